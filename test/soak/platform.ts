@@ -2,9 +2,10 @@
  * The platform of a soak run: the emulator on a port, with people who send numbered messages to a bot, and faults. It is a
  * process of its own, and answers the commands of its parent.
  */
-import { Emulator, EmulatorServer, type Faults } from "@colloquy/testing"
+import { Emulator, type EmulatorEvent, EmulatorServer, type Faults } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import { answer, type Replies, token } from "./protocol.ts"
 
 /** What its parent passes to the platform, as JSON. */
@@ -55,17 +56,17 @@ const run = Effect.gen(function* () {
   yield* Emulator.setFaults(rulesOf(task.faults))
   let sent = 0
 
-  const run = Effect.runPromiseWith(yield* Effect.context<Emulator.Emulator>())
+  // The emulator does not keep the messages of a long run.
+  const replies = new Map(people.map(({ dialog }) => [dialog.chat_id, [] as Array<string>]))
+  const collect = (event: EmulatorEvent.EmulatorEvent): void => {
+    if (event.type !== "message" || event.user_id !== event.bot_id) return
+    replies.get(event.chat_id)?.push(event.message.body?.text ?? "")
+  }
+  yield* Effect.forkChild(Stream.runForEach(Emulator.events, (event) => Effect.sync(() => collect(event))))
+
   answer<PlatformCommands>({
     memory: () => Promise.resolve({ rss: process.memoryUsage.rss(), sent }),
-    replies: () =>
-      run(
-        Effect.forEach(people, ({ dialog, person }) =>
-          Effect.map(Emulator.messages(dialog), (messages) =>
-            messages.filter(({ sender }) => sender?.user_id !== person.user_id).map(({ body }) => body?.text ?? "")
-          )
-        )
-      )
+    replies: () => Promise.resolve([...replies.values()])
   })
   process.send?.({ url })
 

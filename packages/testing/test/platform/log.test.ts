@@ -32,4 +32,19 @@ describe("Log", () => {
     log.append("a".repeat(90))
     assert.lengthOf(log.from(0), 2)
   })
+
+  it("keeps all entries that are needed, whatever their number and weight, and removes them later", () => {
+    let neededFrom = 0
+    const options = { entries: 10, weight: 1000, weigh: () => 10, neededFrom: () => neededFrom }
+    const log = new Log<number>(options)
+    for (let entry = 0; entry < 1000; entry++) log.append(entry)
+    assert.lengthOf(log.from(0), 1000)
+    neededFrom = 990
+    log.append(1000)
+    assert.isAtMost(log.from(0).length, 100)
+    assert.deepStrictEqual(
+      log.from(neededFrom),
+      Array.from({ length: 11 }, (_, index) => 990 + index)
+    )
+  })
 })

@@ -48,6 +48,7 @@ const poll = ({ bot, listener, state }: Call, request: Updates.ListRequest): Eff
   const from = Math.min(position, bot.updates.end)
 
   const take = (): Found => {
+    if (marker != null) bot.committedTo = Math.max(bot.committedTo, from)
     forgetExpired(state, bot)
     const found = read(bot, from, marker == null && !isFresh ? Infinity : limit, isWanted)
     return marker == null && !isFresh ? { ...found, updates: found.updates.slice(-1) } : found

@@ -28,6 +28,7 @@ export const createChat = (
     former: new Map(),
     blocked: new Set(),
     messages: [],
+    forgottenMessages: 0,
     pinned: undefined,
     isClosed: false,
     isSuspended: false,

@@ -81,7 +81,9 @@ export const editComment = (
   recordActivity(state, changed.message.chat, by)
   const { mid, seq } = changed.value.body
   const previous = changed.value
-  changed.value = { ...changed.value, ...linkOf(content), body: bodyOf(content, { mid, seq }) }
+  state.comments.change(changed, () => {
+    changed.value = { ...changed.value, ...linkOf(content), body: bodyOf(content, { mid, seq }) }
+  })
   notifyOfComment(state, "comment_edited", changed, by)
   emit(state, { type: "comment_edited", ...byUser(changed.message.chat, by), comment: changed.value, previous })
   recordIfBot(state, changed, by)

@@ -1,7 +1,12 @@
 import type { Comment } from "@colloquy/core/Comment"
 import type { Message } from "@colloquy/core/Message"
+import type { Update } from "@colloquy/core/Update"
+import * as Json from "@colloquy/core/Json"
 import type { EmulatorEvent } from "../../EmulatorEvent.ts"
 import type { Exchange } from "../../EmulatorHttp.ts"
+import type { PersonEvent } from "../../Person.ts"
+import type { Delivery } from "../../WebhookSender.ts"
+import type { Bounds as MapBounds } from "./keptMap.ts"
 import type { Bounds } from "./log.ts"
 
 type WithoutId<E> = E extends unknown ? Omit<E, "id"> : never
@@ -24,7 +29,7 @@ const weighExchange = ({ answer = "", body = "", headers, path, query }: Exchang
   answer.length + body.length + path.length + query.length + lengthOf(headers)
 
 /** 64 MiB of text, at two bytes for each character. */
-export const exchangeBounds: Bounds<Exchange> = { entries: minEntries, weight: 2 ** 25, weigh: weighExchange }
+export const exchangeBounds: Partial<Bounds<Exchange>> = { entries: minEntries, weight: 2 ** 25, weigh: weighExchange }
 
 /** The assumed weight of an object that is not measured. */
 const objectWeight = 300
@@ -37,6 +42,12 @@ const weighMessage = ({ body, link }: Message | Comment): number => {
     if (attachment.type === "inline_keyboard") weight += attachment.payload.buttons.flat().length * objectWeight
   }
   return weight
+}
+
+const weighUpdate = (update: Update | undefined): number => {
+  if (update === undefined) return objectWeight
+  if ("message" in update && update.message != null) return objectWeight + weighMessage(update.message)
+  return update.update_type === "unknown" ? objectWeight + Json.stringify(update.raw).length : objectWeight
 }
 
 const weigh = (event: EventRecord): number => {
@@ -54,13 +65,45 @@ const weigh = (event: EventRecord): number => {
     case "comment_edited":
       return weighMessage(event.comment) + weighMessage(event.previous)
     case "update":
-      return event.update !== undefined && "message" in event.update && event.update.message != null
-        ? weighMessage(event.update.message)
-        : objectWeight
+      return weighUpdate(event.update)
     default:
       return objectWeight
   }
 }
 
 /** 64 MiB of text. The texts of requests are shared with their journal. */
-export const eventBounds: Bounds<EventRecord> = { entries: minEntries, weight: 2 ** 25, weigh }
+export const eventBounds: Partial<Bounds<EventRecord>> = { entries: minEntries, weight: 2 ** 25, weigh }
+
+/** 64 MiB of text in the updates of a bot. The updates that the bot has not received are kept in any case. */
+export const updateBounds = (neededFrom: () => number): Bounds<{ readonly update: Update }> => ({
+  entries: minEntries,
+  weight: 2 ** 25,
+  weigh: ({ update }) => weighUpdate(update),
+  neededFrom
+})
+
+/** 64 MiB of text in the updates of the deliveries. */
+export const deliveryBounds: Partial<Bounds<Delivery>> = {
+  entries: minEntries,
+  weight: 2 ** 25,
+  weigh: ({ update }) => weighUpdate(update)
+}
+
+/** 64 MiB of text in what people saw. */
+export const seenBounds: Partial<Bounds<{ readonly event: PersonEvent }>> = {
+  entries: minEntries,
+  weight: 2 ** 25,
+  weigh: ({ event }) => {
+    if (event._tag === "Comment") return weighMessage(event.comment)
+    return "message" in event ? weighMessage(event.message) : objectWeight
+  }
+}
+
+/** 128 MiB of text in messages, and in comments. */
+export const messageBounds: MapBounds<{ readonly value: Message | Comment }> = {
+  weight: 2 ** 26,
+  weigh: ({ value }) => objectWeight + weighMessage(value)
+}
+
+/** About 100,000 objects without long texts. */
+export const objectBounds: MapBounds<unknown> = { weight: 2 ** 25, weigh: () => objectWeight }

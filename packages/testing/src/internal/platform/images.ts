@@ -1,3 +1,5 @@
+import { KeptMap } from "./keptMap.ts"
+
 /** An uploaded image. */
 export interface Image {
   readonly bytes: Uint8Array<ArrayBuffer>
@@ -7,11 +9,13 @@ export interface Image {
 /** Maximum total size of the uploaded images, in bytes. The oldest images are removed first. */
 const maxBytes = 64 * 2 ** 20
 
+/** Maximum total length of the addresses of images that were not uploaded. */
+const maxUrlLength = 2 ** 24
+
 /** The images that can be downloaded, by their `photo_id`. */
 export class ImageStore {
-  readonly #uploaded = new Map<string, Image>()
-  readonly #linked = new Map<string, string>()
-  #size = 0
+  readonly #uploaded = new KeptMap<string, Image>({ weight: maxBytes, weigh: ({ bytes }) => bytes.byteLength })
+  readonly #linked = new KeptMap<string, string>({ weight: maxUrlLength, weigh: ({ length }) => length })
 
   /** Registers an image that was not uploaded: its link redirects to `url`. */
   link(photo_id: bigint, url: string): void {
@@ -24,12 +28,6 @@ export class ImageStore {
 
   add(photo_id: bigint, image: Image): void {
     this.#uploaded.set(String(photo_id), image)
-    this.#size += image.bytes.byteLength
-    for (const [oldest, { bytes }] of this.#uploaded) {
-      if (this.#size <= maxBytes) return
-      this.#uploaded.delete(oldest)
-      this.#size -= bytes.byteLength
-    }
   }
 
   get(photo_id: string): Image | undefined {
@@ -39,6 +37,5 @@ export class ImageStore {
   clear(): void {
     this.#uploaded.clear()
     this.#linked.clear()
-    this.#size = 0
   }
 }

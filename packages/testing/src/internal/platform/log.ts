@@ -4,15 +4,22 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 
 /**
- * How much a log keeps: at least `entries` of its last entries, as long as their total weight is at most `weight`.
+ * How much a log keeps: at least `entries` of its last entries, as long as their total weight is at most `weight`. Entries
+ * from the position `neededFrom` on are always kept.
  */
 export interface Bounds<A> {
   readonly entries: number
   readonly weight: number
   readonly weigh: (entry: A) => number
+  readonly neededFrom: () => number
 }
 
-const unbounded: Bounds<unknown> = { entries: Infinity, weight: Infinity, weigh: () => 0 }
+const unbounded: Bounds<unknown> = {
+  entries: Infinity,
+  weight: Infinity,
+  weigh: () => 0,
+  neededFrom: () => Infinity
+}
 
 /**
  * An append-only log. Each reader keeps a position, so readers are independent of each other and can start late. A reader
@@ -41,7 +48,7 @@ export class Log<A> {
 
   append(entry: A): void {
     const { entries, weigh, weight } = this.#bounds
-    if (this.#entries.length >= 2 * entries) this.#forget(entries)
+    if (this.#entries.length >= 2 * entries && this.#unneeded >= entries) this.#forget(entries)
     this.#entries.push(entry)
     this.#weight += weigh(entry)
     if (this.#weight > weight) this.#lighten(weight / 2)
@@ -63,16 +70,23 @@ export class Log<A> {
     if (count > 0) this.#forget(count)
   }
 
+  /** The number of entries that may be removed. */
+  get #unneeded(): number {
+    return Math.min(this.#entries.length, Math.max(0, this.#bounds.neededFrom() - this.#dropped))
+  }
+
   #forget(count: number): void {
     for (let index = 0; index < count; index++) this.#weight -= this.#bounds.weigh(this.#entries[index])
     this.#entries = this.#entries.slice(count)
     this.#dropped += count
   }
 
-  // Removes more than necessary, so that not every entry causes a removal. The last entry always stays.
+  // Removes many entries or none, so that not every entry causes a removal. The last entry always stays.
   #lighten(most: number): void {
+    const last = Math.min(this.#unneeded, this.#entries.length - 1)
+    if (last < this.#entries.length / 4) return
     let count = 0
-    for (let weight = this.#weight; weight > most && count < this.#entries.length - 1; count++) {
+    for (let weight = this.#weight; weight > most && count < last; count++) {
       weight -= this.#bounds.weigh(this.#entries[count])
     }
     this.#forget(count)

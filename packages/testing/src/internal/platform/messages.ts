@@ -94,11 +94,13 @@ export const editMessage = (state: PlatformState, message: MessageState, content
   const previous = toMessage(state, message)
   const { mid, seq } = message.value.body!
   const { link: _, ...kept } = message.value
-  message.value = {
-    ...kept,
-    ...(content.link === undefined ? {} : { link: content.link }),
-    body: bodyOf(content, { mid, seq })
-  }
+  state.messages.change(message, () => {
+    message.value = {
+      ...kept,
+      ...(content.link === undefined ? {} : { link: content.link }),
+      body: bodyOf(content, { mid, seq })
+    }
+  })
   const edited = toMessage(state, message)
   notifyBots(state, message.chat, { update_type: "message_edited", timestamp: now(state), message: edited }, by)
   emit(state, { type: "edited", ...byUser(message.chat, by), message: edited, previous })

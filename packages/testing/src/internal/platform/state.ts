@@ -17,7 +17,16 @@ import type { Delivery } from "../../WebhookSender.ts"
 import type { MediaProbe } from "../upload/mediaProbe.ts"
 import type { VideoInfo } from "../upload/mp4.ts"
 import { ImageStore } from "./images.ts"
-import { type EventRecord, eventBounds, exchangeBounds, minEntries } from "./eventRecord.ts"
+import {
+  deliveryBounds,
+  type EventRecord,
+  eventBounds,
+  exchangeBounds,
+  messageBounds,
+  objectBounds,
+  seenBounds
+} from "./eventRecord.ts"
+import { KeptMap } from "./keptMap.ts"
 import { Log } from "./log.ts"
 
 /** A position in degrees. */
@@ -44,7 +53,7 @@ export interface StoredUpdate {
 }
 
 /** A callback button that was pressed. */
-interface CallbackState {
+export interface CallbackState {
   readonly message: MessageState
   readonly user: UserState
   isAnswered: boolean
@@ -56,6 +65,8 @@ export interface SubscriptionState {
   time: number
   update_types: ReadonlyArray<string> | undefined
   secret: string | undefined
+  /** The position of the next update that it delivers. */
+  position: number
   /** The scope of its deliveries. */
   readonly scope: Scope.Closeable
   /** Ends the subscription, unless a delivery succeeds before. */
@@ -84,10 +95,12 @@ export interface BotState {
   readonly updates: Log<StoredUpdate>
   /** The position after the last update that GET /updates returned. */
   polledTo: number | undefined
+  /** The position up to which polls have acknowledged the updates. */
+  committedTo: number
   readonly subscriptions: Map<string, SubscriptionState>
   /** Each URL when it was subscribed. */
   readonly subscribed: Log<string>
-  readonly callbacks: Map<string, CallbackState>
+  readonly callbacks: KeptMap<string, CallbackState>
 }
 
 export interface MemberState {
@@ -112,7 +125,9 @@ export interface ChatState {
   memberIds: ReadonlySet<UserId>
   readonly former: Map<UserId, "removed" | "left">
   readonly blocked: Set<UserId>
-  readonly messages: Array<MessageState>
+  messages: Array<MessageState>
+  /** How many old messages are no longer kept. */
+  forgottenMessages: number
   pinned: MessageState | undefined
   isClosed: boolean
   /** Whether the person stopped the dialog. */
@@ -129,7 +144,7 @@ export interface MessageState {
   value: Message
   /** Who viewed the message: counted in a channel only. */
   readonly viewers: Set<UserId> | undefined
-  readonly comments: Array<CommentState>
+  comments: Array<CommentState>
 }
 
 export interface CommentState {
@@ -205,13 +220,13 @@ export interface PlatformState {
   readonly revokedTokens: Map<string, Revocation>
   readonly chats: Map<ChatId, ChatState>
   readonly dialogs: Map<string, ChatState>
-  readonly messages: Map<MessageId, MessageState>
+  readonly messages: KeptMap<MessageId, MessageState>
   /** Removed messages, which people may still see on their screens. */
-  readonly removedMessages: Map<MessageId, MessageState>
-  readonly comments: Map<MessageId, CommentState>
-  readonly media: Map<string, MediaState>
+  readonly removedMessages: KeptMap<MessageId, MessageState>
+  readonly comments: KeptMap<MessageId, CommentState>
+  readonly media: KeptMap<string, MediaState>
   readonly images: ImageStore
-  readonly uploadSlots: Map<string, UploadSlot>
+  readonly uploadSlots: KeptMap<string, UploadSlot>
   /** Everything that happens. */
   readonly events: Log<EventRecord>
   /** What people saw of the bots. */
@@ -241,6 +256,24 @@ export const now = ({ clock }: PlatformState): number => Math.floor(clock.curren
 
 const safeIntegers = 2n ** 53n
 
+/** Removes the oldest messages from their chats. */
+const forgetMessages = (removed: ReadonlyArray<MessageState>): void => {
+  const gone = new Set(removed)
+  for (const chat of new Set(removed.map(({ chat }) => chat))) {
+    const kept = chat.messages.filter((message) => !gone.has(message))
+    chat.forgottenMessages += chat.messages.length - kept.length
+    chat.messages = kept
+  }
+}
+
+/** Removes the oldest comments from their posts. */
+const forgetComments = (removed: ReadonlyArray<CommentState>): void => {
+  const gone = new Set(removed)
+  for (const message of new Set(removed.map(({ message }) => message))) {
+    message.comments = message.comments.filter((comment) => !gone.has(comment))
+  }
+}
+
 /** A test clock starts in 1970, which would give positions below 2^53: they count from 2023 instead. */
 const testPositionEpoch = 1_700_000_000_000n
 
@@ -261,16 +294,16 @@ export const make = (options: {
     revokedTokens: new Map(),
     chats: new Map(),
     dialogs: new Map(),
-    messages: new Map(),
-    removedMessages: new Map(),
-    comments: new Map(),
-    media: new Map(),
+    messages: new KeptMap(messageBounds, forgetMessages),
+    removedMessages: new KeptMap<MessageId, MessageState>(messageBounds),
+    comments: new KeptMap(messageBounds, forgetComments),
+    media: new KeptMap<string, MediaState>(objectBounds),
     images: new ImageStore(),
-    uploadSlots: new Map(),
+    uploadSlots: new KeptMap<string, UploadSlot>(objectBounds),
     events: new Log(eventBounds),
-    seen: new Log(),
+    seen: new Log<SeenEvent>(seenBounds),
     exchanges: new Log(exchangeBounds),
-    deliveries: new Log({ entries: minEntries }),
+    deliveries: new Log(deliveryBounds),
     waiting: new Map(),
     startedDeliveries: 0,
     faults: [],
@@ -301,6 +334,7 @@ export const reset = (state: PlatformState): void => {
     bot.commands = []
     bot.updates.clear()
     bot.polledTo = undefined
+    bot.committedTo = 0
     bot.subscriptions.clear()
     bot.subscribed.clear()
     bot.callbacks.clear()

@@ -1,8 +1,18 @@
 import type { UserId, UserWithPhoto } from "@colloquy/core/User"
 import { emit } from "./events.ts"
 import { nextUserId } from "./ids.ts"
+import { objectBounds, updateBounds } from "./eventRecord.ts"
+import { KeptMap } from "./keptMap.ts"
 import { Log } from "./log.ts"
-import { type BotState, type Location, now, type PlatformState, type UserState } from "./state.ts"
+import {
+  type BotState,
+  type CallbackState,
+  type Location,
+  now,
+  type PlatformState,
+  type StoredUpdate,
+  type UserState
+} from "./state.ts"
 import { withoutUndefined } from "./validation.ts"
 
 export const idOf = ({ profile }: UserState): UserId => profile.user_id
@@ -40,6 +50,10 @@ export const addUser = (
   return user
 }
 
+/** The position of the first update that the bot has not received: webhooks read on, and polls acknowledge by a marker. */
+const neededFrom = ({ committedTo, subscriptions }: BotState): number =>
+  subscriptions.size === 0 ? committedTo : Math.min(...[...subscriptions.values()].map(({ position }) => position))
+
 export const addBot = (
   state: PlatformState,
   options: { readonly token: string; readonly name: string; readonly username: string }
@@ -49,11 +63,12 @@ export const addBot = (
     token,
     user: addUser(state, { first_name: name, username, is_bot: true }),
     commands: [],
-    updates: new Log(),
+    updates: new Log<StoredUpdate>(updateBounds(() => neededFrom(bot))),
     polledTo: undefined,
+    committedTo: 0,
     subscriptions: new Map(),
     subscribed: new Log(),
-    callbacks: new Map()
+    callbacks: new KeptMap<string, CallbackState>(objectBounds)
   }
   state.bots.set(token, bot)
   return bot

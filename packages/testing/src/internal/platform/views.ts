@@ -36,7 +36,7 @@ export const toChat = (state: PlatformState, chat: ChatState, bot: BotState): Ch
     ...(chat.link === null ? {} : { link: chat.link }),
     description: chat.description,
     ...(person === undefined ? {} : { dialog_with_user: person.profile }),
-    ...(chat.type === "dialog" ? {} : { messages_count: chat.messages.length }),
+    ...(chat.type === "dialog" ? {} : { messages_count: chat.forgottenMessages + chat.messages.length }),
     ...(chat.pinned === undefined ? {} : { pinned_message: toMessage(state, chat.pinned) })
   }
 }

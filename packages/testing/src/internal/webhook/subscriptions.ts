@@ -238,10 +238,9 @@ const skipDefects = ({ url }: SubscriptionState, delivery: Effect.Effect<void>):
 
 const deliverAll = (context: WebhookContext, bot: BotState, subscription: SubscriptionState): Effect.Effect<void> =>
   Effect.gen(function* () {
-    let position = bot.updates.end
     while (isSubscribed(bot, subscription)) {
-      const entries = bot.updates.from(position)
-      position = bot.updates.end
+      const entries = bot.updates.from(subscription.position)
+      subscription.position = bot.updates.end
       for (const { update } of entries) {
         if (accepts(subscription, update)) yield* skipDefects(subscription, deliver(context, bot, subscription, update))
       }
@@ -269,6 +268,7 @@ export const subscribe = (
     const subscription: SubscriptionState = {
       url,
       ...settings,
+      position: bot.updates.end,
       scope: Scope.forkUnsafe(context.webhooks.scope),
       countdown: undefined,
       expiresAt: undefined
