@@ -1,19 +1,19 @@
 /**
- * Runs the suites of core, testing and node on another runtime than Node: `npm run test:bun`, `npm run test:deno`. The npm packages
+ * Runs the tests that depend on the runtime on another runtime than Node: `npm run test:bun`, `npm run test:deno`. The npm packages
  * `bun` and, on Linux, `@deno/linux-x64-glibc` contain the runtimes. Elsewhere, `deno` has to be installed. Arguments after
  * `--` are passed to Vitest.
  *
  * - `--minutes`: after how long the run is stopped, and fails. Default: 10.
  *
- * Exits with 1 if a test fails, or if a test that test/runtimes/skipped.ts names does not exist. Tests that are named there are
- * skipped, and a file that is named as a whole is left out.
+ * Exits with 1 if a test fails, or if a test that test/runtimes/tests.ts names does not exist. Tests that are named there are
+ * skipped.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { type Runtime, skipped } from "../test/runtimes/skipped.ts"
+import { type Runtime, skipped } from "../test/runtimes/tests.ts"
 import { root } from "./internal/workspace.ts"
 
 const { positionals, values } = parseArgs({
@@ -80,13 +80,10 @@ if (existsSync(report)) {
   if (rest.length === 0) {
     for (const { on, path, title } of skipped) {
       if (!on.includes(runtime)) continue
-      const exists =
-        title === undefined
-          ? existsSync(join(root, "packages", path))
-          : testResults
-              .filter((file) => file.name.endsWith(`packages/${path}`))
-              .some((file) => file.assertionResults.some((test) => test.title.startsWith(title)))
-      if (!exists) problems.push(`There is no test "${title ?? ""}" in packages/${path}, which is to be skipped.`)
+      const exists = testResults
+        .filter((file) => file.name.endsWith(`packages/${path}`))
+        .some((file) => file.assertionResults.some((test) => test.title.startsWith(title)))
+      if (!exists) problems.push(`There is no test "${title}" in packages/${path}, which is to be skipped.`)
     }
   }
   console.log(`${runtime}: ${numPassedTests} passed, ${numFailedTests} failed`)

@@ -1,5 +1,5 @@
 import { assert, beforeAll, beforeEach } from "vitest"
-import { reasonToSkip, runtimeOf } from "./skipped.ts"
+import { reasonToSkip, runtimeOf } from "./tests.ts"
 
 const runtime = runtimeOf(process.versions)
 

@@ -80,15 +80,10 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
   }
 
   for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
-    it.live(
-      `returns the results of the store in memory in random operations (${seed})`,
-      () =>
-        withKeys((prefix) =>
-          InboxStore.InboxStore.use((tested) => compareWithMemory(tested, seed, 400)).pipe(
-            Effect.provide(store(prefix))
-          )
-        ),
-      240_000
+    it.live(`returns the results of the store in memory in random operations (${seed})`, () =>
+      withKeys((prefix) =>
+        InboxStore.InboxStore.use((tested) => compareWithMemory(tested, seed, 400)).pipe(Effect.provide(store(prefix)))
+      )
     )
   }
 
@@ -177,9 +172,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
     })
   )
 
-  it.live(
-    "handles each update once, in order, when several stores share a server",
-    () => withKeys((prefix) => contend(store(prefix))),
-    240_000
+  it.live("handles each update once, in order, when several stores share a server", () =>
+    withKeys((prefix) => contend(store(prefix)))
   )
 })

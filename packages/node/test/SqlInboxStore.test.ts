@@ -105,15 +105,12 @@ describe("SqlInboxStore with SQLite", () => {
     )
   )
 
-  it.live(
-    "handles each update once, in order, when several stores share a file",
-    () =>
-      Effect.scoped(
-        Effect.flatMap(Files.file, (filename) =>
-          contend(SqlInboxStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename, synchronous: "OFF" }))))
-        )
-      ),
-    240_000
+  it.live("handles each update once, in order, when several stores share a file", () =>
+    Effect.scoped(
+      Effect.flatMap(Files.file, (filename) =>
+        contend(SqlInboxStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename, synchronous: "OFF" }))))
+      )
+    )
   )
 })
 
@@ -136,28 +133,21 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
     }
 
     for (const seed of [11, 12, 13, 14, 15, 16, 17, 18]) {
-      it.effect(
-        `returns the results of the store in memory in random operations (${seed})`,
-        () =>
-          Effect.andThen(
-            empty,
-            InboxStore.InboxStore.use((tested) => compareWithMemory(tested, seed, 400))
-          ),
-        240_000
+      it.effect(`returns the results of the store in memory in random operations (${seed})`, () =>
+        Effect.andThen(
+          empty,
+          InboxStore.InboxStore.use((tested) => compareWithMemory(tested, seed, 400))
+        )
       )
     }
   })
 
-  it.live(
-    "handles each update once, in order, when several stores share a database",
-    () => {
-      const prefix = databases.uniqueName()
-      return contend(Layer.provide(SqlInboxStore.layer({ prefix }), databases.hastyPostgres)).pipe(
-        Effect.provide(Layer.provide(databases.pgTables(prefix), databases.hastyPostgres))
-      )
-    },
-    240_000
-  )
+  it.live("handles each update once, in order, when several stores share a database", () => {
+    const prefix = databases.uniqueName()
+    return contend(Layer.provide(SqlInboxStore.layer({ prefix }), databases.hastyPostgres)).pipe(
+      Effect.provide(Layer.provide(databases.pgTables(prefix), databases.hastyPostgres))
+    )
+  })
 
   /** Waits for a transaction with this statement to wait for a lock, and ends its connection. */
   const terminateWaiting = (prefix: string, statement: string) =>
@@ -281,34 +271,30 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
     )
   })
 
-  it.live(
-    "listens again after its connection was lost, and wakes because it may have missed notifications",
-    () => {
-      const prefix = databases.uniqueName()
-      return Effect.gen(function* () {
-        const store = yield* InboxStore.InboxStore
-        const sql = yield* SqlClient.SqlClient
-        const woken = yield* Latch.make(false)
-        yield* store.listen!(() => woken.openUnsafe())
-        yield* Effect.repeat(
-          sql<{ ended: boolean }>`
+  it.live("listens again after its connection was lost, and wakes because it may have missed notifications", () => {
+    const prefix = databases.uniqueName()
+    return Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      const sql = yield* SqlClient.SqlClient
+      const woken = yield* Latch.make(false)
+      yield* store.listen!(() => woken.openUnsafe())
+      yield* Effect.repeat(
+        sql<{ ended: boolean }>`
           SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
           WHERE application_name = ${prefix} AND query LIKE 'LISTEN%' AND pid <> pg_backend_pid()`,
-          { until: (rows) => rows.length > 0, schedule: Schedule.spaced("5 millis") }
-        )
-        yield* woken.await
-      }).pipe(
-        Effect.scoped,
-        Effect.provide(
-          SqlInboxStore.layer({ prefix }).pipe(
-            Layer.provide(databases.pgTables(prefix)),
-            Layer.provideMerge(PgClient.layer({ ...databases.postgresOptions, applicationName: prefix }))
-          )
+        { until: (rows) => rows.length > 0, schedule: Schedule.spaced("5 millis") }
+      )
+      yield* woken.await
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(
+        SqlInboxStore.layer({ prefix }).pipe(
+          Layer.provide(databases.pgTables(prefix)),
+          Layer.provideMerge(PgClient.layer({ ...databases.postgresOptions, applicationName: prefix }))
         )
       )
-    },
-    240_000
-  )
+    )
+  })
 
   it.live(
     "locks the partitions of commits that are applied one after the other in their order, as a renewal does",
@@ -366,8 +352,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
           )
         )
       )
-    },
-    240_000
+    }
   )
 
   it.live("fails with a retryable StoreError when the connection is lost inside a transaction", () => {

@@ -60,20 +60,17 @@ const play = Effect.fnUntraced(function* (killAt: number) {
 })
 
 describe("conversations whose process is killed", () => {
-  it.effect(
-    "lose no answer and double no message, at whatever point it is killed, where the bot may read",
-    () =>
-      Effect.gen(function* () {
-        let killAt = 0
-        for (; ; killAt++) {
-          const { isKilled, left, steps, texts } = yield* play(killAt)
-          assert.deepStrictEqual(texts, ["Hello", "Name?", "Dear Ann", "Color?\n✓ Blue", "b"], `point ${killAt}`)
-          assert.deepStrictEqual(left, [0, undefined], `point ${killAt}`)
-          assert.isBelow(steps, 3, `point ${killAt}`)
-          if (!isKilled) break
-        }
-        assert.isAbove(killAt, 40)
-      }).pipe(Effect.provide(Layer.merge(platform, Logger.layer([])))),
-    240_000
+  it.effect("lose no answer and double no message, at whatever point it is killed, where the bot may read", () =>
+    Effect.gen(function* () {
+      let killAt = 0
+      for (; ; killAt++) {
+        const { isKilled, left, steps, texts } = yield* play(killAt)
+        assert.deepStrictEqual(texts, ["Hello", "Name?", "Dear Ann", "Color?\n✓ Blue", "b"], `point ${killAt}`)
+        assert.deepStrictEqual(left, [0, undefined], `point ${killAt}`)
+        assert.isBelow(steps, 3, `point ${killAt}`)
+        if (!isKilled) break
+      }
+      assert.isAbove(killAt, 40)
+    }).pipe(Effect.provide(Layer.merge(platform, Logger.layer([]))))
   )
 })

@@ -54,29 +54,26 @@ export const describeStore = (name: keyof typeof stores) => {
       })
     )
 
-    it.effect(
-      "combines what two processes write concurrently",
-      () =>
-        Effect.gen(function* () {
-          const at = yield* place
-          const run = (first: string) =>
-            Effect.promise(() =>
-              promisify(execFile)(process.execPath, ["--conditions=source", writer, name, at, first, "400"])
-            )
-          yield* Effect.all([run("0"), run("1")], { concurrency: 2 })
-          const chats = yield* Effect.provide(Stream.runCollect(ChatStore.stream()), makeStore(at))
-          const { timestamp } = Fixtures
-          assert.deepStrictEqual(
-            chats,
-            Array.from({ length: 20 }, (_, index) => ({
-              chat_id: ChatId.make(index - 10),
-              title: `Title ${380 + index}`,
-              first_seen: timestamp + index,
-              last_seen: timestamp + 380 + index
-            }))
+    it.effect("combines what two processes write concurrently", () =>
+      Effect.gen(function* () {
+        const at = yield* place
+        const run = (first: string) =>
+          Effect.promise(() =>
+            promisify(execFile)(process.execPath, ["--conditions=source", writer, name, at, first, "400"])
           )
-        }),
-      240_000
+        yield* Effect.all([run("0"), run("1")], { concurrency: 2 })
+        const chats = yield* Effect.provide(Stream.runCollect(ChatStore.stream()), makeStore(at))
+        const { timestamp } = Fixtures
+        assert.deepStrictEqual(
+          chats,
+          Array.from({ length: 20 }, (_, index) => ({
+            chat_id: ChatId.make(index - 10),
+            title: `Title ${380 + index}`,
+            first_seen: timestamp + index,
+            last_seen: timestamp + 380 + index
+          }))
+        )
+      })
     )
   })
 }

@@ -15,16 +15,13 @@ export const testRedisInbox = (
     prefix: string
   ) => Effect.Effect<void, unknown>
 ) =>
-  it.live(
-    name,
-    () =>
-      Effect.suspend(() => {
-        const prefix = databases.uniqueName()
-        return Effect.gen(function* () {
-          yield* body(yield* InboxStore.InboxStore, yield* Redis.Redis, `{${prefix}:inbox}`)
-        }).pipe(
-          Effect.provide(Layer.provideMerge(RedisInboxStore.layer({ prefix }), databases.redisPrefix(`{${prefix}:`)))
-        )
-      }),
-    240_000
+  it.live(name, () =>
+    Effect.suspend(() => {
+      const prefix = databases.uniqueName()
+      return Effect.gen(function* () {
+        yield* body(yield* InboxStore.InboxStore, yield* Redis.Redis, `{${prefix}:inbox}`)
+      }).pipe(
+        Effect.provide(Layer.provideMerge(RedisInboxStore.layer({ prefix }), databases.redisPrefix(`{${prefix}:`)))
+      )
+    })
   )

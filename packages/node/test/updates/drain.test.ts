@@ -57,26 +57,15 @@ const instances = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
 const missing = await databases.missing()
 
 describe("Updates.drain in several processes", () => {
-  it.live.skipIf(missing.PostgreSQL)(
-    "handles each update once and in order, on PostgreSQL",
-    () => {
-      const schema = databases.uniqueName("drain")
-      const store = SqlInboxStore.layer({ prefix: `${schema}.bot` }).pipe(
-        Layer.provide(databases.Postgres),
-        Layer.orDie
-      )
-      return instances(store).pipe(Effect.scoped, Effect.provide(databases.postgresSchema(schema)))
-    },
-    240_000
-  )
+  it.live.skipIf(missing.PostgreSQL)("handles each update once and in order, on PostgreSQL", () => {
+    const schema = databases.uniqueName("drain")
+    const store = SqlInboxStore.layer({ prefix: `${schema}.bot` }).pipe(Layer.provide(databases.Postgres), Layer.orDie)
+    return instances(store).pipe(Effect.scoped, Effect.provide(databases.postgresSchema(schema)))
+  })
 
-  it.live.skipIf(missing.Redis)(
-    "handles each update once and in order, on Redis",
-    () => {
-      const prefix = databases.uniqueName("drain")
-      const store = RedisInboxStore.layer({ prefix }).pipe(Layer.provide(databases.redisClient), Layer.orDie)
-      return instances(store).pipe(Effect.scoped, Effect.provide(databases.redisPrefix(`{${prefix}:`)))
-    },
-    240_000
-  )
+  it.live.skipIf(missing.Redis)("handles each update once and in order, on Redis", () => {
+    const prefix = databases.uniqueName("drain")
+    const store = RedisInboxStore.layer({ prefix }).pipe(Layer.provide(databases.redisClient), Layer.orDie)
+    return instances(store).pipe(Effect.scoped, Effect.provide(databases.redisPrefix(`{${prefix}:`)))
+  })
 })

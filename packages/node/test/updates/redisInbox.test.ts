@@ -307,8 +307,7 @@ describe.skipIf(!redisServer.isInstalled)("redisInbox on a server of its own", (
         Effect.scoped,
         Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(String(message)))]))
       )
-    },
-    240_000
+    }
   )
 
   it.live(
@@ -338,8 +337,7 @@ describe.skipIf(!redisServer.isInstalled)("redisInbox on a server of its own", (
         Effect.scoped,
         Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(String(message)))]))
       )
-    },
-    240_000
+    }
   )
 
   it.live(
@@ -356,7 +354,6 @@ describe.skipIf(!redisServer.isInstalled)("redisInbox on a server of its own", (
         // The claim was executed when the server went on, for an owner that must not be used again.
         yield* Effect.retry(store.release("one"), Schedule.spaced("10 millis"))
         assert.lengthOf(yield* claim(store, "two"), 1)
-      }).pipe(Effect.scoped),
-    240_000
+      }).pipe(Effect.scoped)
   )
 })

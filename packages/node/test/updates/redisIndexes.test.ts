@@ -100,8 +100,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("the keys of an inbox 
           }).pipe(
             Effect.provide(Layer.provideMerge(RedisInboxStore.layer({ prefix }), databases.redisPrefix(`{${prefix}:`)))
           )
-        }),
-      240_000
+        })
     )
   }
 })

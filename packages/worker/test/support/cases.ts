@@ -26,16 +26,12 @@ export const runCases = (suite: string, cases: ReadonlyArray<{ readonly name: st
   })
 
   for (const [index, { name }] of cases.entries()) {
-    it(
-      name,
-      async () => {
-        const response = await fetch(new URL(`/?suite=${suite}&index=${index}`, worker?.url))
-        const text = await response.text()
-        assert.strictEqual(response.status, 200, text)
-        const { problem }: Outcome = JSON.parse(text)
-        assert.isUndefined(problem, problem)
-      },
-      240_000
-    )
+    it(name, async () => {
+      const response = await fetch(new URL(`/?suite=${suite}&index=${index}`, worker?.url))
+      const text = await response.text()
+      assert.strictEqual(response.status, 200, text)
+      const { problem }: Outcome = JSON.parse(text)
+      assert.isUndefined(problem, problem)
+    })
   }
 }

@@ -52,11 +52,11 @@ describe("the packed commands, in an empty folder", () => {
     folder = mkdtempSync(join(tmpdir(), "colloquy-commands-"))
     packed = pack(join(folder, "packed"))
     install("operator", "cli")
-  }, 240_000)
+  })
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it("colloquy needs no other package, and prints its help and its version", { timeout: 240_000 }, () => {
+  it("colloquy needs no other package, and prints its help and its version", () => {
     const operator = inFolder("operator")
     assert.deepStrictEqual(readdirSync(join(folder, "operator/node_modules/@colloquy")), ["cli"])
     const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8")) as {
@@ -70,7 +70,7 @@ describe("the packed commands, in an empty folder", () => {
     for (const name of new Set(commands)) assert.match(help.out, new RegExp(`^  ${name}  `, "m"))
   })
 
-  it("colloquy prints completions that bash accepts, and those of other shells", { timeout: 240_000 }, () => {
+  it("colloquy prints completions that bash accepts, and those of other shells", () => {
     const operator = inFolder("operator")
     for (const shell of ["bash", "zsh", "fish", "powershell"]) {
       const { code, err, out } = operator("colloquy", "--completions", shell)
@@ -84,7 +84,7 @@ describe("the packed commands, in an empty folder", () => {
     assert.strictEqual(spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.trim(), "replay")
   })
 
-  it("colloquy says what is missing where there is no bot", { timeout: 240_000 }, () => {
+  it("colloquy says what is missing where there is no bot", () => {
     const operator = inFolder("operator")
     const stats = operator("colloquy", "inbox", "stats", "--json")
     assert.deepStrictEqual([stats.code, stats.out], [1, ""])
@@ -108,7 +108,7 @@ describe("the packed commands, in an empty folder", () => {
     })
   })
 
-  it("colloquy works while a bot runs, which create-colloquy has created", { timeout: 240_000 }, async (test) => {
+  it("colloquy works while a bot runs, which create-colloquy has created", async (test) => {
     install("tool", "create")
     const created = inFolder("tool")("create-colloquy", "../bot", "--no-install", "--packages", "../packed")
     assert.deepStrictEqual([created.code, created.err], [0, ""])
@@ -158,7 +158,7 @@ describe("the packed commands, in an empty folder", () => {
     assert.include(String(objects(redis.err)[0]!["error"]), "REDIS_URL")
   })
 
-  it("colloquy-emulator prints its help, and says what is wrong in one line", { timeout: 240_000 }, () => {
+  it("colloquy-emulator prints its help, and says what is wrong in one line", () => {
     install("emulator", "core", "testing")
     const emulator = inFolder("emulator")
     const help = emulator("colloquy-emulator", "--help")

@@ -1,45 +1,52 @@
-/** The runtimes on which the suites of core, testing and node run. */
-export const runtimes = ["node", "bun", "deno"] as const
+export type Runtime = "node" | "bun" | "deno"
 
-export type Runtime = (typeof runtimes)[number]
+/**
+ * The tests that run on Bun and Deno, by package, as patterns of files below `test`: those of code that uses what each runtime implements
+ * itself, which are numbers in JSON, cryptography, requests and responses, HTTP, TLS, files, SQLite, the drivers of databases,
+ * signals and processes.
+ */
+export const included: Readonly<Record<"core" | "testing" | "node", ReadonlyArray<string>>> = {
+  core: ["Json", "MiniApp", "Webhook", "client/{codec,wire}", "webhook/*"],
+  testing: ["EmulatorServer", "NodeWebhookSender", "bin.slow", "command/command.slow", "http/*", "upload/host"],
+  node: [
+    "*",
+    "{client,stores,upload,webhook}/*",
+    "updates/{pgFunctions,processLock.slow,processes.slow,redisInbox}",
+    "broadcast/killed.slow"
+  ]
+}
 
 export interface Skipped {
   /** On which runtimes. */
   readonly on: ReadonlyArray<Runtime>
-  /** A file, or a folder of files, relative to `packages`. */
+  /** A file, relative to `packages`. */
   readonly path: string
-  /** The beginning of the titles of the tests. Default: all tests of the file. */
-  readonly title?: string
+  /** The beginning of the titles of the tests. */
+  readonly title: string
   /** The title of the group of tests. Default: any group. */
   readonly group?: string
   /** Why. */
   readonly reason: string
 }
 
-/** The tests that do not run on a runtime. docs/runtimes.md lists them. */
+/** The tests of these files that do not run on a runtime. docs/runtimes.md lists them. */
 export const skipped: ReadonlyArray<Skipped> = [
   {
     on: ["bun", "deno"],
-    path: "testing/test/ui",
-    reason:
-      "tests the page of the emulator, which runs in a browser. The server of the page is tested by the other tests"
-  },
-  {
-    on: ["bun", "deno"],
-    path: "testing/test/bin.test.ts",
+    path: "testing/test/bin.slow.test.ts",
     title: "prints on Node",
     reason: "tests the check of the version of Node, which does not concern other runtimes"
   },
   {
     on: ["bun"],
-    path: "testing/test/command/command.test.ts",
+    path: "testing/test/command/command.slow.test.ts",
     title: "stops the program after -- on SIGTERM",
     reason:
       "Bun removes the first `--` from the arguments of a program, so `colloquy-emulator -- PROGRAM` needs an option before `--`"
   },
   {
     on: ["bun"],
-    path: "testing/test/command/command.test.ts",
+    path: "testing/test/command/command.slow.test.ts",
     title: "prints an invalid flag or file in one line",
     reason: "Bun reports port 0 when a port is in use, so the command prints `127.0.0.1:0: the address is in use`"
   },
@@ -100,25 +107,9 @@ export const skipped: ReadonlyArray<Skipped> = [
     title: "fails if its key belongs to another certificate",
     reason: "Deno finds this out at the first connection"
   },
-  ...["PostgreSQL", "Redis"].map((store): Skipped => ({
-    on: ["bun", "deno"],
-    path: "node/test/updates/handling.test.ts",
-    title: "does what handlers ask for",
-    group: `the handling of updates with a store in ${store}`,
-    reason:
-      "takes a minute on Node, where it runs. Here, the cases of `InboxSuite` run with the store, and these ones with SQLite and in memory"
-  })),
-  ...["PostgreSQL", "Redis"].map((store): Skipped => ({
-    on: ["bun", "deno"],
-    path: "node/test/conversation/restarts.test.ts",
-    title: "go on after the process was killed",
-    group: `in ${store}`,
-    reason:
-      "starts a process for each of 13 lines, on Node. Here, the fiber of the bot is stopped instead, and its process in SQLite"
-  })),
   {
     on: ["deno"],
-    path: "node/test/updates/processes.test.ts",
+    path: "node/test/updates/processes.slow.test.ts",
     title: "wakes a process that listens",
     group: "in SQLite",
     reason:
@@ -130,20 +121,11 @@ export const skipped: ReadonlyArray<Skipped> = [
 export const runtimeOf = (versions: NodeJS.ProcessVersions): Runtime =>
   versions["bun"] !== undefined ? "bun" : versions["deno"] !== undefined ? "deno" : "node"
 
-/** Patterns of the files of a package that Vitest leaves out. */
-export const skippedFiles = (runtime: Runtime, name: string): ReadonlyArray<string> =>
-  skipped.flatMap(({ on, path, title }) =>
-    on.includes(runtime) && title === undefined && path.startsWith(`${name}/`)
-      ? [path.slice(name.length + 1), `${path.slice(name.length + 1)}/**`]
-      : []
-  )
-
 /** Why a test does not run on a runtime, or `undefined` if it does. `group` is the title of the innermost group. */
 export const reasonToSkip = (runtime: Runtime, file: string, title: string, group?: string): string | undefined =>
   skipped.find(
     (entry) =>
       entry.on.includes(runtime) &&
-      entry.title !== undefined &&
       file.endsWith(`packages/${entry.path}`) &&
       (entry.group === undefined || entry.group === group) &&
       title.startsWith(entry.title)

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => emulator?.stop())
 
-describe.skipIf(isSkipped)("hostile texts, names and file names", { timeout: 300_000 }, () => {
+describe.skipIf(isSkipped)("hostile texts, names and file names", () => {
   it("run no script and do not break the layout", async () => {
     const texts = hostileTexts(5000)
     const people = texts.slice(0, 300).map((text, index) => ({ user_id: index + 1, first_name: text }))

@@ -67,8 +67,7 @@ describe("processLock", () => {
         const claim = { owner: "next", leaseDuration: 0, maxPartitions: 1, maxUpdates: 1, begin: 1 }
         assert.lengthOf(yield* store.claim(claim), 1)
         assert.lengthOf(locksIn(filename), 1)
-      }).pipe(Effect.scoped),
-    240_000
+      }).pipe(Effect.scoped)
   )
 
   it.effect(
@@ -85,8 +84,7 @@ describe("processLock", () => {
         yield* Effect.promise(() => setTimeout(501))
         yield* TestClock.adjust("5 seconds")
         assert.strictEqual(yield* Deferred.await(handled), "bot_started")
-      }).pipe(Effect.scoped),
-    240_000
+      }).pipe(Effect.scoped)
   )
 
   it.live("removes the lock file of a process that stops", () =>

@@ -146,7 +146,7 @@ describe("the packed packages in an empty folder", () => {
 
     it.skipIf(isMissing && process.env["LANGUAGE_TESTS"] !== "required")(
       `test a bot in ${language}`,
-      { timeout: 240_000 },
+
       () => {
         const bot = inApp(language.toLowerCase())
         cpSync(join(root, "examples/ci", language.toLowerCase()), bot, { recursive: true })

@@ -57,7 +57,7 @@ const requestsOf = async (pageUrl: string, requests: ReadonlyArray<readonly [url
 
 const withToken = { headers: { authorization: "emulator-token" } }
 
-describe.skipIf(isSkipped)("a page of another site", { timeout: 300_000 }, () => {
+describe.skipIf(isSkipped)("a page of another site", () => {
   it("under a name that is directed to this machine cannot use the token of the bot", async () => {
     const { port } = new URL(emulator.url)
     const answers = await requestsOf(`http://${rebound}:${port}/me`, [

@@ -106,33 +106,29 @@ describe("create-colloquy, from its packed file", () => {
   }
 
   for (const manager of ["pnpm", "bun"] as const) {
-    it(
-      `creates a project for ${manager}, whose test passes and whose bot answers`,
-      { timeout: 240_000 },
-      async (test) => {
-        const { frozen, lock, start: startCommand, test: testCommand } = managers[manager]
-        const tool = join(folder, manager)
-        mkdirSync(tool)
-        writeFileSync(join(tool, "package.json"), "{}")
-        const execute = (command: string, cwd: string) => {
-          const [program, ...args] = command.split(" ")
-          return demand(run(program, args, { cwd, env: environment }))
-        }
-        const command = [...runsCommand[manager](tarball), `${manager}-bot`, "--store", "postgres"]
-        const output = execute([...command, "--packages", join(folder, "packed")].join(" "), tool)
-        const project = join(tool, `${manager}-bot`)
-        assert.include(output, `Created ${manager}-bot in ${project}`)
-        assert.include(output, startCommand)
-        assert.isTrue(existsSync(join(project, lock)))
-        assert.include(workflowOf(project), `npm install --global ${manager}\n`)
-        assert.match(stripVTControlCharacters(execute(testCommand, project)), /Tests\s+\d+ passed/)
-        rmSync(join(project, "node_modules"), { recursive: true })
-        execute(frozen, project)
-        const [program, ...args] = startCommand.split(" ")
-        const running = start(program, args, project, test.onTestFinished)
-        assert.strictEqual(await replyOn(await platformOf(running), "Good morning"), "You said: Good morning")
+    it(`creates a project for ${manager}, whose test passes and whose bot answers`, async (test) => {
+      const { frozen, lock, start: startCommand, test: testCommand } = managers[manager]
+      const tool = join(folder, manager)
+      mkdirSync(tool)
+      writeFileSync(join(tool, "package.json"), "{}")
+      const execute = (command: string, cwd: string) => {
+        const [program, ...args] = command.split(" ")
+        return demand(run(program, args, { cwd, env: environment }))
       }
-    )
+      const command = [...runsCommand[manager](tarball), `${manager}-bot`, "--store", "postgres"]
+      const output = execute([...command, "--packages", join(folder, "packed")].join(" "), tool)
+      const project = join(tool, `${manager}-bot`)
+      assert.include(output, `Created ${manager}-bot in ${project}`)
+      assert.include(output, startCommand)
+      assert.isTrue(existsSync(join(project, lock)))
+      assert.include(workflowOf(project), `npm install --global ${manager}\n`)
+      assert.match(stripVTControlCharacters(execute(testCommand, project)), /Tests\s+\d+ passed/)
+      rmSync(join(project, "node_modules"), { recursive: true })
+      execute(frozen, project)
+      const [program, ...args] = startCommand.split(" ")
+      const running = start(program, args, project, test.onTestFinished)
+      assert.strictEqual(await replyOn(await platformOf(running), "Good morning"), "You said: Good morning")
+    })
   }
 
   const platformOf = ({ child, output }: ReturnType<typeof start>) =>

@@ -9,7 +9,7 @@ import { databases } from "../support/sharedStores.ts"
 describe("the handling of updates with a store in SQLite, in virtual time", () => {
   const store = Layer.provide(SqlInboxStore.layer(), NodeSqlite.layer({ filename: ":memory:" }))
   const cases = InboxSuite.handling({ withStore: (effect) => Effect.provide(effect, Layer.fresh(store)), runs: 10 })
-  for (const { name, effect } of cases) it.effect(name, () => effect, 240_000)
+  for (const { name, effect } of cases) it.effect(name, () => effect)
 })
 
 for (const { isMissing, kind, opened } of databases.filter(({ kind }) => kind !== "SQLite")) {
@@ -21,6 +21,6 @@ for (const { isMissing, kind, opened } of databases.filter(({ kind }) => kind !=
       concurrency: 3,
       everyPoint: false
     })
-    for (const { name, effect } of cases) it.live(name, () => effect, 240_000)
+    for (const { name, effect } of cases) it.live(name, () => effect)
   })
 }

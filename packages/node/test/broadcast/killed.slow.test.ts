@@ -41,33 +41,30 @@ const kills = 4
 const concurrency = 16
 
 describe("a broadcast in SQLite whose process is killed", () => {
-  it.live(
-    "reaches every recipient, and only requests in flight can be sent twice after each kill",
-    () =>
-      Effect.gen(function* () {
-        const filename = join(yield* temporaryFolder, "bot.sqlite")
-        const { url } = yield* EmulatorServer.EmulatorServer
-        const chats = yield* Effect.forEach(Array.from({ length: 400 }), (_, index) =>
-          Effect.gen(function* () {
-            const person = yield* Emulator.user(`Ann ${index}`)
-            yield* person.start()
-            return (yield* person.dialog).chat_id
-          })
-        )
-        yield* Emulator.setFaults([{ endpoint: "Messages.send", delay: 30 }])
-        const args = [filename, url, JSON.stringify(chats)]
-        for (let kill = 0; kill < kills; kill++) {
-          assert.strictEqual(yield* sending(args, yield* Random.nextIntBetween(1, 80)), "SIGKILL")
-          assert.isTrue(Option.isSome(yield* releaseLease(filename)))
-        }
-        assert.strictEqual(yield* sending(args, Infinity), 0)
-        const counts = yield* Effect.forEach(chats, (chat_id) =>
-          Effect.map(Emulator.messages(chat_id), ({ length }) => length)
-        )
-        assert.isTrue(counts.every((count) => count > 0))
-        const duplicates = counts.reduce((sum, count) => sum + count - 1, 0)
-        assert.isAtMost(duplicates, kills * concurrency)
-      }).pipe(Effect.provide(platform)),
-    240_000
+  it.live("reaches every recipient, and only requests in flight can be sent twice after each kill", () =>
+    Effect.gen(function* () {
+      const filename = join(yield* temporaryFolder, "bot.sqlite")
+      const { url } = yield* EmulatorServer.EmulatorServer
+      const chats = yield* Effect.forEach(Array.from({ length: 400 }), (_, index) =>
+        Effect.gen(function* () {
+          const person = yield* Emulator.user(`Ann ${index}`)
+          yield* person.start()
+          return (yield* person.dialog).chat_id
+        })
+      )
+      yield* Emulator.setFaults([{ endpoint: "Messages.send", delay: 30 }])
+      const args = [filename, url, JSON.stringify(chats)]
+      for (let kill = 0; kill < kills; kill++) {
+        assert.strictEqual(yield* sending(args, yield* Random.nextIntBetween(1, 80)), "SIGKILL")
+        assert.isTrue(Option.isSome(yield* releaseLease(filename)))
+      }
+      assert.strictEqual(yield* sending(args, Infinity), 0)
+      const counts = yield* Effect.forEach(chats, (chat_id) =>
+        Effect.map(Emulator.messages(chat_id), ({ length }) => length)
+      )
+      assert.isTrue(counts.every((count) => count > 0))
+      const duplicates = counts.reduce((sum, count) => sum + count - 1, 0)
+      assert.isAtMost(duplicates, kills * concurrency)
+    }).pipe(Effect.provide(platform))
   )
 })

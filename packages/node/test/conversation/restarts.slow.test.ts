@@ -94,39 +94,28 @@ const play = <E, R>(
     yield* program.stop
   }).pipe(Effect.provide(Layer.fresh(EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer({ token }))))))
 
-const limit = 240_000
-
 describe("conversations, scenes and menus", () => {
-  it.live(
-    "go on after a restart behind every line, in memory",
-    () =>
-      Effect.gen(function* () {
-        const store = yield* InboxStore.makeMemory
-        yield* play((url) => startFiber(Layer.succeed(InboxStore.InboxStore, store), url), store)
-      }).pipe(Effect.scoped),
-    limit
+  it.live("go on after a restart behind every line, in memory", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.makeMemory
+      yield* play((url) => startFiber(Layer.succeed(InboxStore.InboxStore, store), url), store)
+    }).pipe(Effect.scoped)
   )
 
   for (const { isMissing, kind, opened } of databases) {
     describe.skipIf(isMissing)(`in ${kind}`, () => {
-      it.live(
-        "go on after a restart behind every line",
-        () =>
-          Effect.gen(function* () {
-            const { at, store } = yield* opened
-            yield* play((url) => startFiber(layerOf(kind, at), url), store)
-          }).pipe(Effect.scoped),
-        limit
+      it.live("go on after a restart behind every line", () =>
+        Effect.gen(function* () {
+          const { at, store } = yield* opened
+          yield* play((url) => startFiber(layerOf(kind, at), url), store)
+        }).pipe(Effect.scoped)
       )
 
-      it.live(
-        "go on after the process was killed behind every line",
-        () =>
-          Effect.gen(function* () {
-            const { at, store } = yield* opened
-            yield* play((url) => startProcess(kind, at, url), store)
-          }).pipe(Effect.scoped),
-        limit
+      it.live("go on after the process was killed behind every line", () =>
+        Effect.gen(function* () {
+          const { at, store } = yield* opened
+          yield* play((url) => startProcess(kind, at, url), store)
+        }).pipe(Effect.scoped)
       )
     })
   }

@@ -156,8 +156,7 @@ describe("an answer whose process is killed", () => {
             assert.isAtMost(asked.length, 2)
             if (at?.request === "me") assert.deepStrictEqual(asked, [0])
             if (asked.length === 2 && at?.request !== "send") assert.isAbove(asked[1]!, 0)
-          }).pipe(Effect.scoped),
-        240_000
+          }).pipe(Effect.scoped)
       )
     })
   }

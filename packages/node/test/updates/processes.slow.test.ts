@@ -46,50 +46,47 @@ const hour = 3_600_000
 describe("a store of the inbox that processes share", () => {
   for (const { isMissing, kind, opened } of databases) {
     describe.skipIf(isMissing)(`in ${kind}`, () => {
-      it.live(
-        "applies nothing that a process commits after it was frozen for longer than its lease",
-        () =>
-          Effect.gen(function* () {
-            const { at, store } = yield* opened
-            const frozen = yield* startProcess(kind, at)
-            yield* enqueue(store, update("1", "a"), update("2", "a"), update("3", "a"))
-            const [{ updates }] = yield* frozen.execute({ name: "claim", claim: claim("frozen", 500) })
-            yield* frozen.signal("SIGSTOP")
-            const [first, second] = updates.map(({ id }) => id)
-            const failure = { error: "late", attempts: 1, failedAt: 0 }
-            yield* frozen.send({
-              name: "commit",
-              commits: [
-                change("frozen", "a", { completed: [{ id: first }], begun: [second] }),
-                change("frozen", "a", { completed: [{ id: second, failure }], release: true })
-              ]
-            })
-            const [partition] = yield* claimed(store, claim("next", hour))
-            assert.deepStrictEqual(
-              partition.updates.map(({ attempts, crashes }) => [attempts, crashes]),
-              [
-                [1, 1],
-                [0, 0],
-                [0, 0]
-              ]
-            )
-            yield* frozen.signal("SIGCONT")
-            assert.deepStrictEqual(yield* frozen.result, ["leaseLost", "leaseLost"])
-            assert.deepStrictEqual(yield* frozen.execute({ name: "renew", owner: "frozen", leaseDuration: hour }), [])
-            assert.deepInclude(yield* store.stats, { queued: 3, deadLetters: 0 })
-            assert.deepStrictEqual(yield* store.renew("next", hour), ["a"])
-            yield* store.release("next")
-            const [again] = yield* claimed(store, claim("last", hour))
-            assert.deepStrictEqual(
-              again.updates.map(({ attempts, crashes }) => [attempts, crashes]),
-              [
-                [1, 1],
-                [0, 0],
-                [0, 0]
-              ]
-            )
-          }).pipe(Effect.scoped),
-        240_000
+      it.live("applies nothing that a process commits after it was frozen for longer than its lease", () =>
+        Effect.gen(function* () {
+          const { at, store } = yield* opened
+          const frozen = yield* startProcess(kind, at)
+          yield* enqueue(store, update("1", "a"), update("2", "a"), update("3", "a"))
+          const [{ updates }] = yield* frozen.execute({ name: "claim", claim: claim("frozen", 500) })
+          yield* frozen.signal("SIGSTOP")
+          const [first, second] = updates.map(({ id }) => id)
+          const failure = { error: "late", attempts: 1, failedAt: 0 }
+          yield* frozen.send({
+            name: "commit",
+            commits: [
+              change("frozen", "a", { completed: [{ id: first }], begun: [second] }),
+              change("frozen", "a", { completed: [{ id: second, failure }], release: true })
+            ]
+          })
+          const [partition] = yield* claimed(store, claim("next", hour))
+          assert.deepStrictEqual(
+            partition.updates.map(({ attempts, crashes }) => [attempts, crashes]),
+            [
+              [1, 1],
+              [0, 0],
+              [0, 0]
+            ]
+          )
+          yield* frozen.signal("SIGCONT")
+          assert.deepStrictEqual(yield* frozen.result, ["leaseLost", "leaseLost"])
+          assert.deepStrictEqual(yield* frozen.execute({ name: "renew", owner: "frozen", leaseDuration: hour }), [])
+          assert.deepInclude(yield* store.stats, { queued: 3, deadLetters: 0 })
+          assert.deepStrictEqual(yield* store.renew("next", hour), ["a"])
+          yield* store.release("next")
+          const [again] = yield* claimed(store, claim("last", hour))
+          assert.deepStrictEqual(
+            again.updates.map(({ attempts, crashes }) => [attempts, crashes]),
+            [
+              [1, 1],
+              [0, 0],
+              [0, 0]
+            ]
+          )
+        }).pipe(Effect.scoped)
       )
 
       it.live(
@@ -123,42 +120,38 @@ describe("a store of the inbox that processes share", () => {
                 [[0, 0]]
               ]
             )
-          }).pipe(Effect.scoped),
-        240_000
+          }).pipe(Effect.scoped)
       )
 
-      it.live(
-        "wakes a process that listens when another one makes a partition claimable, and only then",
-        () =>
-          Effect.gen(function* () {
-            const { at, store } = yield* opened
-            const other = yield* startProcess(kind, at)
-            let woken = yield* Deferred.make<void>()
-            let count = 0
-            yield* store.listen!(() => {
-              count++
-              Deferred.doneUnsafe(woken, Effect.void)
-            })
-            const wakesUp = Effect.gen(function* () {
-              yield* Deferred.await(woken)
-              woken = yield* Deferred.make<void>()
-            })
-            yield* other.execute({ name: "enqueue", keys: ["a", "a"] })
-            yield* wakesUp
-            const [{ updates }] = yield* other.execute({ name: "claim", claim: claim("other", hour) })
-            const commits = [change("other", "a", { completed: [{ id: updates[0].id }], release: true })]
-            yield* other.execute({ name: "commit", commits })
-            yield* wakesUp
-            yield* other.execute({ name: "claim", claim: claim("other", hour) })
-            const before = count
-            yield* other.execute({ name: "enqueue", keys: ["a", "a"] })
-            yield* enqueue(store, update("own", "b"))
-            assert.lengthOf(yield* store.claim(claim("own", hour)), 1)
-            yield* other.execute({ name: "release", owner: "other" })
-            yield* wakesUp
-            assert.strictEqual(count, before + 1)
-          }).pipe(Effect.scoped),
-        240_000
+      it.live("wakes a process that listens when another one makes a partition claimable, and only then", () =>
+        Effect.gen(function* () {
+          const { at, store } = yield* opened
+          const other = yield* startProcess(kind, at)
+          let woken = yield* Deferred.make<void>()
+          let count = 0
+          yield* store.listen!(() => {
+            count++
+            Deferred.doneUnsafe(woken, Effect.void)
+          })
+          const wakesUp = Effect.gen(function* () {
+            yield* Deferred.await(woken)
+            woken = yield* Deferred.make<void>()
+          })
+          yield* other.execute({ name: "enqueue", keys: ["a", "a"] })
+          yield* wakesUp
+          const [{ updates }] = yield* other.execute({ name: "claim", claim: claim("other", hour) })
+          const commits = [change("other", "a", { completed: [{ id: updates[0].id }], release: true })]
+          yield* other.execute({ name: "commit", commits })
+          yield* wakesUp
+          yield* other.execute({ name: "claim", claim: claim("other", hour) })
+          const before = count
+          yield* other.execute({ name: "enqueue", keys: ["a", "a"] })
+          yield* enqueue(store, update("own", "b"))
+          assert.lengthOf(yield* store.claim(claim("own", hour)), 1)
+          yield* other.execute({ name: "release", owner: "other" })
+          yield* wakesUp
+          assert.strictEqual(count, before + 1)
+        }).pipe(Effect.scoped)
       )
 
       it.live.skipIf(kind === "SQLite")("counts leases by its own clock, whatever the clocks of the processes", () =>
