@@ -478,6 +478,122 @@ describe("leases", () => {
   )
 })
 
+describe("Partitions that the store has under the name of a process, and that nobody there handles", () => {
+  /** When each chat was handled, in seconds. The first chat is handled for 50 seconds, and the second chat arrives 3 seconds later. */
+  const handledWith = (modify: (store: Store) => Partial<Store>, arriving = [started(2, 2)]) =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.makeMemory
+      const handled: Array<readonly [chat: number, seconds: number]> = []
+      const updates = Effect.gen(function* () {
+        const inbox = yield* Inbox.Inbox
+        yield* inbox.receive([started(1, 1)])
+        yield* Effect.sleep("3 seconds")
+        yield* inbox.receive(arriving)
+        return yield* Effect.never
+      })
+      const handle = (update: Update.Update) =>
+        Effect.gen(function* () {
+          if (chatOf(update) === 1) yield* Effect.sleep("50 seconds")
+          handled.push([timeOf(update), Math.round((yield* Clock.currentTimeMillis) / 1000)])
+        })
+      yield* Updates.run(handle, { timeout: "1 hour" }).pipe(
+        Effect.provide(
+          Layer.effect(
+            Updates.Updates,
+            Inbox.Inbox.use((inbox) =>
+              Effect.succeed(
+                Updates.Updates.of({
+                  inbox,
+                  source: Effect.orDie(Effect.provideService(updates, Inbox.Inbox, inbox))
+                })
+              )
+            )
+          ).pipe(Layer.provide(Inbox.layer()))
+        ),
+        Effect.provideService(InboxStore.InboxStore, { ...store, isShared: true, ...modify(store) }),
+        Effect.timeoutOption("1 minute"),
+        inTime
+      )
+      return handled
+    })
+
+  const has = (partitions: ReadonlyArray<InboxStore.Partition>, key: string) =>
+    partitions.some((partition) => partition.key === key)
+
+  it.effect("are released if the answer to their claim was lost, although other leases are renewed", () =>
+    Effect.gen(function* () {
+      let isLost = false
+      const handled = yield* handledWith((store) => ({
+        claim: (options) =>
+          Effect.flatMap(store.claim(options), (partitions) => {
+            if (isLost || !has(partitions, "2")) return Effect.succeed(partitions)
+            isLost = true
+            return unavailable("claim")
+          })
+      }))
+      assert.deepStrictEqual(
+        handled.map(([time]) => time),
+        [2, 1]
+      )
+      assert.isAtMost(handled[0]![1], 3 + 4)
+    })
+  )
+
+  it.effect("are released if the store has lost their release, also while claims are always under way", () =>
+    Effect.gen(function* () {
+      let isReverted = false
+      const handled = yield* handledWith(
+        (store) => ({
+          claim: (options) => Effect.tap(store.claim(options), Effect.sleep("4 seconds")),
+          commit: (commits) =>
+            Effect.suspend(() => {
+              if (isReverted || !commits.some(({ partitionKey, release }) => partitionKey === "2" && release)) {
+                return store.commit(commits)
+              }
+              isReverted = true
+              return Effect.succeed(commits.map(() => "applied" as const))
+            })
+        }),
+        [started(2, 2), ...Array.from({ length: 12 }, (_, index) => started(3 + index, 3 + index))]
+      )
+      const times = handled.flatMap(([time, seconds]) => (time === 2 ? [seconds] : []))
+      assert.lengthOf(times, 2)
+      assert.isAtMost(times[1]!, times[0]! + 12)
+    })
+  )
+
+  it.effect("are not released while their claim is under way", () =>
+    Effect.gen(function* () {
+      const released: Array<string> = []
+      let isSlow = false
+      const handled = yield* handledWith((store) => ({
+        claim: (options) =>
+          Effect.tap(store.claim(options), (partitions) => {
+            if (!has(partitions, "2")) return Effect.void
+            isSlow = true
+            return Effect.ensuring(
+              Effect.sleep("6 seconds"),
+              Effect.sync(() => (isSlow = false))
+            )
+          }),
+        commit: (commits) =>
+          Effect.suspend(() => {
+            for (const { completed, partitionKey, release } of commits) {
+              if (release && completed.length === 0) released.push(partitionKey)
+            }
+            return store.commit(commits)
+          })
+      }))
+      assert.isFalse(isSlow)
+      assert.deepStrictEqual(released, [])
+      assert.deepStrictEqual(handled, [
+        [2, 9],
+        [1, 50]
+      ])
+    })
+  )
+})
+
 describe("leases.finish", () => {
   it.effect("applies the commits that wait for the store before it ends the leases", () =>
     Effect.gen(function* () {

@@ -13,6 +13,7 @@ import { type Claimed, type Held, makeHeld, makeHeldSet, monoNow, warnOfLoss } f
 import { storeBackoff } from "./persist.ts"
 import * as polling from "./polling.ts"
 import * as renewals from "./renewal.ts"
+import * as unknownLeases from "./unknownLeases.ts"
 
 /** The time limit of the writes that end the leases of a consumer. */
 const finishTimeout = "5 seconds"
@@ -46,7 +47,6 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   const held = makeHeldSet(clock, isShared, leaseMillis)
   const { isValid, lose } = held
   const polls = yield* polling.make(inbox)
-  const renewal = yield* renewals.make(held, { clock, leaseMillis, store })
   /** All owners that may have leases. */
   const owners = new Set<string>()
   let owner = yield* randomId
@@ -54,6 +54,21 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   /** How many commits the store is applying. */
   let committing = 0
   const allCommitted = Latch.makeUnsafe(true)
+
+  // A failed claim may have been executed. Its leases expire because the owner is not used, and so not renewed, any more.
+  const changeOwner = Effect.map(randomId, (name) => {
+    owner = name
+  })
+
+  const unknown = unknownLeases.make(inbox, held)
+  const renewal = yield* renewals.make(held, {
+    clock,
+    leaseMillis,
+    store,
+    onUnknown: (name, keys) =>
+      // Under a new name, what the old name has and nobody holds is certain as soon as no claim is under way.
+      Effect.andThen(owner === name ? changeOwner : Effect.void, unknown.release(name, keys))
+  })
 
   const isRetried = (error: StoreError): boolean => error.isRetryable
 
@@ -73,11 +88,6 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
       isClosed = true
     })
   )
-
-  // A failed claim may have been executed. Its leases expire because the owner is not used, and so not renewed, any more.
-  const changeOwner = Effect.map(randomId, (name) => {
-    owner = name
-  })
 
   /**
    * The claimed partitions without those that this process still handles: their leases expired, for example while the store
@@ -112,12 +122,15 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
       const wall = clock.currentTimeMillisUnsafe()
       const mono = monoNow(clock)
       owners.add(name)
-      return Effect.flatMap(
-        Effect.tapError(polls.claim({ owner: name, leaseDuration: leaseMillis, ...request }), () => changeOwner),
-        (partitions) => {
+      const claimed = Effect.tapError(
+        polls.claim({ owner: name, leaseDuration: leaseMillis, ...request }),
+        () => changeOwner
+      )
+      return unknown.beforeClaim(
+        Effect.flatMap(claimed, (partitions) => {
           if (partitions.length > 0) polls.onClaimed()
           return adopt(partitions, name, wall, mono)
-        }
+        })
       )
     })
 

@@ -16,10 +16,12 @@ export interface Options {
   readonly clock: Clock.Clock
   readonly store: InboxStore["Service"]
   readonly leaseMillis: number
+  /** Called with partitions that the store has under a name of this process, and that were not held when the renewal was sent. */
+  readonly onUnknown: (owner: string, keys: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
 /** Renews the leases of claimed partitions until the scope closes, so that they do not expire while their updates are handled. */
-export const make = Effect.fnUntraced(function* (held: HeldSet, { clock, leaseMillis, store }: Options) {
+export const make = Effect.fnUntraced(function* (held: HeldSet, { clock, leaseMillis, onUnknown, store }: Options) {
   const { isValid } = held
   const renewalInterval = leaseMillis / renewalsPerLease
   let isFailing = false
@@ -29,29 +31,33 @@ export const make = Effect.fnUntraced(function* (held: HeldSet, { clock, leaseMi
   let requested = Deferred.makeUnsafe<void>()
   let renewed = Deferred.makeUnsafe<void>()
 
+  /** Renews what the store has under a name. What it does not return is lost, and what nobody here holds is not kept. */
+  const renewOwner = (owner: string, sent: ReadonlyMap<string, Held>, wall: number, mono: number) =>
+    Effect.flatMap(store.renew(owner, leaseMillis), (keys) => {
+      const renewed = new Set(keys)
+      let lost = 0
+      for (const partition of sent.values()) {
+        if (held.get(partition.key) !== partition || partition.owner !== owner) continue
+        if (renewed.has(partition.key)) Object.assign(partition, { wall, mono })
+        else if (partition.releasing === undefined) {
+          lost++
+          held.lose(partition)
+        }
+      }
+      // What was held when the renewal was sent may have been released since.
+      const unknown = keys.filter((key) => !sent.has(key) && held.get(key)?.owner !== owner)
+      const warned = lost === 0 ? Effect.void : warnOfLoss(lost)
+      return unknown.length === 0 ? warned : Effect.andThen(warned, onUnknown(owner, unknown))
+    })
+
   const renewAll = Effect.suspend(() => {
     const wall = clock.currentTimeMillisUnsafe()
     const mono = monoNow(clock)
-    const sent = [...held.values()]
-    const names = new Set(sent.map(({ owner }) => owner))
-    return Effect.flatMap(
-      Effect.forEach(names, (name) =>
-        Effect.map(store.renew(name, leaseMillis), (keys) => keys.map((key) => [key, name] as const))
-      ),
-      (renewed) => {
-        const ownerOf = new Map(renewed.flat())
-        let lost = 0
-        for (const partition of sent) {
-          if (held.get(partition.key) !== partition) continue
-          const name = ownerOf.get(partition.key)
-          if (name !== undefined) Object.assign(partition, { owner: name, wall, mono })
-          else if (partition.releasing === undefined) {
-            lost++
-            held.lose(partition)
-          }
-        }
-        return lost === 0 ? Effect.void : warnOfLoss(lost)
-      }
+    const sent = Map.groupBy(held.values(), ({ owner }) => owner)
+    return Effect.forEach(
+      sent,
+      ([owner, partitions]) => renewOwner(owner, new Map(partitions.map((one) => [one.key, one])), wall, mono),
+      { discard: true }
     )
   })
 
