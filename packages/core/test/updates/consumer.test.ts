@@ -10,13 +10,38 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as InboxStore from "../../src/InboxStore.ts"
-import { Deliveries, Inbox, LongPolling, Messages, RateLimiter, type Update, Updates } from "../../src/index.ts"
+import {
+  Deliveries,
+  Handler,
+  Inbox,
+  LongPolling,
+  Messages,
+  RateLimiter,
+  Timer,
+  type Update,
+  Updates
+} from "../../src/index.ts"
 import { chatOf, inboxOver, inTime, source, started, storeOver, timeOf, within } from "../support/deliveries.ts"
 
 const noRetry = { retry: Schedule.recurs(0) }
+
+const Later = Timer.make("later", Schema.String)
+
+/** The latch of a consumer that calls a function whenever the consumer waits. */
+const counted = (wakeUp: Inbox.Inbox["Service"]["wakeUp"], onAwait: () => void): typeof wakeUp =>
+  Effect.map(wakeUp, (latch) => ({
+    ...latch,
+    openUnsafe: () => latch.openUnsafe(),
+    closeUnsafe: () => latch.closeUnsafe(),
+    await: Effect.suspend(() => {
+      onAwait()
+      return latch.await
+    })
+  }))
 
 describe("consumer", () => {
   it.effect("An update leaves the inbox only after its handler has succeeded.", () =>
@@ -197,15 +222,7 @@ describe("consumer", () => {
       const latch = yield* Deferred.make<void>()
       const inbox = yield* Inbox.Inbox
       let polls = 0
-      const wakeUp: typeof inbox.wakeUp = Effect.map(inbox.wakeUp, (latch) => ({
-        ...latch,
-        openUnsafe: () => latch.openUnsafe(),
-        closeUnsafe: () => latch.closeUnsafe(),
-        await: Effect.suspend(() => {
-          polls++
-          return latch.await
-        })
-      }))
+      const wakeUp = counted(inbox.wakeUp, () => polls++)
       const fiber = yield* Updates.run(() => Deferred.await(latch), { concurrency: 1, maxInMemory: 2 }).pipe(
         Effect.provideService(
           Updates.Updates,
@@ -223,6 +240,68 @@ describe("consumer", () => {
       assert.strictEqual((yield* inbox.stats).queued, 0)
       yield* Fiber.interrupt(fiber)
     }).pipe(Effect.provide(Inbox.layerMemory()))
+  )
+
+  it.effect("waits for a handler, not for the time, while a timer is due and all handlers are busy", () =>
+    Effect.gen(function* () {
+      const log: Array<readonly [string, number]> = []
+      const bot = Handler.first(
+        Handler.on("bot_started", (update) =>
+          Effect.gen(function* () {
+            if (update.chat_id === 1) yield* Later.in("300 millis", "due")
+            else yield* Effect.sleep("3 seconds")
+            log.push([`chat ${update.chat_id}`, yield* Clock.currentTimeMillis])
+          })
+        ),
+        Later.on((value) => Effect.map(Clock.currentTimeMillis, (now) => void log.push([value, now])))
+      )
+      const inbox = yield* Inbox.Inbox
+      let polls = 0
+      const wakeUp = counted(inbox.wakeUp, () => polls++)
+      yield* Effect.orDie(inbox.receive([started(1, 1), started(2, 2)]))
+      yield* Updates.run(bot, { concurrency: 1 }).pipe(
+        Effect.provideService(
+          Updates.Updates,
+          Updates.Updates.of({ inbox: { ...inbox, wakeUp }, source: Effect.never })
+        ),
+        Effect.forkScoped
+      )
+      yield* TestClock.adjust("2900 millis")
+      assert.deepStrictEqual(log, [["chat 1", 0]])
+      yield* TestClock.adjust("100 millis")
+      assert.deepStrictEqual(log.slice(1), [
+        ["chat 2", 3000],
+        ["due", 3000]
+      ])
+      assert.isBelow(polls, 10)
+    }).pipe(Effect.provide(Inbox.layerMemory()))
+  )
+
+  it.effect("takes timers that are due also if its handlers are never idle", () =>
+    Effect.gen(function* () {
+      const due: Array<string> = []
+      const bot = Handler.first(
+        Handler.on("bot_started", (update) =>
+          Effect.andThen(update.chat_id === 3 ? Later.in("10 seconds", "due") : Effect.void, Effect.sleep("1 second"))
+        ),
+        Later.on((value) => Effect.sync(() => void due.push(value)))
+      )
+      yield* Effect.gen(function* () {
+        const inbox = yield* Inbox.Inbox
+        const receive = (chat: number) => Effect.orDie(inbox.receive([started(chat, chat)]))
+        const fiber = yield* Updates.run(bot, { concurrency: 1, maxInMemory: 1 }).pipe(
+          Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.never })),
+          Effect.forkChild({ startImmediately: true })
+        )
+        for (let chat = 1; chat <= 20; chat++) yield* receive(chat)
+        for (let chat = 21; chat <= 60; chat++) {
+          yield* TestClock.adjust("1 second")
+          yield* receive(chat)
+        }
+        yield* inTime(Fiber.interrupt(fiber))
+      }).pipe(Effect.provide(Inbox.layerMemory()))
+      assert.deepStrictEqual(due, ["due"])
+    })
   )
 
   it.effect("counts updates, not partitions, against the maximum in memory", () =>

@@ -18,6 +18,7 @@ import * as engine from "./engine.ts"
 import type { Claimed } from "./held.ts"
 import * as leases from "./leases.ts"
 import { persist } from "./persist.ts"
+import { makeWaiter } from "./waiter.ts"
 
 /** A partition is released after this many updates, so that partitions with many updates do not delay the others. */
 const maxUpdatesPerClaim = 16
@@ -46,6 +47,20 @@ export interface Options<R> {
   readonly services: Context.Context<never> | undefined
 }
 
+/** Returns a function that calls another one at the end of the turn of the event loop, however often it is called. */
+const oncePerTurn = (f: () => void): (() => void) => {
+  let isDue = false
+  const run = (): void => {
+    isDue = false
+    f()
+  }
+  return () => {
+    if (isDue) return
+    isDue = true
+    void Promise.resolve().then(run)
+  }
+}
+
 /** Runs a source, and emits the updates of an inbox as deliveries. */
 export const deliveries = <E, R>(
   inbox: Inbox["Service"],
@@ -63,22 +78,20 @@ const open = Effect.fnUntraced(function* <E, R>(
   const clock = yield* Clock.Clock
   const held = yield* leases.make(inbox)
   const fiber = yield* Effect.forkScoped(source)
-  fiber.addObserver(inbox.wakeAll)
-  let isEnding = false
-  const wakeAfterEnd = (): void => {
-    isEnding = false
+  fiber.addObserver(() => {
     inbox.wakeAll()
-  }
-  /** The partitions that end in one turn of the event loop are followed by one claim. */
-  const onEnd = (): void => {
-    if (isEnding) return
-    isEnding = true
-    void Promise.resolve().then(wakeAfterEnd)
-  }
+    claimable.wake()
+  })
   const emitter = yield* engine.make<E, R>(held, {
     ...options,
     stopSource: Effect.andThen(inbox.close, Fiber.interrupt(fiber)),
-    onEnd
+    onEnd: oncePerTurn(() => {
+      inbox.wakeAll()
+      claimable.wake()
+    }),
+    onDispatched: () => {
+      if (claimable.isWaiting()) wakeSoon()
+    }
   })
   yield* Effect.addFinalizer(() => Effect.andThen(inbox.close, emitter.finish))
   const atOnce = Math.min(maxUnsettled, usualConcurrency)
@@ -122,7 +135,14 @@ const open = Effect.fnUntraced(function* <E, R>(
   }
 
   /** Partitions are claimed when a handler could begin. If many wait, they are also claimed for later. */
-  const wantsMore = (): boolean => emitter.room() > 0 || (!wasShort && emitter.size() <= maxInMemory / 2)
+  const wantsMore = (): boolean =>
+    maxInMemory - emitter.size() >= least && (emitter.room() > 0 || (!wasShort && emitter.size() <= maxInMemory / 2))
+
+  /** Whether the consumer looks for partitions, or for its end. Otherwise neither the time nor what the store has matters. */
+  const isLooking = (): boolean =>
+    emitter.isStopping() ? fiber.pollUnsafe() !== undefined : emitter.size() === 0 || wantsMore()
+  const claimable = makeWaiter(isLooking)
+  const wakeSoon = oncePerTurn(claimable.wake)
 
   /** How many updates of a partition the next claim asks for. */
   const nextMaxUpdates = (claimed: ReadonlyArray<Claimed>): number => {
@@ -207,8 +227,8 @@ const open = Effect.fnUntraced(function* <E, R>(
       if (count > 0 && !wasShort && wantsMore()) continue
       // If the source ended during the claim, its last updates may not have been claimed.
       if (exit !== undefined && !wasDone) continue
-      do yield* held.waitForMore
-      while (emitter.size() > 0 && !wantsMore())
+      if (isLooking()) yield* held.waitForMore
+      yield* claimable.until
     }
   })
   yield* Effect.forkScoped(consume, { startImmediately: true })

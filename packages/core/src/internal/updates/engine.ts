@@ -35,6 +35,8 @@ export interface Options<R> {
   readonly stopSource: Effect.Effect<void>
   /** Called when partitions may be claimed again. */
   readonly onEnd: () => void
+  /** Called after updates were emitted, and when others may be. */
+  readonly onDispatched: () => void
 }
 
 /** Maximum number of deliveries that wait until they are pulled, so that few of them count as begun. */
@@ -169,13 +171,18 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   }
 
   /** Emits what may be emitted. */
-  const dispatch = (): void => {
+  const emitReady = (): void => {
     if (isStopping) return
     const changes: Array<OpenChange> = []
     const started = take(changes, room(), unsettled - reported, none)
     if (started.length === 0) return
     if (changes.length === 0) return emitAll(started)
     fork(commit({ changes, settled: none, started, wasStopping: isStopping }))
+  }
+
+  const dispatch = (): void => {
+    emitReady()
+    options.onDispatched()
   }
 
   const onApplied = ({ changes, settled, started, wasStopping }: Write, conflicts: Conflicts): void => {

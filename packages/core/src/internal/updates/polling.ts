@@ -45,7 +45,9 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   }
 
   const claim = (options: Claim) => {
-    if (!takesTimers && (nextTimer === Infinity || monoNow(clock) < nextTimer)) return inbox.claim(options)
+    const isKnown = timersRead === inbox.timerChanges()
+    // A consumer whose handlers are always busy does not wait, and so does not read when the next timer is due.
+    if (!takesTimers && isKnown && (nextTimer === Infinity || monoNow(clock) < nextTimer)) return inbox.claim(options)
     return Effect.tap(inbox.claim({ ...options, maxTimers }), (partitions) =>
       Effect.sync(() => {
         // After timers were taken, there is another next one.
