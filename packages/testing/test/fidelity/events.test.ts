@@ -413,13 +413,27 @@ assumes(
     const { channel, owner } = yield* Scene.make
     const bot = (yield* GET("/me")).at("user_id")
     yield* owner.setBotAdmin(channel, ["write", "edit"])
-    const appointed = yield* last("bot_admin_permissions_changed")
+    const appointed = ((yield* Emulator.updates) as ReadonlyArray<object>).at(-1) as Json
     const place = { chat_id: channel.chat_id, user_id: owner.user_id, bot_id: bot, is_channel: true }
     assert.deepInclude(appointed, { ...place, is_admin: true, permissions: ["write", "edit"] })
     yield* owner.setBotAdmin(channel, undefined)
-    const dismissed = yield* last("bot_admin_permissions_changed")
+    const dismissed = ((yield* Emulator.updates) as ReadonlyArray<object>).at(-1) as Json
     containsOnly(dismissed, "chat_id", "user_id", "bot_id", "is_channel", "is_admin")
     assert.deepInclude(dismissed, { ...place, is_admin: false })
+  })
+)
+
+assumes(
+  "B",
+  "Events",
+  "bot_admin_permissions_changed comes by webhook only",
+  Effect.gen(function* () {
+    const { channel, owner } = yield* Scene.make
+    yield* owner.setBotAdmin(channel, ["write"])
+    const stored = (yield* Emulator.updates).map(({ update_type }) => update_type)
+    assert.include(stored, "bot_admin_permissions_changed")
+    assert.notInclude(typesIn(yield* poll()), "bot_admin_permissions_changed")
+    assert.deepStrictEqual(typesIn(yield* poll("&types=bot_admin_permissions_changed")), [])
   })
 )
 

@@ -1,7 +1,6 @@
 import type { Comment } from "@colloquy/core/Comment"
 import type { Message } from "@colloquy/core/Message"
 import type { Update } from "@colloquy/core/Update"
-import * as Json from "@colloquy/core/Json"
 import type { EmulatorEvent } from "../../EmulatorEvent.ts"
 import type { Exchange } from "../../EmulatorHttp.ts"
 import type { PersonEvent } from "../../Person.ts"
@@ -44,11 +43,8 @@ const weighMessage = ({ body, link }: Message | Comment): number => {
   return weight
 }
 
-const weighUpdate = (update: Update | undefined): number => {
-  if (update === undefined) return objectWeight
-  if ("message" in update && update.message != null) return objectWeight + weighMessage(update.message)
-  return update.update_type === "unknown" ? objectWeight + Json.stringify(update.raw).length : objectWeight
-}
+const weighUpdate = (update: Update | undefined): number =>
+  update !== undefined && "message" in update && update.message != null ? weighMessage(update.message) : objectWeight
 
 const weigh = (event: EventRecord): number => {
   switch (event.type) {
