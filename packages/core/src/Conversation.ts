@@ -70,9 +70,9 @@ export interface Options {
   /** The version of the code, a positive whole number. Increase it for changes that need {@link Options.onVersion}. Default: 1. */
   readonly version?: number | undefined
   /**
-   * What happens to a conversation of another version when something happens in it: `"continue"`: it continues with the answers
+   * What happens to a conversation of an older version when something happens in it: `"continue"`: it continues with the answers
    * that it has. `"restart"`: it begins again, with the same input. `"tell"`: it ends with the text `outdated`. A function decides
-   * by the version. Default: `"continue"`.
+   * by the version. Default: `"continue"`. The updates of one of a newer version wait for a process with the newer program.
    */
   readonly onVersion?: Policy | ((from: number) => Policy) | undefined
   /** The schema of the input. Default: no input. */
@@ -96,7 +96,7 @@ export interface Options {
 }
 
 /**
- * What happens to a conversation of another version.
+ * What happens to a conversation of an older version.
  *
  * @category models
  * @since 0.1.0

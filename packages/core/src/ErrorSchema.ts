@@ -389,7 +389,8 @@ export const StaleState = make(StateValue.StaleState, "StaleState", {
   scope: Schema.String,
   version: Schema.Number,
   problem: Schema.String,
-  raw: ExactJson
+  raw: ExactJson,
+  isNewer: Schema.optionalKey(Schema.Boolean)
 })
 
 /**

@@ -146,6 +146,11 @@ export interface Options<O extends Return = Return> {
    * been updated."
    */
   readonly onOutdated?: ((update: Update.Of<"message_callback">) => O) | undefined
+  /**
+   * The version of the menu, a positive whole number. Increase it for changes that older programs cannot show, such as a new page:
+   * while both run, presses in a message of the newer version wait for the newer program. Default: 1.
+   */
+  readonly version?: number | undefined
   /** The notification for a user who may not press. Default: "These buttons are for somebody else." */
   readonly notYours?: string | ((update: Update.Of<"message_callback">) => string) | undefined
 }
@@ -181,7 +186,7 @@ type PagesOf<S extends { readonly [page: string]: ValueSchema }> = { readonly [K
  *
  * The function of a page runs twice for a press: to find the button, and to show the result. It must not change anything.
  *
- * Names of menus contain letters, digits and `_`, and are unique within a bot. Throws if the name is invalid. `reply`, `send` and
+ * Names of menus contain letters, digits and `_`, and are unique within a bot. Throws if the name or the version is invalid. `reply`, `send` and
  * `handler` fail with {@link InvalidMenu} if a page exceeds a limit of the platform (30 rows, 210 buttons, 7 in a row), and with
  * `InvalidPayload` if the parameters of the open pages have more than about 900 characters.
  *

@@ -130,7 +130,7 @@ const checkTimeout = (name: string, state: string, timeout: Duration.Input): voi
  * `end` to change the scene. It changes when the function has succeeded, so a handler that fails changes nothing.
  *
  * In `Handler.first`, place `handler` before the handlers whose updates a state may take. Names of scenes are unique within a bot. Throws
- * if the name is empty, or a `timeout` is not positive and finite.
+ * if the name is empty, the version is no positive whole number, or a `timeout` is not positive and finite.
  *
  * **Example** (A taxi that a user has called)
  *
@@ -175,6 +175,11 @@ export const make = <
     readonly of: O
     /** The schemas of the data of the states, by name. `Schema.Void`: the state has no data. */
     readonly states: S
+    /**
+     * The version of the program, a positive whole number. Increase it for changes that older programs cannot read, such as a new
+     * state: while both run, updates of a scene of the newer version wait for the newer program. Default: 1.
+     */
+    readonly version?: number | undefined
     /** What happens if the stored state cannot be read. Default: `"end"`. */
     readonly onStale?: OnStale<StatesOf<S>> | undefined
   },
@@ -185,8 +190,9 @@ export const make = <
   Exclude<Effect.Error<FunctionsOf<D[keyof S]>>, Handler.NotHandled>,
   Effect.Services<FunctionsOf<D[keyof S]>>
 > => {
-  const { of, onStale = "end", states } = options
+  const { of, onStale = "end", states, version = 1 } = options
   if (name === "") refuse(name, "needs a name that is not empty.")
+  if (!Number.isSafeInteger(version) || version < 1) refuse(name, "needs a `version` that is a positive whole number.")
   const byName = new Map(Object.entries(definitions as Record<string, Definition<States, unknown>>))
   for (const [state, { timeout }] of byName) if (timeout !== undefined) checkTimeout(name, state, timeout)
   const stateName = `scene:${name}`
@@ -194,7 +200,14 @@ export const make = <
     name,
     of,
     codec: stored.make(name, states, stateName),
-    state: State.make(stateName, stored.Stored, { of: of as Of, initial: () => null, onStale: "initial" }),
+    state: State.make(stateName, stored.Stored, {
+      of: of as Of,
+      initial: () => null,
+      onStale: "initial",
+      version,
+      // Whether the state and its data fit is decided by `onStale`.
+      migrate: Object.fromEntries(Array.from({ length: version - 1 }, (_, index) => [index + 1, stored.Stored]))
+    }),
     timer: Timer.make(stateName, Schema.Struct({ since: Schema.Int })),
     placement: new Placement(
       `The scene "${name}"`,

@@ -8,6 +8,7 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import { NewerTypeId } from "./internal/updates/newer.ts"
 import type { PermanentError } from "./PermanentError.ts"
 import type { ChatId } from "./Recipient.ts"
 import type { StoreError } from "./StoreError.ts"
@@ -36,34 +37,47 @@ export type Key<O extends Of> = {
 
 /**
  * A value cannot be read: its schema has changed, there is no migration of its version, or a newer program wrote it. The
- * value stays as it is; `set` and `clear` replace it. With `onStale: "initial"`, a state does not fail with this error.
+ * value stays as it is; `set` and `clear` replace it. With `onStale: "initial"`, a state fails with this error only for values of
+ * newer programs.
+ *
+ * A value that a newer program wrote is no mistake of the update: `Updates.run` leaves the chat to a process with that program, and
+ * the attempt does not count.
  *
  * @category errors
  * @since 0.1.0
  */
-export class StaleState
-  extends Data.TaggedError("StaleState")<{
-    /** The name of the state. */
-    readonly stateName: string
-    /** To what the value belongs: `chat:1`, `user:2`, `chat:1/user:2`, or `bot`. */
-    readonly scope: string
-    /** The version in which it was written. */
-    readonly version: number
-    /** What does not match. */
-    readonly problem: string
-    /** The value as it is stored. */
-    readonly raw: unknown
-  }>
-  implements PermanentError
-{
+export class StaleState extends Data.TaggedError("StaleState")<{
+  /** The name of the state. */
+  readonly stateName: string
+  /** To what the value belongs: `chat:1`, `user:2`, `chat:1/user:2`, or `bot`. */
+  readonly scope: string
+  /** The version in which it was written. */
+  readonly version: number
+  /** What does not match. */
+  readonly problem: string
+  /** The value as it is stored. */
+  readonly raw: unknown
+  /** Whether a newer program wrote the value. Default: `false`. */
+  readonly isNewer?: boolean | undefined
+}> {
   /** The same value would fail again, so `Updates.run` does not retry the handler. */
-  readonly "~@colloquy/core/PermanentError" = true
+  get "~@colloquy/core/PermanentError"(): boolean {
+    return this.isNewer !== true
+  }
+
+  /** @internal */
+  get [NewerTypeId](): string | undefined {
+    return this.isNewer === true
+      ? `A value of the state "${this.stateName}" cannot be read. ${this.problem}`
+      : undefined
+  }
 
   override get message() {
-    return (
-      `The value of the state "${this.stateName}" of ${this.scope} cannot be read: ${this.problem.replace(/\.$/, "")}. ` +
-      "Increase `version` and add a migration, or use the option `onStale`."
-    )
+    const advice =
+      this.isNewer === true
+        ? "Start the newer program."
+        : "Increase `version` and add a migration, or use the option `onStale`."
+    return `The value of the state "${this.stateName}" of ${this.scope} cannot be read: ${this.problem.replace(/\.$/, "")}. ${advice}`
   }
 }
 
@@ -186,7 +200,8 @@ export interface Options<A> {
   readonly expireAfter?: Duration.Input | undefined
   /**
    * What happens if a value cannot be read. `"fail"`: the operation fails with {@link StaleState}. `"initial"`: a warning is
-   * logged, and the initial value is used; the next change replaces the stored value. Default: `"fail"`.
+   * logged, and the initial value is used; the next change replaces the stored value. Values of newer programs always fail.
+   * Default: `"fail"`.
    */
   readonly onStale?: "fail" | "initial" | undefined
 }

@@ -136,10 +136,14 @@ describe("Menu", () => {
     })
   )
 
-  it("throws if its name is not the name of a payload", () => {
+  it("throws if its name is not the name of a payload, or its version is no positive whole number", () => {
     assert.throws(
       () => Menu.make("my menu", () => ({ rows: [] })),
       'The menu "my menu" needs a name of letters, digits and _.'
+    )
+    assert.throws(
+      () => Menu.make("menu", { version: 1.5 }, () => ({ rows: [] })),
+      'The menu "menu" needs a `version` that is a positive whole number.'
     )
   })
 

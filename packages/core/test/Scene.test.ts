@@ -417,10 +417,14 @@ describe("a scene on the emulator", () => {
   })
 })
 
-it("throws if its name is empty or a time-out is not positive and finite", () => {
+it("throws if its name is empty, its version is no positive whole number, or a time-out is not positive and finite", () => {
   const make = (name: string, timeout: "0 seconds" | "Infinity") =>
     Scene.make(name, { of: "chat", states: { one: Schema.Void } }, { one: { timeout } })
   assert.throws(() => make("", "0 seconds"), 'The scene "" needs a name that is not empty.')
   assert.throws(() => make("a", "0 seconds"), 'The scene "a" needs a positive, finite `timeout` of "one".')
   assert.throws(() => make("a", "Infinity"), 'The scene "a" needs a positive, finite `timeout` of "one".')
+  assert.throws(
+    () => Scene.make("a", { of: "chat", version: 0, states: { one: Schema.Void } }, { one: {} }),
+    'The scene "a" needs a `version` that is a positive whole number.'
+  )
 })

@@ -15,6 +15,7 @@ import * as Update from "../../Update.ts"
 import type { UserId } from "../../User.ts"
 import type { Placement } from "../handlers/placement.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
+import { newer } from "../updates/newer.ts"
 import { isCommand } from "./answers.ts"
 import * as payload from "./payload.ts"
 import type { Record } from "./record.ts"
@@ -55,11 +56,17 @@ const at = (self: Conversation, update: At["update"], chat_id: ChatId, user_id: 
     update
   }))
 
-const stored = ({ name, state }: Conversation) =>
-  Effect.catchTags(state.get, {
-    StaleState: Effect.die,
-    NoStateKey: () => new NoParticipant({ conversation: name })
-  })
+const stored = ({ name, state, version }: Conversation) =>
+  Effect.flatMap(
+    Effect.catchTags(state.get, {
+      StaleState: Effect.die,
+      NoStateKey: () => new NoParticipant({ conversation: name })
+    }),
+    (record) =>
+      record !== undefined && record.version > version
+        ? newer(`The conversation "${name}"`, record.version, version)
+        : Effect.succeed(record)
+  )
 
 /** How often conversations have begun in an attempt to handle an update, by their names. */
 const begun = new WeakMap<object, Map<string, number>>()

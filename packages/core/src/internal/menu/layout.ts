@@ -36,6 +36,7 @@ export interface Definition {
   readonly renders: ReadonlyMap<string, Render>
   readonly payload: Payload<Pressed, unknown>
   readonly isOwned: boolean
+  readonly version: number
 }
 
 /** The current page, as it is now. */
@@ -155,6 +156,7 @@ const toKeyboard = Effect.fnUntraced(function* (layout: Layout, owner: number | 
         at,
         do: act,
         ...(owner === undefined ? {} : { by: owner }),
+        ...(menu.version === 1 ? {} : { v: menu.version }),
         ...(isOnce ? { n: nonce } : {})
       }
       buttons.push(Keyboard.callback(button.text, yield* menu.payload.encode(pressed)))

@@ -38,6 +38,8 @@ export const Pressed = Schema.Struct({
   do: Act,
   /** The only user who may press. Absent: everybody may. */
   by: Schema.optionalKey(Schema.Int),
+  /** The version of the menu. Absent: 1. */
+  v: Schema.optionalKey(Schema.Int),
   /** Identifies the showing of the button, if only one press of it counts. */
   n: Schema.optionalKey(Schema.String)
 })

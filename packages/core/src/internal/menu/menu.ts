@@ -19,6 +19,7 @@ type Callback = Update.Of<"message_callback">
 interface Options {
   readonly of?: "chat" | "userInChat" | undefined
   readonly onOutdated?: ((update: Callback) => Return) | undefined
+  readonly version?: number | undefined
   readonly notYours?: string | ((update: Callback) => string) | undefined
 }
 
@@ -70,12 +71,16 @@ export const make = (
   options: Options
 ) => {
   if (!/^\w+$/.test(name)) throw new Error(`The menu "${name}" needs a name of letters, digits and _.`)
+  const { version = 1 } = options
+  if (!Number.isSafeInteger(version) || version < 1)
+    throw new Error(`The menu "${name}" needs a \`version\` that is a positive whole number.`)
   const menu: Definition = {
     name,
     codecs: new Map([...schemas].map(([page, schema]) => [page, makeCodec(schema)])),
     renders,
     payload: Payload.make(prefix + name, Pressed),
-    isOwned: options.of === "userInChat"
+    isOwned: options.of === "userInChat",
+    version
   }
   const policy = policyOf(options)
   const handle = menu.payload.on((update, pressed) => press(menu, policy, update, pressed))

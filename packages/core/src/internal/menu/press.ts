@@ -5,6 +5,7 @@ import * as Messages from "../../Messages.ts"
 import { type Of, type Update, userIdOf } from "../../Update.ts"
 import { withoutKeyboard } from "../handlers/keyboard.ts"
 import { mayBeAnswered } from "../updates/answers.ts"
+import { newer } from "../updates/newer.ts"
 import { type Definition, find, layOut, type Shown, toMessage } from "./layout.ts"
 import { open, type Place, placeOf, type Pressed, readPlaces, turn } from "./location.ts"
 import { isFirst, nonceOf } from "./once.ts"
@@ -148,7 +149,8 @@ export const press = Effect.fnUntraced(function* (
   update: Callback,
   pressed: Pressed
 ) {
-  const { at, by, do: act } = pressed
+  const { at, by, do: act, v = 1 } = pressed
+  if (v > menu.version) return yield* newer(`The menu "${menu.name}"`, v, menu.version)
   if (by !== undefined && by !== update.callback.user.user_id) {
     return yield* answer(update, undefined, policy.notYours(update))
   }

@@ -40,7 +40,10 @@ const readText = <A>(text: string, read: Read<A>): Effect.Effect<A, Unreadable> 
 export interface StateCodec<A> {
   /** Decodes a stored value. A value that expired counts as absent. */
   readonly decode: (stored: StateValue | undefined, scope: string) => Effect.Effect<A, StaleState>
-  /** The same, but a value that cannot be read is replaced by the initial one if the state has that policy. */
+  /**
+   * The same, but a value that cannot be read, and that no newer program wrote, is replaced by the initial one if the state has
+   * that policy.
+   */
   readonly read: (stored: StateValue | undefined, scope: string) => Effect.Effect<A, StaleState>
   readonly encode: (value: A) => Effect.Effect<StateValue, InvalidState>
   readonly isExpired: (stored: StateValue) => Effect.Effect<boolean>
@@ -68,10 +71,10 @@ export const make = <A, I>(name: string, schema: Schema.Codec<A, I>, options: Op
                 : `There is no migration of version ${stored.version}.`
             )
           )
-    return Effect.mapError(
-      decoded,
-      (unreadable) => new StaleState({ stateName: name, scope, version: stored.version, ...unreadable })
-    )
+    return Effect.mapError(decoded, (unreadable) => {
+      const isNewer = stored.version > version && { isNewer: true }
+      return new StaleState({ stateName: name, scope, version: stored.version, ...unreadable, ...isNewer })
+    })
   }
 
   const decode = (stored: StateValue | undefined, scope: string): Effect.Effect<A, StaleState> =>
@@ -86,8 +89,10 @@ export const make = <A, I>(name: string, schema: Schema.Codec<A, I>, options: Op
       onStale === "fail"
         ? decode
         : (stored, scope) =>
-            Effect.catch(decode(stored, scope), ({ message }) =>
-              Effect.as(Effect.logWarning(`${message} The initial value replaces it.`), initial())
+            Effect.catch(decode(stored, scope), (stale) =>
+              stale.isNewer === true
+                ? Effect.fail(stale)
+                : Effect.as(Effect.logWarning(`${stale.message} The initial value replaces it.`), initial())
             ),
     encode: (value) =>
       Effect.flatMap(

@@ -13,6 +13,7 @@ import * as journals from "../journal/journal.ts"
 import { annotationsOf } from "./annotations.ts"
 import * as deadLetters from "./deadLetters.ts"
 import type { Common } from "./handling.ts"
+import { makeHandBacks } from "./handBacks.ts"
 import { makeOutlet } from "./outlet.ts"
 import { ClaimedPartition, makePartitionSet, type OpenChange, type Queued, type Source } from "./partitions.ts"
 import { type Claimed, monoNow } from "./held.ts"
@@ -38,6 +39,9 @@ export interface Options<R> {
   /** Called after updates were emitted, and when others may be. */
   readonly onDispatched: () => void
 }
+
+/** How long other processes may claim a partition that was given back before this one claims again because of it. */
+const headStart = "1 second"
 
 /** Maximum number of deliveries that wait until they are pulled, so that few of them count as begun. */
 const maxBuffered = 64
@@ -68,6 +72,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     selectIn: (millis) => dispatchIn(millis)
   })
   const partitions = makePartitionSet()
+  const handBacks = makeHandBacks(clock)
   /** Fibers of updates that wait until they are emitted again, or become dead letters without being emitted. */
   const background = new Set<Fiber.Fiber<unknown, unknown>>()
   const bufferSize = perChat === 1 ? Math.min(maxBuffered, maxUnsettled) : maxUnsettled
@@ -104,7 +109,9 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const room = (): number => Math.min(maxUnsettled - unsettled, bufferSize - outlet.size())
 
   const endPartition = (partition: ClaimedPartition): void => {
-    if (partitions.remove(partition)) hasRoom = true
+    if (!partitions.remove(partition)) return
+    if (partition.isLeft) inBackground(Effect.sleep(headStart), options.onEnd)
+    else hasRoom = true
   }
 
   /** Lets others be claimed, once for all partitions that ended together. */
@@ -129,7 +136,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const emit = (queued: Queued): void => {
     if (queued.isLost) return
     queued.isMarked = true
-    if (isStopping) {
+    if (isStopping || queued.partition.isLeft) {
       close(queued)
       queued.partition.open--
       endIfFinished(queued.partition)
@@ -151,7 +158,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     for (const queued of started) {
       if (queued.isLost) continue
       close(queued)
-      if (isStopping) queued.partition.open--
+      if (isStopping || queued.partition.isLeft) queued.partition.open--
       else queued.partition.putBack(queued)
       selection.add(queued.partition)
     }
@@ -267,7 +274,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const emitAgain = (queued: Queued): void => {
     const { partition } = queued
     if (partition.held.isLost) return
-    if (isStopping) {
+    if (isStopping || partition.isLeft) {
       partition.open--
       return endIfFinished(partition)
     }
@@ -283,6 +290,34 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     queued.partition.delay(queued)
     inBackground(Effect.sleep(millis), () => emitAgain(queued))
   }
+
+  /** Leaves the partition of an update to a process with a newer program. The attempt does not count. */
+  const handBack = (queued: Queued): void => {
+    const { partition } = queued
+    if (queued.isLost) return
+    close(queued)
+    queued.end()
+    partition.delay(queued)
+    const leave = (): void => {
+      if (partition.held.isLost) return
+      partition.leave()
+      endIfFinished(partition)
+    }
+    const wait = handBacks.waitOf(partition.held.key)
+    if (wait === 0 || isStopping) leave()
+    else {
+      // Until then, others may be claimed.
+      hasRoom = true
+      inBackground(Effect.sleep(wait), leave)
+    }
+  }
+
+  const handBackAll = (settled: ReadonlyArray<Queued>, newer: string): Effect.Effect<void> =>
+    Effect.map(handBacks.say(newer), () => {
+      for (const queued of settled) handBack(queued)
+      useRoom()
+      dispatch()
+    })
 
   /** What an update has read was changed meanwhile, so it is handled again. */
   const onConflict = (queued: Queued): void => {
@@ -355,9 +390,10 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     // An update that is not acknowledged keeps its journal, which can be written as long as the update is handled.
     const journaled = Effect.forEach(settled, ({ flushJournal }) => flushJournal, { discard: true })
     const prepared = Effect.andThen(journaled, dead.announce(settled))
+    const outcome = first?.outcome
     return Effect.andThen(
       Effect.onInterrupt(prepared, () => onInterrupt),
-      Effect.suspend(() => write(settled))
+      outcome?._tag === "handBack" ? handBackAll(settled, outcome.newer) : Effect.suspend(() => write(settled))
     )
   }
 

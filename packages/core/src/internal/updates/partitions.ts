@@ -214,6 +214,8 @@ export class ClaimedPartition implements Holder {
   change: OpenChange | undefined = undefined
   isWaiting = false
   isReleasing = false
+  /** Whether nothing more of it is emitted, because it is left to another process. */
+  isLeft = false
 
   constructor(source: Source, { held, updates }: Claimed, perChat: number, begun: number) {
     this.source = source
@@ -234,14 +236,14 @@ export class ClaimedPartition implements Holder {
     return compared > 0 && queued.slice(0, compared).every(({ id }, index) => id === unsettled[index]!.id)
   }
 
-  /** Whether every update is settled. If the consumer is stopping, those that were not emitted do not count. */
+  /** Whether every update is settled. If the consumer is stopping or leaves it, those that were not emitted do not count. */
   isFinished(isStopping: boolean): boolean {
-    return this.open === 0 && (isStopping || this.#next === this.updates.length)
+    return this.open === 0 && (isStopping || this.isLeft || this.#next === this.updates.length)
   }
 
   /** Whether an update may be emitted now. One at a time, an update waits until the one before is acknowledged. */
   get isReady(): boolean {
-    if (this.held.isLost || this.isReleasing || (this.commits > 0 && this.#perChat === 1)) return false
+    if (this.held.isLost || this.isReleasing || this.isLeft || (this.commits > 0 && this.#perChat === 1)) return false
     if (this.#retried !== none) return this.#perChat > 1 || this.open <= this.#retried.length
     return this.#next < this.updates.length && this.open < this.#perChat
   }
@@ -300,6 +302,13 @@ export class ClaimedPartition implements Holder {
   putBack(queued: Queued): void {
     if (this.#delayed !== none) this.#delayed = this.#delayed.filter((other) => other !== queued)
     this.#retried = [...this.#retried, queued].sort((a, b) => a.position - b.position)
+  }
+
+  /** Emits nothing more, and forgets an update that was put back after a delay. */
+  leave(): void {
+    this.isLeft = true
+    this.open--
+    this.dropRetried()
   }
 
   /** Forgets the updates that are to be emitted again. */

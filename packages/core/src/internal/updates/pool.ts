@@ -16,7 +16,8 @@ import type { Lease } from "./currentLease.ts"
 import { contextOf } from "./handling.ts"
 import { persist } from "./persist.ts"
 import type { Retry } from "./retry.ts"
-import { type Origin, type Root, settleable, type Settleable } from "./settlement.ts"
+import { newerIn } from "./newer.ts"
+import { type Origin, type Root, settleable, type Settleable, settleAll } from "./settlement.ts"
 import { makeWaiter } from "./waiter.ts"
 
 export interface Options<A, B, E, R> {
@@ -165,6 +166,9 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
       return onHandledOne(delivery, roots, startedAt)
     }
     if (isInterrupting) return endAfter(persist(delivery.retry()))
+    const newer = newerIn(exit.cause)
+    if (newer !== undefined && !worker.isTimedOut)
+      return endAfter(persist(settleAll([delivery], { _tag: "handBack", newer })))
     if (isDeclined(exit.cause)) {
       for (const { origin, value } of roots) origin.metrics.unhandled(value)
       return onHandledOne(delivery, roots, startedAt)

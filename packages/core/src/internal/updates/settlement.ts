@@ -13,6 +13,8 @@ import type { HandlerMetrics } from "./metrics.ts"
 export type Outcome =
   | { readonly _tag: "ack" }
   | { readonly _tag: "retry"; readonly after: number }
+  /** The partition is left to a process with a newer program. `newer` says what that program wrote. */
+  | { readonly _tag: "handBack"; readonly newer: string }
   | { readonly _tag: "reject"; readonly cause: Cause.Cause<unknown> }
 
 export const acknowledged: Outcome = { _tag: "ack" }
@@ -166,11 +168,12 @@ export class Group<out A> extends Settleable<Arr.NonEmptyReadonlyArray<A>> {
   }
 }
 
-/** A rejection counts more than a retry, and a retry more than an acknowledgement. */
+/** An outcome counts more than those before it. */
+const ranks = { ack: 0, retry: 1, handBack: 2, reject: 3 } as const
+
 const worse = (a: Outcome, b: Outcome): Outcome => {
-  if (a._tag === "reject" || b._tag === "ack") return a
-  if (b._tag === "reject" || a._tag === "ack") return b
-  return a.after >= b.after ? a : b
+  if (a._tag === "retry" && b._tag === "retry") return a.after >= b.after ? a : b
+  return ranks[a._tag] >= ranks[b._tag] ? a : b
 }
 
 class Branch<out A> extends Settleable<A> {

@@ -84,8 +84,9 @@ export const mark = (changes: Array<OpenChange>, started: ReadonlyArray<Queued>,
 /** Returns a function that adds the outcome of an update to the changes of its partition. */
 export const makePrepare = (clock: Clock.Clock, dead: DeadLetters) => {
   const writtenBy = (queued: Queued): Written | undefined => {
-    if (queued.outcome === undefined || queued.outcome._tag === "retry") return undefined
-    return queued.outcome._tag === "ack" ? queued.written(clock) : queued.writtenOnReject(clock)
+    const { outcome } = queued
+    if (outcome?._tag === "ack") return queued.written(clock)
+    return outcome?._tag === "reject" ? queued.writtenOnReject(clock) : undefined
   }
 
   /** An update that writes state, and is not the only one of its partition, has a change of its own, which may not apply. */
@@ -103,7 +104,7 @@ export const makePrepare = (clock: Clock.Clock, dead: DeadLetters) => {
     if (outcome._tag === "retry") {
       if (!queued.isRecorded) change.failed = append(change.failed, entry.id)
     } else if (outcome._tag === "ack") change.completed = append(change.completed, { id: entry.id })
-    else {
+    else if (outcome._tag === "reject") {
       const failure = dead.failureOf(queued, outcome.cause)
       change.completed = append(change.completed, { id: entry.id, failure })
     }
