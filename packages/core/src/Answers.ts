@@ -10,7 +10,6 @@ import type { BotApi } from "./BotApi.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as rules from "./internal/client/rules.ts"
 import { done, optional } from "./internal/client/wire.ts"
-import { acceptAnswered } from "./internal/updates/answers.ts"
 import { NewMessageBody } from "./NewMessage.ts"
 import * as RateLimiter from "./RateLimiter.ts"
 import * as Update from "./Update.ts"
@@ -87,7 +86,7 @@ export const send: Endpoint.Endpoint<
     ApiError.OperationRejected
   ],
   limit: () => ({ scope: "answers", priority: "answer" }),
-  around: ({ callback_id }, call) => acceptAnswered(callback_id, call)
+  repeated: { key: ({ callback_id }) => callback_id, errors: [ApiError.MethodNotAllowed] }
 }))
 
 /**

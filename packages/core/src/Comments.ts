@@ -306,6 +306,9 @@ export const edit: Endpoint.Endpoint<
  * Fails with `Forbidden` if the bot may not remove it, with `NotFound` if it does not exist, and with
  * `OperationRejected` if the platform rejects the removal.
  *
+ * In an attempt that may repeat the removal, because an earlier attempt of the same update or a request whose response was lost
+ * may have removed the comment, `NotFound` is a success.
+ *
  * **Example**
  *
  * ```ts
@@ -333,5 +336,6 @@ export const remove: Endpoint.Endpoint<
   params: { message_id: MessageId },
   query: { comment_id: rules.messageId },
   success: done,
-  errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected]
+  errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected],
+  repeated: { key: ({ comment_id }) => comment_id, errors: [ApiError.NotFound] }
 }))

@@ -80,6 +80,19 @@ export interface LookUp<in Request, out Success> {
 }
 
 /**
+ * How the platform refuses a call that it has carried out before: the removal of a message that does not exist any more.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Repeated<in Request> {
+  /** Identifies calls that do the same. */
+  readonly key: (request: Request) => string | number
+  /** The errors of the refusal. */
+  readonly errors: ReadonlyArray<ApiError.ErrorClass<ApiError.ApiError>>
+}
+
+/**
  * The declaration of an endpoint. A request is one flat object: `params`, `query` and `body` say where each of its fields
  * goes.
  *
@@ -113,6 +126,11 @@ export interface Declaration<in out Request, in out Success, out E> {
   readonly idempotent: boolean
   /** Where the result of a call is found whose answer was lost. */
   readonly lookUp?: LookUp<Request, Success> | undefined
+  /**
+   * How the platform refuses a call that it has carried out before. This refusal is a success if an earlier attempt of the
+   * update, or a request whose response was lost, may have carried the call out.
+   */
+  readonly repeated?: Repeated<Request> | undefined
   /** The section of the API document. */
   readonly section: string
 }

@@ -132,16 +132,14 @@ export interface Options<
   readonly idempotent?: boolean
   /** Where the result of a call is found whose answer was lost, for the `Journal`. Default: it cannot be found. */
   readonly lookUp?: Declaration.LookUp<NoInfer<Request>, Success["Type"]>
+  /**
+   * How the platform refuses a call that it has carried out before. This refusal is a success if an earlier attempt of the
+   * update, or a request whose response was lost, may have carried the call out. The response is then `{ success: true }`.
+   * Default: each refusal is a failure.
+   */
+  readonly repeated?: Declaration.Repeated<NoInfer<Request>>
   /** The section of the API document. Default: the method and the path. */
   readonly section?: string
-  /**
-   * Changes how the function of the endpoint makes a call, for example to accept a failure as a success. Default: the call
-   * is not changed.
-   */
-  readonly around?: (
-    request: NoInfer<Request>,
-    call: Effect.Effect<Success["Type"], InstanceType<Errors[number]> | ApiError.Common>
-  ) => Effect.Effect<Success["Type"], InstanceType<Errors[number]> | ApiError.Common>
 }
 
 const none = () => undefined
@@ -187,9 +185,8 @@ export const make = <
   options: () => Options<Request, Params, Query, Body, Success, Errors>
 ): Endpoint<Request, Success["Type"], InstanceType<Errors[number]>> => {
   type E = InstanceType<Errors[number]>
-  const given = lazy(options)
   const declaration = lazy((): Declaration.Declaration<Request, Success["Type"], E> => {
-    const { around: _, ...parts } = given()
+    const parts = options()
     return {
       params: {},
       query: {},
@@ -204,11 +201,7 @@ export const make = <
     } as never
   })
   const self = (request: Request) =>
-    BotApi.use((api) => {
-      const call = api.execute<Request, Success["Type"], E>(self as never, request)
-      const { around } = given()
-      return around === undefined ? call : around(request, call)
-    })
+    BotApi.use((api) => api.execute<Request, Success["Type"], E>(self as never, request))
   Object.defineProperty(self, "name", { value: endpoint })
   Object.defineProperty(self, "declaration", { get: declaration, enumerable: true })
   return Object.assign(self, { [TypeId]: TypeId, endpoint }) as never

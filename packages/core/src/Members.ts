@@ -162,6 +162,9 @@ export const add: Endpoint.Endpoint<
  * Fails with `Forbidden` if the bot has no right, with `NotFound` if the chat or the member does not exist, and with
  * `OperationRejected` if the platform rejects the call.
  *
+ * In an attempt that may repeat the removal, because an earlier attempt of the same update or a request whose response was lost
+ * may have removed the member, `NotFound` is a success.
+ *
  * **Example**
  *
  * ```ts
@@ -186,7 +189,8 @@ export const remove: Endpoint.Endpoint<
   params: { chat_id: ChatId },
   query: { user_id: UserId, block: Schema.optional(rules.flag(false)) },
   success: done,
-  errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected]
+  errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected],
+  repeated: { key: ({ chat_id, user_id }) => `${chat_id} ${user_id}`, errors: [ApiError.NotFound] }
 }))
 
 /**
@@ -229,6 +233,9 @@ export const getMe: Endpoint.Endpoint<
  * Fails with `Forbidden` if the bot is not a member, with `NotFound` if the chat does not exist, and with
  * `OperationRejected` if the platform rejects the call.
  *
+ * In an attempt that may repeat the call, because an earlier attempt of the same update or a request whose response was lost may
+ * have carried it out, `Forbidden` and `NotFound` are a success.
+ *
  * **Example**
  *
  * ```ts
@@ -252,7 +259,8 @@ export const leave: Endpoint.Endpoint<
   path: "/chats/{chatId}/members/me",
   params: { chat_id: ChatId },
   success: done,
-  errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected]
+  errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected],
+  repeated: { key: ({ chat_id }) => chat_id, errors: [ApiError.Forbidden, ApiError.NotFound] }
 }))
 
 /**
@@ -331,6 +339,9 @@ export const setAdmins: Endpoint.Endpoint<
  * Fails with `Forbidden` if the bot has no right, with `NotFound` if the chat or the administrator does not exist, and
  * with `OperationRejected` if the platform rejects the call.
  *
+ * In an attempt that may repeat the removal, because an earlier attempt of the same update or a request whose response was lost
+ * may have removed the administrator, `NotFound` is a success.
+ *
  * **Example**
  *
  * ```ts
@@ -354,5 +365,6 @@ export const removeAdmin: Endpoint.Endpoint<
   path: "/chats/{chatId}/members/admins/{userId}",
   params: { chat_id: ChatId, user_id: UserId },
   success: done,
-  errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected]
+  errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected],
+  repeated: { key: ({ chat_id, user_id }) => `${chat_id} ${user_id}`, errors: [ApiError.NotFound] }
 }))

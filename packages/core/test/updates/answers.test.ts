@@ -11,7 +11,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Scene from "../../../testing/test/support/scene.ts"
 
-describe("acceptAnswered", () => {
+describe("an answer", () => {
   const platform = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot()))
 
   const inTime = <A, E, R>(program: Effect.Effect<A, E, R>) =>

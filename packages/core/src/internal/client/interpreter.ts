@@ -28,6 +28,7 @@ import { CurrentLatest } from "./latest.ts"
 import * as malformed from "./malformed.ts"
 import { makePlatformTime } from "./platformTime.ts"
 import { makeRedact } from "./redact.ts"
+import { acceptRepeated } from "./repeated.ts"
 import { withRetries } from "./retry.ts"
 import * as transport from "./transport.ts"
 
@@ -236,8 +237,11 @@ export const make = ({ client, limiter, monotonic, onRequest, now, token, baseUr
         const problem = redact.text(FieldIssue.formatSchemaIssue(decoded.failure.issue))
         return fail(endpoint, new ApiError.InvalidResponse({ status, problem, body: redact.text(text) }))
       }
-      const attempts = withRetries(attempt, idempotent, { onRateLimited, pause: limiter.pause })
-      const journal = method === "GET" ? undefined : fiber.getRef(CurrentUpdate)?.journal
+      const update = fiber.getRef(CurrentUpdate)
+      const attempts = acceptRepeated(endpoint, request, update, attempt, (once) =>
+        withRetries(once, idempotent, { onRateLimited, pause: limiter.pause })
+      )
+      const journal = method === "GET" ? undefined : update?.journal
       // A message that was changed would not be found if its answer were lost.
       if (journal !== undefined && idempotent) begun = Effect.andThen(journal.flush, held)
       if (journal === undefined && lookUp !== undefined) {

@@ -3,13 +3,13 @@ import type { Entry } from "../../QueuedUpdate.ts"
 import type { UpdateJournal } from "../journal/current.ts"
 import type { Changes } from "./changes.ts"
 
-/** The callbacks that the attempts of an update have answered. */
+/** The calls that the attempts of an update have made, and that the platform refuses if they are repeated: answers and removals. */
 export interface AnswerLog {
   /** The number of the current attempt. */
   attempt: number
-  /** Whether a process that was killed, or the attempts of a dead letter, may have answered. */
+  /** Whether a process that was killed, or the attempts of a dead letter, may have made them. */
   isRedelivered: boolean
-  /** The last attempt that answered a callback or may have answered it. */
+  /** The last attempt that has made a call or may have made it. */
   attempts: Map<string, number> | undefined
 }
 
