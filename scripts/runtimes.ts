@@ -14,6 +14,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { type Runtime, skipped } from "../test/runtimes/tests.ts"
+import { otherRuntimes } from "./internal/otherRuntimes.ts"
 import { root } from "./internal/workspace.ts"
 
 const { positionals, values } = parseArgs({
@@ -23,21 +24,12 @@ const { positionals, values } = parseArgs({
 
 const [name, ...rest] = positionals
 
-const tools = join(root, "tools/runtimes/node_modules")
-
-const installedDeno = join(tools, "@deno/linux-x64-glibc/deno")
-
-const commands = {
-  bun: [join(tools, ".bin/bun"), "--bun"],
-  deno: [existsSync(installedDeno) ? installedDeno : "deno", "run", "--allow-all", "--no-prompt", "--quiet"]
-} as const
-
-const isCommand = (name: string | undefined): name is keyof typeof commands => name === "bun" || name === "deno"
+const isCommand = (name: string | undefined): name is keyof typeof otherRuntimes => name === "bun" || name === "deno"
 
 if (!isCommand(name)) throw new Error(`Use "bun" or "deno" instead of ${JSON.stringify(name)}.`)
 
 const runtime: Runtime = name
-const [program, ...options] = commands[name]
+const [program, ...options] = otherRuntimes[name]
 const folder = mkdtempSync(join(tmpdir(), "runtimes-"))
 const report = values.report ?? join(folder, "report.json")
 

@@ -6,6 +6,7 @@ import { basename, delimiter, dirname, join, matchesGlob } from "node:path"
 import { stripVTControlCharacters } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { pack, type Packed } from "../scripts/internal/pack.ts"
+import { otherRuntimes } from "../scripts/internal/otherRuntimes.ts"
 import { fencesOf, firstLine, replyOn, start } from "./support/readme.ts"
 import { files, filesIn, publicPackages, root, run } from "../scripts/internal/workspace.ts"
 
@@ -109,8 +110,9 @@ describe("the packed packages in an empty folder", () => {
     assert.isTrue(existsSync(inApp("out/program.js")), output)
   })
 
-  it("run the program", () => {
-    const { ok, output } = run(process.execPath, ["out/program.js"], { cwd: inApp() })
+  it.each(Object.entries({ node: [process.execPath], ...otherRuntimes }))("run the program on %s", (_, command) => {
+    const [runtime, ...args] = command
+    const { ok, output } = run(runtime, [...args, "out/program.js"], { cwd: inApp() })
     assert.strictEqual(output.trim(), "NotFound 404 /messages true true")
     assert.isTrue(ok)
   })
