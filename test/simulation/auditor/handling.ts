@@ -59,6 +59,8 @@ class Judge {
         if (event.operation === "claim") this.#follow(event.at)
         return
       }
+      case "sent":
+        return this.#send(event.process, event.method, event.path)
       case "began":
         return this.#begin(event, event.at)
       case "ended": {
@@ -116,6 +118,19 @@ class Judge {
       }
     }
     this.#open.set(run, { process, chat, subject })
+  }
+
+  /** The lease is checked right before a request is sent, so nothing is sent after another process has claimed the chat. */
+  #send(process: string, method: string, path: string): void {
+    const chat = /^\/messages\?(?:.*&)?chat_id=(-?\d+)/.exec(path)?.[1]
+    if (method !== "POST" || chat === undefined) return
+    const holder = this.ledger.leases.get(chat)?.process
+    if (holder !== undefined && holder !== process) {
+      this.#violate(
+        "a process sends nothing after it has lost the chat",
+        `${process} in ${chat}, which ${holder} holds`
+      )
+    }
   }
 
   /** A handler may go on for a while after another process has claimed the chat, but not for long. */

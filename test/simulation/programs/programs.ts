@@ -4,13 +4,15 @@ import type { ProgramPlan } from "../plan.ts"
 import type { Simulation } from "../platform.ts"
 import type { Dice } from "../world/dice.ts"
 import { handlers } from "./handlers/handlers.ts"
+import { pipelines } from "./pipelines/pipelines.ts"
 import type { Host, Program } from "./program.ts"
 
 const erased = <P>(program: Program<P>): Program<unknown> => program as unknown as Program<unknown>
 
 /** Programs with how often each is chosen. The plan of a program is only read by the program that made it. */
 const programs: Readonly<Record<string, { readonly weight: number; readonly program: Program<unknown> }>> = {
-  handlers: { weight: 4, program: erased(handlers) }
+  handlers: { weight: 4, program: erased(handlers) },
+  pipelines: { weight: 3, program: erased(pipelines) }
 }
 
 export const programKinds: ReadonlyArray<string> = Object.keys(programs)
