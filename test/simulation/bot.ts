@@ -1,9 +1,11 @@
 /** The processes of the bot: how they start, stop, and are disturbed. */
 import * as BotApi from "@colloquy/core/BotApi"
+import { BroadcastStore } from "@colloquy/core/BroadcastStore"
 import * as Inbox from "@colloquy/core/Inbox"
 import { InboxStore } from "@colloquy/core/InboxStore"
 import * as LongPolling from "@colloquy/core/LongPolling"
 import * as RateLimiter from "@colloquy/core/RateLimiter"
+import { RateLimiterStore } from "@colloquy/core/RateLimiterStore"
 import * as Updates from "@colloquy/core/Updates"
 import * as Webhook from "@colloquy/core/Webhook"
 import * as Context from "effect/Context"
@@ -52,7 +54,10 @@ export const makeBots = (simulation: Simulation, platform: Platform, database: D
     })
 
   const servicesOf = (process: Process, context: Context.Context<never>) => {
-    const limiter = RateLimiter.layerMemory(plan.limits === "none" ? RateLimiter.unlimited : RateLimiter.defaults)
+    const limiter =
+      plan.limits === "shared"
+        ? Layer.provide(RateLimiter.layer(), Layer.succeed(RateLimiterStore, database.permitsOf(process)))
+        : RateLimiter.layerMemory(plan.limits === "none" ? RateLimiter.unlimited : RateLimiter.defaults)
     const api = BotApi.layer(apiOptions).pipe(
       Layer.provide(limiter),
       Layer.provide(Layer.succeed(HttpClient.HttpClient, platform.clientOf(process)))
@@ -60,7 +65,8 @@ export const makeBots = (simulation: Simulation, platform: Platform, database: D
     const inbox = Inbox.layer({ leaseDuration: plan.leaseDuration * 1000 }).pipe(
       Layer.provide(Layer.succeed(InboxStore, database.storeOf(process)))
     )
-    const base = Layer.merge(api, inbox)
+    const broadcasts = Layer.succeed(BroadcastStore, database.broadcastsOf(process))
+    const base = Layer.mergeAll(api, inbox, broadcasts)
     if (plan.delivery === "polling") return Layer.provideMerge(LongPolling.layer(), base)
     const listen = Effect.gen(function* () {
       const webhook = yield* Webhook.Webhook

@@ -80,7 +80,8 @@ export interface Plan {
   /** In milliseconds. */
   readonly retryEvery: number
   readonly maxCrashes: number
-  readonly limits: "none" | "platform"
+  /** The limits of the clients: none, those of the platform for each process, or for all processes together. */
+  readonly limits: "none" | "process" | "shared"
   /** For how long faults and disturbances happen, in milliseconds. */
   readonly duration: number
 }

@@ -86,7 +86,7 @@ export const planOf = (seed: number, kind?: string): Plan => {
     leaseDuration: dice.pick([5, 10, 30]),
     retryEvery: dice.pick([1000, 2000, 5000]),
     maxCrashes: dice.pick([3, 1000]),
-    limits: dice.pick(["none", "platform"]),
+    limits: dice.pick(["none", "process", "shared"]),
     duration
   }
 }

@@ -28,6 +28,8 @@ export interface Simulation {
   readonly plan: Plan
   readonly world: World
   readonly history: History
+  /** What the processes of the bot keep in a database of their own. */
+  readonly shared: Map<string, unknown>
   /** Whether a fault happens now. Records the fault. */
   readonly strikes: (fault: FaultName, process: Process, detail?: string) => boolean
 }

@@ -1,5 +1,7 @@
 /** One run: a plan is carried out in a world, and the auditor judges what was recorded. */
+import * as BroadcastStore from "@colloquy/core/BroadcastStore"
 import * as InboxStore from "@colloquy/core/InboxStore"
+import * as RateLimiterStore from "@colloquy/core/RateLimiterStore"
 import * as Emulator from "@colloquy/testing/Emulator"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -34,6 +36,7 @@ const makeSimulation = (plan: Plan): Simulation => {
   const { order, seed, yieldProbability } = plan
   const world = new World({ dice: new Dice(`world ${seed}`), order, yieldProbability })
   const history = new History(world)
+  const shared = new Map<string, unknown>()
   const dice = new Dice(`faults ${seed}`)
   const strikes = (fault: FaultName, process: Process, detail = "") => {
     const probability = plan.faults[fault]
@@ -41,7 +44,7 @@ const makeSimulation = (plan: Plan): Simulation => {
     history.add({ type: "fault", process: process.name, kind: fault, detail })
     return true
   }
-  return { plan, world, history, strikes }
+  return { plan, world, history, shared, strikes }
 }
 
 const messagesOf = (events: Effect.Success<typeof Emulator.seen>): ReadonlyArray<SeenMessage> => {
@@ -57,12 +60,12 @@ const messagesOf = (events: Effect.Success<typeof Emulator.seen>): ReadonlyArray
 }
 
 /** The names of the states that programs use. */
-const stateNames = ["seen", "talk", "scene", "menu"]
+const stateNames = ["seen", "conversation/talk", "counter", "sound"]
 
 const readEnding = (
   { world }: Simulation,
   platform: Platform,
-  { process, store }: Database
+  { broadcasts, process, store }: Database
 ): Omit<Ending, "isTalkDone" | "talkFailure" | "processes"> => {
   const stored = world.await(
     process,
@@ -71,10 +74,12 @@ const readEnding = (
       const { queued } = yield* store.stats
       const timers = yield* store.timers.page({ limit: 1000 })
       const deadLetters = yield* store.deadLetters({ limit: 1000 })
+      const records = yield* broadcasts.records("news", { limit: 1000 })
       const states = yield* Effect.forEach(stateNames, (name) => store.state.page({ name, limit: 1000 }))
       return {
         queued,
         timers: timers.length,
+        broadcast: records.map(({ chat_id, status }) => ({ chat: String(chat_id), status })),
         deadLetters: deadLetters.map(({ attempts, error, update }) => ({ attempts, error, text: update.text })),
         states: states.flat().map(({ name, scope, text }) => ({ name, scope, value: JSON.parse(text) as unknown }))
       }
@@ -104,11 +109,13 @@ const isEverythingStored = (events: ReadonlyArray<Event>): boolean => {
 const carryOut = (simulation: Simulation): Ending => {
   const { plan, world } = simulation
   const platform = makePlatform(simulation)
-  const database = makeDatabase(
-    simulation,
-    world.await(platform.process, Context.empty(), InboxStore.makeMemory),
-    new Process("store", plan.storeSkew)
-  )
+  const process = new Process("store", plan.storeSkew)
+  const stores = Effect.all({
+    store: InboxStore.makeMemory,
+    broadcasts: BroadcastStore.makeMemory,
+    permits: RateLimiterStore.makeMemory
+  })
+  const database = makeDatabase(simulation, { process, ...world.await(process, Context.empty(), stores) })
   if (platform.marker !== undefined) {
     const marker = { source: "updates", value: platform.marker }
     const batch = { updates: [], deadLetters: [], marker, now: world.now, duplicatesSince: 0 }

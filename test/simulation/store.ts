@@ -1,6 +1,9 @@
 /** The port of the store, as a process reaches it: through a network, with faults, and shared with other processes. */
+import { BroadcastStore } from "@colloquy/core/BroadcastStore"
+import type { JournalRecord } from "@colloquy/core/HandlingStore"
 import { type Commit, InboxStore } from "@colloquy/core/InboxStore"
-import { StoreError } from "@colloquy/core/StoreError"
+import { RateLimiterStore } from "@colloquy/core/RateLimiterStore"
+import { StoreError, type StoreName } from "@colloquy/core/StoreError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Simulation } from "./platform.ts"
@@ -8,12 +11,19 @@ import { epoch, type Process } from "./world/world.ts"
 
 type Store = InboxStore["Service"]
 
-export interface Database {
+/** The stores without faults, and the process that they are in. */
+export interface Stores {
   readonly process: Process
-  /** The store without faults. */
   readonly store: Store
-  /** The store as a process reaches it. */
+  readonly broadcasts: BroadcastStore["Service"]
+  readonly permits: RateLimiterStore["Service"]
+}
+
+export interface Database extends Stores {
+  /** The stores as a process reaches them. */
   readonly storeOf: (process: Process) => Store
+  readonly broadcastsOf: (process: Process) => BroadcastStore["Service"]
+  readonly permitsOf: (process: Process) => RateLimiterStore["Service"]
 }
 
 /** Operations after which another process may be able to claim something. */
@@ -31,9 +41,120 @@ const fieldsOf = ({ begun, completed, failed, owner, partitionKey, release, time
   release
 })
 
-/** Makes a store reachable for several processes. */
-export const makeDatabase = (simulation: Simulation, store: Store, process: Process): Database => {
-  const { history, plan, strikes, world } = simulation
+/** The documented fields of a record, for the same reason. */
+const recordFieldsOf = ({ entries, id, owner, partitionKey }: JournalRecord): JournalRecord => ({
+  owner,
+  partitionKey,
+  id,
+  entries: [...entries]
+})
+
+/** How a process reaches what is in the process of the database. */
+type Call = <A, E>(operation: string, request: unknown, effect: Effect.Effect<A, E>) => Effect.Effect<A, E | StoreError>
+
+const callFrom = (
+  { history, plan, strikes, world }: Simulation,
+  {
+    from,
+    name,
+    to,
+    wakeOthers
+  }: {
+    readonly from: Process
+    readonly name: StoreName
+    readonly to: Process
+    readonly wakeOthers: (from: Process) => void
+  }
+): Call => {
+  const failed = (operation: string) =>
+    new StoreError({ store: name, operation, reason: "simulated", isRetryable: true })
+  return (operation, request, effect) =>
+    Effect.suspend(() => {
+      const sentAt = world.now - epoch
+      const applied = Effect.gen(function* () {
+        yield* Effect.sleep(world.dice.int(plan.latency + 1))
+        if (strikes("storeSlow", from, operation)) yield* Effect.sleep(world.dice.int(4000))
+        if (strikes("storeBefore", from, operation)) return yield* failed(operation)
+        const result = yield* effect
+        if (name === "inbox") {
+          history.add({ type: "store", process: from.name, operation, sentAt, request, result })
+          if (wakes.has(operation)) wakeOthers(from)
+        }
+        yield* Effect.sleep(world.dice.int(plan.latency + 1))
+        if (strikes("storeAfter", from, operation)) return yield* failed(operation)
+        if (strikes("storeSlow", from, operation)) yield* Effect.sleep(world.dice.int(4000))
+        return result
+      })
+      return world.remotely(from, to, Context.empty(), applied)
+    })
+}
+
+const inboxOf = (store: Store, call: Call, listen: NonNullable<Store["listen"]>): Store => {
+  const { journal, state, timers } = store
+  return InboxStore.of({
+    isShared: true,
+    listen,
+    ...(store.untilClaimable === undefined
+      ? {}
+      : { untilClaimable: call("untilClaimable", undefined, store.untilClaimable) }),
+    enqueue: (batch) => call("enqueue", batch, store.enqueue(batch)),
+    claim: (claim) => call("claim", claim, store.claim(claim)),
+    commit: (commits) => call("commit", commits.map(fieldsOf), store.commit(commits)),
+    renew: (owner, leaseDuration) => call("renew", { owner, leaseDuration }, store.renew(owner, leaseDuration)),
+    release: (owner) => call("release", owner, store.release(owner)),
+    queuedAfter: (page) => call("queuedAfter", page, store.queuedAfter(page)),
+    queued: (page) => call("queued", page, store.queued(page)),
+    stats: call("stats", undefined, store.stats),
+    marker: (source) => call("marker", source, store.marker(source)),
+    deadLetters: (page) => call("deadLetters", page, store.deadLetters(page)),
+    replay: (ids) => call("replay", ids, store.replay(ids)),
+    drop: (ids) => call("drop", ids, store.drop(ids)),
+    cleanup: (limits) => call("cleanup", limits, store.cleanup(limits)),
+    journal: {
+      record: (records) => call("journal.record", records.map(recordFieldsOf), journal.record(records))
+    },
+    state: {
+      get: (keys) => call("state.get", keys, state.get(keys)),
+      write: (writes) => call("state.write", writes, state.write(writes)),
+      page: (page) => call("state.page", page, state.page(page)),
+      forget: (user) => call("state.forget", user, state.forget(user)),
+      cleanup: (before) => call("state.cleanup", before, state.cleanup(before))
+    },
+    timers: {
+      change: (changes) => call("timers.change", changes, timers.change(changes)),
+      untilNext: call("timers.untilNext", undefined, timers.untilNext),
+      isCancelled: (occurrence) => call("timers.isCancelled", occurrence, timers.isCancelled(occurrence)),
+      page: (page) => call("timers.page", page, timers.page(page)),
+      forget: (user) => call("timers.forget", user, timers.forget(user))
+    }
+  })
+}
+
+const broadcastsOf = (store: BroadcastStore["Service"], call: Call): BroadcastStore["Service"] =>
+  BroadcastStore.of({
+    acquireLease: (request) => call("acquireLease", request, store.acquireLease(request)),
+    summary: (name) => call("summary", name, store.summary(name)),
+    update: (name, changes) => call("update", changes, store.update(name, changes)),
+    pending: (name, chats) => call("pending", chats, store.pending(name, chats)),
+    addRecords: (name, records) => call("addRecords", records, store.addRecords(name, records)),
+    records: (name, page) => call("records", page, store.records(name, page)),
+    remove: (name) => call("remove", name, store.remove(name))
+  })
+
+const permitsOf = (store: RateLimiterStore["Service"], call: Call): RateLimiterStore["Service"] =>
+  RateLimiterStore.of({
+    time: call("time", undefined, store.time),
+    acquire: (options) => call("acquire", options, store.acquire(options)),
+    leave: (process) => call("leave", process, store.leave(process)),
+    updateAdaptiveState: (update) => call("updateAdaptiveState", undefined, store.updateAdaptiveState(update)),
+    pause: (millis) => call("pause", millis, store.pause(millis)),
+    mergeBuckets: (from, to) => call("mergeBuckets", undefined, store.mergeBuckets(from, to)),
+    move: (options) => call("move", options, store.move(options))
+  })
+
+/** Makes stores reachable for several processes. */
+export const makeDatabase = (simulation: Simulation, stores: Stores): Database => {
+  const { plan, strikes, world } = simulation
   const listeners = new Map<Process, Set<() => void>>()
 
   const wakeOthers = (from: Process) => {
@@ -44,86 +165,27 @@ export const makeDatabase = (simulation: Simulation, store: Store, process: Proc
           Effect.sleep(world.dice.int(plan.latency + 1)),
           Effect.sync(() => world.schedule(listener, wake))
         )
-        world.fork(process, Context.empty(), woken)
+        world.fork(stores.process, Context.empty(), woken)
       }
     }
   }
 
-  const failed = (operation: string) =>
-    new StoreError({ store: "inbox", operation, reason: "simulated", isRetryable: true })
+  const listenOf = (from: Process) => (wake: () => void) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const callbacks = listeners.get(from) ?? new Set()
+        listeners.set(from, callbacks.add(wake))
+      }),
+      () => Effect.sync(() => listeners.get(from)?.delete(wake))
+    )
 
-  const storeOf = (from: Process): Store => {
-    /** Carries out an operation in the process of the database. */
-    const carriedOut = <A>(operation: string, request: unknown, effect: Effect.Effect<A, StoreError>) =>
-      Effect.suspend(() => {
-        const sentAt = world.now - epoch
-        const applied = Effect.gen(function* () {
-          yield* Effect.sleep(world.dice.int(plan.latency + 1))
-          if (strikes("storeSlow", from, operation)) yield* Effect.sleep(world.dice.int(4000))
-          if (strikes("storeBefore", from, operation)) return yield* failed(operation)
-          const result = yield* effect
-          history.add({ type: "store", process: from.name, operation, sentAt, request, result })
-          if (wakes.has(operation)) wakeOthers(from)
-          yield* Effect.sleep(world.dice.int(plan.latency + 1))
-          if (strikes("storeAfter", from, operation)) return yield* failed(operation)
-          if (strikes("storeSlow", from, operation)) yield* Effect.sleep(world.dice.int(4000))
-          return result
-        })
-        return world.remotely(from, process, Context.empty(), applied)
-      })
+  const callOf = (from: Process, name: StoreName) =>
+    callFrom(simulation, { from, name, to: stores.process, wakeOthers })
 
-    const listen = (wake: () => void) =>
-      Effect.acquireRelease(
-        Effect.sync(() => {
-          const callbacks = listeners.get(from) ?? new Set()
-          listeners.set(from, callbacks.add(wake))
-        }),
-        () => Effect.sync(() => listeners.get(from)?.delete(wake))
-      )
-
-    const { journal, state, timers } = store
-    return InboxStore.of({
-      isShared: true,
-      listen,
-      ...(store.untilClaimable === undefined
-        ? {}
-        : { untilClaimable: carriedOut("untilClaimable", undefined, store.untilClaimable) }),
-      enqueue: (batch) => carriedOut("enqueue", batch, store.enqueue(batch)),
-      claim: (claim) => carriedOut("claim", claim, store.claim(claim)),
-      commit: (commits) => carriedOut("commit", commits.map(fieldsOf), store.commit(commits)),
-      renew: (owner, leaseDuration) => carriedOut("renew", { owner, leaseDuration }, store.renew(owner, leaseDuration)),
-      release: (owner) => carriedOut("release", owner, store.release(owner)),
-      queuedAfter: (page) => carriedOut("queuedAfter", page, store.queuedAfter(page)),
-      queued: (page) => carriedOut("queued", page, store.queued(page)),
-      stats: carriedOut("stats", undefined, store.stats),
-      marker: (source) => carriedOut("marker", source, store.marker(source)),
-      deadLetters: (page) => carriedOut("deadLetters", page, store.deadLetters(page)),
-      replay: (ids) => carriedOut("replay", ids, store.replay(ids)),
-      drop: (ids) => carriedOut("drop", ids, store.drop(ids)),
-      cleanup: (limits) => carriedOut("cleanup", limits, store.cleanup(limits)),
-      journal: {
-        record: (records) =>
-          carriedOut(
-            "journal.record",
-            records.map(({ entries, id, owner, partitionKey }) => ({ owner, partitionKey, id, entries: [...entries] })),
-            journal.record(records)
-          )
-      },
-      state: {
-        get: (keys) => carriedOut("state.get", keys, state.get(keys)),
-        write: (writes) => carriedOut("state.write", writes, state.write(writes)),
-        page: (page) => carriedOut("state.page", page, state.page(page)),
-        forget: (user) => carriedOut("state.forget", user, state.forget(user)),
-        cleanup: (before) => carriedOut("state.cleanup", before, state.cleanup(before))
-      },
-      timers: {
-        change: (changes) => carriedOut("timers.change", changes, timers.change(changes)),
-        untilNext: carriedOut("timers.untilNext", undefined, timers.untilNext),
-        isCancelled: (occurrence) => carriedOut("timers.isCancelled", occurrence, timers.isCancelled(occurrence)),
-        page: (page) => carriedOut("timers.page", page, timers.page(page)),
-        forget: (user) => carriedOut("timers.forget", user, timers.forget(user))
-      }
-    })
+  return {
+    ...stores,
+    storeOf: (from) => inboxOf(stores.store, callOf(from, "inbox"), listenOf(from)),
+    broadcastsOf: (from) => broadcastsOf(stores.broadcasts, callOf(from, "broadcasts")),
+    permitsOf: (from) => permitsOf(stores.permits, callOf(from, "rateLimiter"))
   }
-  return { process, store, storeOf }
 }

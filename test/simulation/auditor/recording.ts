@@ -31,6 +31,8 @@ export interface Ending {
   readonly timers: number
   readonly deadLetters: ReadonlyArray<{ readonly text: string; readonly error: string; readonly attempts: number }>
   readonly states: ReadonlyArray<FinalState>
+  /** The results of the broadcast. */
+  readonly broadcast: ReadonlyArray<{ readonly chat: string; readonly status: string }>
   /** The messages of the bot that were not removed, in order. */
   readonly messages: ReadonlyArray<SeenMessage>
   /** Processes that did not stop, or have fibers left, or ended by themselves. */

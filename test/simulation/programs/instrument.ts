@@ -1,4 +1,6 @@
 /** Records when handlers begin and end. */
+import * as Handler from "@colloquy/core/Handler"
+import * as Update from "@colloquy/core/Update"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -25,3 +27,23 @@ export const recorded = <A, E, R>(
       })
     )
   })
+
+/** The name of an update, as the auditor reads it from the text. */
+const subjectOf = (update: Update.Update): string => {
+  switch (update.update_type) {
+    case "message_created":
+      return Update.textOf(update) ?? ""
+    case "message_callback":
+      return `callback ${update.callback.callback_id}`
+    case "colloquy_timer":
+      return `timer ${update.name} ${update.value}`
+    default:
+      return update.update_type
+  }
+}
+
+/** Records all updates that a handler handles. */
+export const recordedHandler = <E, R>(host: Host, handler: Handler.Handler<E, R>) =>
+  Handler.transform(handler, (handled, update) =>
+    recorded(host, String(Update.chatOf(update) ?? ""), subjectOf(update), handled)
+  )

@@ -1,5 +1,6 @@
 /** What a program of the simulator consists of: a bot, people who use it, and rules of what must have happened. */
 import type { BotApi } from "@colloquy/core/BotApi"
+import type { BroadcastStore } from "@colloquy/core/BroadcastStore"
 import type { Inbox } from "@colloquy/core/Inbox"
 import type * as Updates from "@colloquy/core/Updates"
 import type * as Emulator from "@colloquy/testing/Emulator"
@@ -22,7 +23,10 @@ export interface Program<P> {
   /** Plans that are smaller than this one, the smallest first. */
   readonly smaller: (plan: P) => ReadonlyArray<P>
   /** The bot, which every process runs. */
-  readonly bot: (plan: P, host: Host) => Effect.Effect<unknown, unknown, BotApi | Inbox | Updates.Updates>
+  readonly bot: (
+    plan: P,
+    host: Host
+  ) => Effect.Effect<unknown, unknown, BotApi | BroadcastStore | Inbox | Updates.Updates>
   /** What people do. It ends when they are done. */
   readonly people: (plan: P, simulation: Simulation) => Effect.Effect<unknown, unknown, Emulator.Emulator>
   /** The rules of this program. */

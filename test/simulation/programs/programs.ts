@@ -3,16 +3,26 @@ import type { Recording, Violation } from "../auditor/recording.ts"
 import type { ProgramPlan } from "../plan.ts"
 import type { Simulation } from "../platform.ts"
 import type { Dice } from "../world/dice.ts"
+import { broadcasts } from "./broadcasts/broadcasts.ts"
+import { conversations } from "./conversations/conversations.ts"
 import { handlers } from "./handlers/handlers.ts"
+import { live } from "./live/live.ts"
+import { menus } from "./menus/menus.ts"
 import { pipelines } from "./pipelines/pipelines.ts"
 import type { Host, Program } from "./program.ts"
+import { scenes } from "./scenes/scenes.ts"
 
 const erased = <P>(program: Program<P>): Program<unknown> => program as unknown as Program<unknown>
 
 /** Programs with how often each is chosen. The plan of a program is only read by the program that made it. */
 const programs: Readonly<Record<string, { readonly weight: number; readonly program: Program<unknown> }>> = {
   handlers: { weight: 4, program: erased(handlers) },
-  pipelines: { weight: 3, program: erased(pipelines) }
+  pipelines: { weight: 3, program: erased(pipelines) },
+  conversations: { weight: 2, program: erased(conversations) },
+  menus: { weight: 1, program: erased(menus) },
+  scenes: { weight: 1, program: erased(scenes) },
+  live: { weight: 2, program: erased(live) },
+  broadcasts: { weight: 1, program: erased(broadcasts) }
 }
 
 export const programKinds: ReadonlyArray<string> = Object.keys(programs)

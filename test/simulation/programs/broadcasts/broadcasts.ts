@@ -1,0 +1,102 @@
+/** A broadcast that several processes run, one at a time. */
+import * as Broadcasts from "@colloquy/core/Broadcasts"
+import type { ChatId } from "@colloquy/core/Recipient"
+import * as Updates from "@colloquy/core/Updates"
+import * as Emulator from "@colloquy/testing/Emulator"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import type { Recording, Violation } from "../../auditor/recording.ts"
+import { sentMessage } from "../../auditor/subjects.ts"
+import type { Simulation } from "../../platform.ts"
+import type { Dice } from "../../world/dice.ts"
+import { ofType } from "../../world/history.ts"
+import { say, waitFor } from "../people.ts"
+import type { Host, Program } from "../program.ts"
+
+export interface BroadcastsPlan {
+  readonly recipients: number
+  readonly concurrency: number
+}
+
+const plan = (dice: Dice): BroadcastsPlan => ({
+  recipients: 1 + dice.int(60),
+  concurrency: dice.pick([1, 4, 16])
+})
+
+const smaller = (plan: BroadcastsPlan): ReadonlyArray<BroadcastsPlan> =>
+  plan.recipients > 1
+    ? [
+        { ...plan, recipients: Math.ceil(plan.recipients / 2) },
+        { ...plan, recipients: plan.recipients - 1 }
+      ]
+    : []
+
+const name = "news"
+
+/** Where the people leave the list of recipients for the bot. */
+const recipientsOf = ({ shared }: Simulation): ReadonlyArray<ChatId> | undefined =>
+  shared.get("recipients") as ReadonlyArray<ChatId> | undefined
+
+const bot = ({ concurrency }: BroadcastsPlan, host: Host) => {
+  const broadcast = Effect.gen(function* () {
+    while (recipientsOf(host) === undefined) yield* Effect.sleep(1000)
+    const recipients = Stream.fromIterable(recipientsOf(host) ?? [])
+    const message = (chat_id: ChatId) => ({ text: `news for ${chat_id}` })
+    yield* Stream.runDrain(Broadcasts.run({ name, recipients, message, concurrency }))
+    host.history.add({ type: "noted", process: host.process.name, what: "finished", subject: name, value: "" })
+  }).pipe(Effect.retry(Schedule.spaced("3 seconds")))
+  const updates = Updates.run(() => Effect.void, host.runOptions)
+  return Effect.all([broadcast, updates], { concurrency: 2, discard: true })
+}
+
+const people = ({ recipients }: BroadcastsPlan, simulation: Simulation) =>
+  Effect.gen(function* () {
+    const persons = yield* Effect.forEach(Array.from({ length: recipients }), (_, index) =>
+      Emulator.user(`Person ${index}`)
+    )
+    const dialogs = yield* Effect.forEach(persons, (person) => person.start())
+    simulation.shared.set(
+      "recipients",
+      dialogs.map(({ chat_id }) => chat_id)
+    )
+    yield* say(simulation, persons[0], "hello")
+    // A recipient whose request has an unknown outcome may have no message.
+    yield* Effect.timeoutOption(
+      waitFor(persons[0], (text) => text.startsWith("news")),
+      "30 minutes"
+    )
+    yield* Effect.sleep("10 minutes")
+  })
+
+const audit = (
+  { concurrency, recipients }: BroadcastsPlan,
+  { ending, events }: Recording
+): ReadonlyArray<Violation> => {
+  const violations: Array<Violation> = []
+  const violate = (rule: string, detail: string) => void violations.push({ rule, detail })
+  const sent = new Map<string, number>()
+  for (const { answer, method, path, status } of ofType(events, "executed")) {
+    const message =
+      method === "POST" && path.startsWith("/messages?") && status === 200 ? sentMessage(answer) : undefined
+    if (message !== undefined) sent.set(message.chat, (sent.get(message.chat) ?? 0) + 1)
+  }
+  const records = new Map(ending.broadcast.map(({ chat, status }) => [chat, status] as const))
+  if (records.size !== recipients) violate("every recipient has a result", `${records.size} of ${recipients}`)
+  for (const [chat, status] of records) {
+    if (status === "Sent" && !sent.has(chat)) violate("a message that counts as sent was sent", chat)
+  }
+  const twice = [...sent.values()].reduce((sum, count) => sum + count - 1, 0)
+  const interrupted = ofType(events, "process").filter(
+    ({ change }) => change === "killed" || change === "frozen"
+  ).length
+  const lost = ofType(events, "fault").filter(({ kind }) => kind.startsWith("store")).length
+  // The lease of a broadcast is counted by the clocks of the processes.
+  const isOneClock = plan.skews.every((skew) => skew === 0) && plan.disturbances.every(({ kind }) => kind !== "clock")
+  if (isOneClock && twice > (interrupted + lost) * concurrency) {
+    violate("nobody receives a broadcast twice", `${twice} messages too many after ${interrupted} interruptions`)
+  }
+  return violations
+}
+
+export const broadcasts: Program<BroadcastsPlan> = { plan, smaller, bot, people, audit }

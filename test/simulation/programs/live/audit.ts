@@ -1,0 +1,31 @@
+/** What people see of a live message in the end is its whole text, once. */
+import type { Recording, Violation } from "../../auditor/recording.ts"
+import { subjectOf } from "../../auditor/subjects.ts"
+
+interface Question {
+  readonly text: string
+  readonly words: number
+  readonly stopAfter: number | undefined
+}
+
+export const auditLive = (
+  { people }: { readonly people: ReadonlyArray<ReadonlyArray<Question>> },
+  { ending }: Recording
+): ReadonlyArray<Violation> => {
+  const violations: Array<Violation> = []
+  const violate = (rule: string, detail: string) => void violations.push({ rule, detail })
+  const dead = new Set(ending.deadLetters.map(({ text }) => subjectOf(text)))
+  for (const { stopAfter, text, words } of people.flat()) {
+    if (dead.has(text)) continue
+    const shown = ending.messages.map((message) => message.text).filter((shown) => shown.startsWith(`${text}w`))
+    const beginnings = shown.filter((message) => message.split(" ")[0] === `${text}w0`)
+    if (beginnings.length !== 1) violate("an answer is shown once", `${text}: ${beginnings.length}`)
+    const actual = shown.flatMap((message) => message.split(" ")).filter((word) => word !== "")
+    const wrong = actual.findIndex((word, index) => word !== `${text}w${index}`)
+    if (wrong !== -1) violate("an answer has its words in order", `${text}: ${actual[wrong]} at ${wrong}`)
+    if (stopAfter === undefined && actual.length !== words) {
+      violate("an answer is complete", `${text}: ${actual.length} of ${words} words`)
+    }
+  }
+  return violations
+}

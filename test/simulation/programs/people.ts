@@ -1,0 +1,64 @@
+/** What people of several programs do. */
+import type { Message } from "@colloquy/core/Message"
+import type { ButtonRef, Person, PersonError } from "@colloquy/testing/Person"
+import * as Effect from "effect/Effect"
+import type { Simulation } from "../platform.ts"
+
+/** Sends a message to the dialog with the bot, which has to handle it. */
+export const say = ({ history }: Simulation, person: Person, text: string): Effect.Effect<Message, PersonError> =>
+  Effect.flatMap(person.dialog, ({ chat_id }) => {
+    history.add({ type: "said", chat: String(chat_id), subject: text })
+    return person.send(text)
+  })
+
+/** Presses a button of a message, which the bot has to handle. */
+export const press = (
+  { history }: Simulation,
+  person: Person,
+  message: Message,
+  button: ButtonRef
+): Effect.Effect<string | undefined, PersonError> =>
+  Effect.gen(function* () {
+    const { chat_id } = yield* person.dialog
+    const callback = yield* person.press(message, button)
+    if (callback !== undefined) history.add({ type: "said", chat: String(chat_id), subject: `callback ${callback}` })
+    return callback
+  })
+
+/** Waits for a new message of the bot that matches. */
+export const waitFor = (person: Person, matches: (text: string) => boolean): Effect.Effect<Message> =>
+  Effect.flatMap(
+    person.next((event) => event._tag === "Message" && matches(event.message.body?.text ?? "")),
+    (event) => (event._tag === "Message" ? Effect.succeed(event.message) : Effect.die(new Error("not a message")))
+  )
+
+/** Waits for a message of the bot that matches, when it is sent or after an edit. */
+export const waitForText = (person: Person, matches: (text: string) => boolean): Effect.Effect<Message> =>
+  Effect.flatMap(
+    person.next(
+      (event) => (event._tag === "Message" || event._tag === "Edited") && matches(event.message.body?.text ?? "")
+    ),
+    (event) =>
+      event._tag === "Message" || event._tag === "Edited"
+        ? Effect.succeed(event.message)
+        : Effect.die(new Error("not a message"))
+  )
+
+/** Waits until a message shows a text that matches, for at most half an hour. Returns whether it does. */
+export const waitForEdit = (
+  person: Person,
+  message: Message,
+  matches: (text: string) => boolean
+): Effect.Effect<boolean> =>
+  Effect.map(
+    Effect.timeoutOption(
+      person.next(
+        (event) =>
+          event._tag === "Edited" &&
+          event.message.body?.mid === message.body?.mid &&
+          matches(event.message.body?.text ?? "")
+      ),
+      "30 minutes"
+    ),
+    ({ _tag }) => _tag === "Some"
+  )

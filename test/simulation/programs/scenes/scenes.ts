@@ -1,0 +1,170 @@
+/** Scenes with three states, a timeout, and messages that change them. */
+import * as Handler from "@colloquy/core/Handler"
+import * as Messages from "@colloquy/core/Messages"
+import * as Pattern from "@colloquy/core/Pattern"
+import * as Scene from "@colloquy/core/Scene"
+import * as Updates from "@colloquy/core/Updates"
+import * as Emulator from "@colloquy/testing/Emulator"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { Recording, Violation } from "../../auditor/recording.ts"
+import { sentMessage } from "../../auditor/subjects.ts"
+import type { Simulation } from "../../platform.ts"
+import type { Dice } from "../../world/dice.ts"
+import { ofType } from "../../world/history.ts"
+import { recordedHandler } from "../instrument.ts"
+import { say, waitFor } from "../people.ts"
+import type { Host, Program } from "../program.ts"
+import { smallerLists, withSmaller } from "../smaller.ts"
+
+/** What a person does in the scene. `wait` waits until the state ends by its timeout. */
+type Move = "next" | "stay" | "ask" | "end" | "wait"
+
+export interface ScenesPlan {
+  readonly people: ReadonlyArray<ReadonlyArray<Move>>
+  /** Timeout of the state `last`, in minutes. */
+  readonly timeout: number
+  /** Maximum time that a person thinks, in milliseconds. */
+  readonly think: number
+}
+
+const plan = (dice: Dice): ScenesPlan => ({
+  people: Array.from({ length: 1 + dice.int(4) }, () =>
+    Array.from({ length: 1 + dice.int(12) }, () => dice.pick<Move>(["next", "next", "stay", "ask", "end", "wait"]))
+  ),
+  timeout: 1 + dice.int(30),
+  think: dice.pick([0, 2000, 20_000])
+})
+
+const smaller = (plan: ScenesPlan): ReadonlyArray<ScenesPlan> => [
+  ...smallerLists(plan.people, 1).map((people) => ({ ...plan, people })),
+  ...withSmaller(plan.people, (moves) => smallerLists(moves, 1)).map((people) => ({ ...plan, people })),
+  ...(plan.think > 0 ? [{ ...plan, think: 0 }] : [])
+]
+
+/** Each message of a person and the answer of the bot have the number of the person and of the move. */
+const textOf = (person: number, index: number, move: Move): string => `${move} s${person}-${index}`
+
+interface Answer {
+  /** What the bot says. */
+  readonly answer: string
+  readonly state: "none" | "open" | "last"
+  readonly count: number
+}
+
+/** The scene without faults: what the bot answers to each move. */
+const follow = (before: Omit<Answer, "answer">, move: Move, id: string): Answer => {
+  const { count, state } = before
+  if (move === "wait") {
+    return state === "last" ? { answer: `timeout ${count}`, state: "none", count: 0 } : { answer: "", state, count }
+  }
+  if (state === "none") return { answer: `${id} open 0`, state: "open", count: 0 }
+  switch (move) {
+    case "next":
+      return { answer: `${id} last ${count + 1}`, state: "last", count: count + 1 }
+    case "stay":
+      return { answer: `${id} stays ${count + 1}`, state, count: count + 1 }
+    case "ask":
+      return { answer: `${id} is ${state} ${count}`, state, count }
+    case "end":
+      return { answer: `${id} ends ${count}`, state: "none", count: 0 }
+  }
+}
+
+const idOf = (text: string): string => text.slice(text.indexOf(" ") + 1)
+
+const bot = ({ timeout }: ScenesPlan, host: Host) => {
+  const data = Schema.Struct({ count: Schema.Int, id: Schema.String })
+  const Game = Scene.make(
+    "game",
+    { of: "userInChat", states: { open: data, last: data } },
+    {
+      open: {
+        enter: ({ data: { id }, update }) => Messages.reply(update, `${id} open 0`),
+        handler: ({ data, end, go, stay }) => movesOf("open", data, { end, stay, next: (data) => go("last", data) })
+      },
+      last: {
+        enter: ({ data: { count, id }, update }) => Messages.reply(update, `${id} last ${count}`),
+        handler: ({ data, end, go, stay }) => movesOf("last", data, { end, stay, next: (data) => go("last", data) }),
+        timeout: `${timeout} minutes`,
+        onTimeout: ({ data: { count }, update }) => Messages.reply(update, `timeout ${count}`)
+      }
+    }
+  )
+  const start = Pattern.make(/^\w+ s\d+-\d+$/).on((_, [text]) => Game.go("open", { count: 0, id: idOf(text) }))
+  return Updates.run(recordedHandler(host, Handler.first(Game.handler, start)), host.runOptions)
+}
+
+interface Data {
+  readonly count: number
+  readonly id: string
+}
+
+/** The handlers of the moves in a state. */
+const movesOf = <A, B, C>(
+  state: string,
+  { count }: Data,
+  change: {
+    readonly end: Effect.Effect<A>
+    readonly stay: (data: Data) => Effect.Effect<B>
+    readonly next: (data: Data) => Effect.Effect<C>
+  }
+) =>
+  Handler.first(
+    Pattern.make(/^next (.+)$/).on((_, [, id]) => change.next({ count: count + 1, id })),
+    Pattern.make(/^stay (.+)$/).on((update, [, id]) =>
+      Effect.andThen(Messages.reply(update, `${id} stays ${count + 1}`), change.stay({ count: count + 1, id }))
+    ),
+    Pattern.make(/^ask (.+)$/).on((update, [, id]) => Messages.reply(update, `${id} is ${state} ${count}`)),
+    Pattern.make(/^end (.+)$/).on((update, [, id]) =>
+      Effect.andThen(Messages.reply(update, `${id} ends ${count}`), change.end)
+    )
+  )
+
+const people = ({ people, think }: ScenesPlan, simulation: Simulation) =>
+  Effect.forEach(
+    people,
+    Effect.fnUntraced(function* (moves, index) {
+      const person = yield* Emulator.user(`Person ${index}`)
+      yield* person.start()
+      let at: Omit<Answer, "answer"> = { state: "none", count: 0 }
+      for (const [number, move] of moves.entries()) {
+        const id = `s${index}-${number}`
+        yield* Effect.sleep(simulation.world.dice.int(think + 1))
+        // The state can have ended by its timeout only if the person waits for that: everything else takes less time.
+        const expected = follow(at, move, id)
+        at = expected
+        if (move !== "wait") yield* say(simulation, person, textOf(index, number, move))
+        if (expected.answer !== "") yield* waitFor(person, (text) => text === expected.answer)
+      }
+    }),
+    { concurrency: "unbounded", discard: true }
+  )
+
+const audit = ({ people }: ScenesPlan, { events }: Recording): ReadonlyArray<Violation> => {
+  const sent = ofType(events, "executed").flatMap(({ answer, method, path, status }) => {
+    const message =
+      method === "POST" && path.startsWith("/messages?") && status === 200 ? sentMessage(answer) : undefined
+    return message === undefined ? [] : [message.text]
+  })
+  return people.flatMap((moves, index) => {
+    const expected: Array<string> = []
+    let at: Omit<Answer, "answer"> = { state: "none", count: 0 }
+    for (const [number, move] of moves.entries()) {
+      const next = follow(at, move, `s${index}-${number}`)
+      at = next
+      if (next.answer !== "" && move !== "wait") expected.push(next.answer)
+    }
+    const actual = sent.filter((text) => text.startsWith(`s${index}-`))
+    return actual.join("\n") === expected.join("\n")
+      ? []
+      : [
+          {
+            rule: "a scene is as without faults",
+            detail: `${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`
+          }
+        ]
+  })
+}
+
+export const scenes: Program<ScenesPlan> = { plan, smaller, bot, people, audit }
