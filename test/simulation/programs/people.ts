@@ -1,5 +1,6 @@
 /** What people of several programs do. */
 import type { Message } from "@colloquy/core/Message"
+import * as Emulator from "@colloquy/testing/Emulator"
 import type { ButtonRef, Person, PersonError } from "@colloquy/testing/Person"
 import * as Effect from "effect/Effect"
 import type { Simulation } from "../platform.ts"
@@ -44,21 +45,18 @@ export const waitForText = (person: Person, matches: (text: string) => boolean):
         : Effect.die(new Error("not a message"))
   )
 
-/** Waits until a message shows a text that matches, for at most half an hour. Returns whether it does. */
+/** Waits until a message shows a text that matches now, for at most half an hour. Returns whether it does. */
 export const waitForEdit = (
   person: Person,
   message: Message,
   matches: (text: string) => boolean
-): Effect.Effect<boolean> =>
-  Effect.map(
-    Effect.timeoutOption(
-      person.next(
-        (event) =>
-          event._tag === "Edited" &&
-          event.message.body?.mid === message.body?.mid &&
-          matches(event.message.body?.text ?? "")
-      ),
-      "30 minutes"
-    ),
-    ({ _tag }) => _tag === "Some"
-  )
+): Effect.Effect<boolean, PersonError, Emulator.Emulator> =>
+  Effect.gen(function* () {
+    const { chat_id } = yield* person.dialog
+    for (let waited = 0, pause = 100; waited < 1_800_000; waited += pause, pause = Math.min(10_000, pause * 1.2)) {
+      const shown = (yield* Emulator.messages(chat_id)).find(({ body }) => body?.mid === message.body?.mid)
+      if (matches(shown?.body?.text ?? "")) return true
+      yield* Effect.sleep(pause)
+    }
+    return false
+  })

@@ -69,10 +69,8 @@ const people = ({ recipients }: BroadcastsPlan, simulation: Simulation) =>
     yield* Effect.sleep("10 minutes")
   })
 
-const audit = (
-  { concurrency, recipients }: BroadcastsPlan,
-  { ending, events }: Recording
-): ReadonlyArray<Violation> => {
+const audit = ({ concurrency, recipients }: BroadcastsPlan, recording: Recording): ReadonlyArray<Violation> => {
+  const { ending, events } = recording
   const violations: Array<Violation> = []
   const violate = (rule: string, detail: string) => void violations.push({ rule, detail })
   const sent = new Map<string, number>()
@@ -92,7 +90,8 @@ const audit = (
   ).length
   const lost = ofType(events, "fault").filter(({ kind }) => kind.startsWith("store")).length
   // The lease of a broadcast is counted by the clocks of the processes.
-  const isOneClock = plan.skews.every((skew) => skew === 0) && plan.disturbances.every(({ kind }) => kind !== "clock")
+  const { disturbances, skews } = recording.plan
+  const isOneClock = skews.every((skew) => skew === 0) && disturbances.every(({ kind }) => kind !== "clock")
   if (isOneClock && twice > (interrupted + lost) * concurrency) {
     violate("nobody receives a broadcast twice", `${twice} messages too many after ${interrupted} interruptions`)
   }
