@@ -2,6 +2,7 @@
 import { auditProgram } from "../programs/programs.ts"
 import { ofType } from "../world/history.ts"
 import { auditHandling } from "./handling.ts"
+import { auditLimits } from "./limits.ts"
 import type { Recording, Violation } from "./recording.ts"
 import { subjectOf } from "./subjects.ts"
 
@@ -36,5 +37,6 @@ const auditLosses = (recording: Recording): ReadonlyArray<Violation> => {
 export const audit = (recording: Recording): ReadonlyArray<Violation> => [
   ...auditEnding(recording),
   ...auditLosses(recording),
+  ...auditLimits(recording),
   ...auditProgram(recording.plan.program, recording)
 ]
