@@ -423,6 +423,50 @@ describe("A process that has lost its chats", () => {
       yield* inTime(Fiber.interrupt(fiber))
     })
   )
+
+  it.effect("emits the others of a group at once when one of its chats is lost", () =>
+    Effect.gen(function* () {
+      const lost = new Set<string>()
+      const store = yield* losing(lost)
+      const handled: Array<number> = []
+      let attempts = 0
+      const fiber = yield* Updates.deliveries().pipe(
+        Deliveries.map(chatOf),
+        Deliveries.groupedWithin(3, "1 second"),
+        Deliveries.runForEach((chats) =>
+          Effect.map(Effect.sleep(++attempts === 1 ? "20 seconds" : "1 millis"), () => void handled.push(...chats))
+        ),
+        Effect.provide(within(store, [started(1, 1), started(2, 2), started(3, 3)])),
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* TestClock.adjust("2 seconds")
+      lost.add("1")
+      yield* TestClock.adjust("4 seconds")
+      assert.includeMembers(handled, [2, 3])
+      yield* inTime(Fiber.interrupt(fiber))
+    })
+  )
+
+  it.effect("interrupts the handlers of all branches of a delivery", () =>
+    Effect.gen(function* () {
+      const lost = new Set<string>()
+      const store = yield* losing(lost)
+      const interrupted: Array<string> = []
+      const sleeping = (name: string) => () =>
+        Effect.onInterrupt(Effect.sleep("20 seconds"), () => Effect.sync(() => void interrupted.push(name)))
+      const fiber = yield* Updates.deliveries().pipe(
+        Deliveries.tee(Deliveries.runForEach(sleeping("second"))),
+        Deliveries.runForEach(sleeping("first")),
+        Effect.provide(within(store, [started(1, 1)])),
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* TestClock.adjust("2 seconds")
+      lost.add("1")
+      yield* TestClock.adjust("4 seconds")
+      assert.deepStrictEqual(interrupted.sort(), ["first", "second"])
+      yield* inTime(Fiber.interrupt(fiber))
+    })
+  )
 })
 
 describe("A delivery that nobody settles", () => {

@@ -398,13 +398,14 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   }
 
   const lose = (partition: ClaimedPartition): void => {
-    for (const queued of partition.emitted) {
+    const { emitted } = partition
+    for (const { isReported } of emitted) {
       unsettled--
-      if (queued.isReported) reported--
-      queued.onLost?.()
+      if (isReported) reported--
     }
     outlet.remove(partition)
     endPartition(partition)
+    for (const queued of emitted) queued.onLost()
     useRoom()
     dispatch()
   }

@@ -33,12 +33,11 @@ export const whileHeld = <A, E, R>(
 ): Effect.Effect<A, E, R> => {
   if (roots.every(({ handling }) => handling.lease === undefined)) return effect
   const lost = Effect.callback<never>((resume) => {
-    for (const root of roots) {
-      if (root.isLost) return resume(Effect.interrupt)
-      root.onLost = () => resume(Effect.interrupt)
-    }
+    const onLost = () => resume(Effect.interrupt)
+    if (roots.some(({ isLost }) => isLost)) return onLost()
+    for (const root of roots) root.watch(onLost)
     return Effect.sync(() => {
-      for (const root of roots) root.onLost = undefined
+      for (const root of roots) root.unwatch(onLost)
     })
   })
   return Effect.raceFirst(effect, lost)

@@ -57,7 +57,8 @@ export class Queued extends Settleable<Update> implements Root {
   /** When it was emitted, in Unix milliseconds. Negative before that. */
   emittedAt = -1
   isReported = false
-  onLost: (() => void) | undefined = undefined
+  /** Who is told when the partition is lost. The array is replaced, because most updates have one watcher or none. */
+  #watchers: ReadonlyArray<() => void> = none
   /** Its neighbours in the list of the emitted updates of the partition. */
   before: Queued | undefined = undefined
   after: Queued | undefined = undefined
@@ -123,6 +124,20 @@ export class Queued extends Settleable<Update> implements Root {
 
   get isLost(): boolean {
     return this.partition.held.isLost
+  }
+
+  watch(onLost: () => void): void {
+    this.#watchers = this.#watchers === none ? [onLost] : [...this.#watchers, onLost]
+  }
+
+  unwatch(onLost: () => void): void {
+    const others = this.#watchers.filter((other) => other !== onLost)
+    this.#watchers = others.length === 0 ? none : others
+  }
+
+  /** The partition is lost. */
+  onLost(): void {
+    for (const onLost of this.#watchers) onLost()
   }
 
   /** Begins the next attempt. */

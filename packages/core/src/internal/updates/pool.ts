@@ -43,6 +43,8 @@ interface Worker<A> {
   startedAt: number
   isTimedOut: boolean
   isLost: boolean
+  /** Called when an update of the delivery is lost. */
+  onLost: (() => void) | undefined
   fiber: Fiber.Fiber<unknown, unknown> | undefined
 }
 
@@ -110,6 +112,10 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     })
   }
 
+  /** Ends a worker whose delivery has lost an update. The other updates are emitted again at once. */
+  const endLost = (delivery: Settleable<A>): void =>
+    delivery.roots.length === 1 ? end(1) : endAfter(persist(delivery.retry()))
+
   const onFlushed = (deliveries: ReadonlyArray<Settleable<A>>, exit: Exit.Exit<void, StoreError>): void => {
     if (Exit.isSuccess(exit)) return end(deliveries.length)
     // The store refuses all of them, but one may be the cause, so each is settled by itself.
@@ -157,10 +163,10 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   }
 
   const onExit = (worker: Worker<A>, exit: Exit.Exit<B, E>): void => {
-    const { delivery, isLost, roots, startedAt } = worker
+    const { delivery, isLost, onLost, roots, startedAt } = worker
     worker.fiber = undefined
-    for (const root of roots) root.onLost = undefined
-    if (isLost) return end(1)
+    if (onLost !== undefined) for (const root of roots) root.unwatch(onLost)
+    if (isLost) return endLost(delivery)
     if (Exit.isSuccess(exit)) {
       onResult?.(delivery, exit.value)
       return onHandledOne(delivery, roots, startedAt)
@@ -206,9 +212,9 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
 
   const start = (delivery: Settleable<A>): void => {
     const { attempt, roots } = delivery
-    if (roots.some(({ isLost }) => isLost)) return
     for (const { origin } of roots) if (origin !== lastOrigin) origins.add((lastOrigin = origin))
     if (active++ === 0) idle.closeUnsafe()
+    if (roots.some(({ isLost }) => isLost)) return endLost(delivery)
     const startedAt = now
     const fiber = Effect.runForkWith(contextOf(context, roots, attempt))(prepared(delivery, roots))
     const exit = fiber.pollUnsafe()
@@ -216,7 +222,15 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
       onResult?.(delivery, exit.value)
       return onHandledOne(delivery, roots, startedAt)
     }
-    const worker: Worker<A> = { delivery, roots, startedAt, isTimedOut: false, isLost: false, fiber: undefined }
+    const worker: Worker<A> = {
+      delivery,
+      roots,
+      startedAt,
+      isTimedOut: false,
+      isLost: false,
+      onLost: undefined,
+      fiber: undefined
+    }
     if (exit !== undefined) {
       now = clock.currentTimeMillisUnsafe()
       return onExit(worker, exit)
@@ -228,7 +242,8 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
       worker.isLost = true
       interrupt(worker)
     }
-    for (const root of roots) root.onLost = onLost
+    worker.onLost = onLost
+    for (const root of roots) root.watch(onLost)
     fiber.addObserver((exit) => {
       running.delete(worker)
       onExit(worker, exit)

@@ -42,8 +42,10 @@ export interface Root extends Settleable<Update> {
   readonly isDoubtful: boolean
   /** Whether another process has claimed the partition. Settling has no effect then. */
   readonly isLost: boolean
-  /** Called when the partition is lost. */
-  onLost: (() => void) | undefined
+  /** Calls a function when the partition is lost. Branches of a delivery are handled at the same time. */
+  readonly watch: (onLost: () => void) => void
+  /** Ends `watch`. */
+  readonly unwatch: (onLost: () => void) => void
 }
 
 const none: ReadonlyArray<Root> = []
