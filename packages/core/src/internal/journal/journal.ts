@@ -76,6 +76,8 @@ export class Journal implements UpdateJournal {
   readonly #record: Record
   #opened: Opened | undefined
   #state: State = "open"
+  /** Why the store has not taken an entry that is being written. */
+  storeFailure: StoreError | undefined = undefined
 
   constructor(shared: Shared, queued: QueuedUpdate, stored: ReadonlyArray<JournalEntry> | undefined, record: Record) {
     this.#shared = shared
@@ -90,6 +92,7 @@ export class Journal implements UpdateJournal {
 
   /** Begins the next attempt. */
   begin(): void {
+    this.storeFailure = undefined
     if (this.#opened !== undefined) this.#opened.slots = makeSlots()
     this.reopen()
   }
@@ -210,11 +213,16 @@ export class Journal implements UpdateJournal {
       const all = this.#state === "open" && unwritten.size > 0 ? [...unwritten, ...entries] : entries
       if (all.length === 0) return Effect.succeed("applied" as const)
       return Effect.map(this.#record(all), (result) => {
+        this.storeFailure = undefined
         if (result === "applied") for (const entry of all) unwritten.delete(entry)
         return result
       })
     })
-    const retried = Backoff.retry(written, { schedule: storeBackoff, while: ({ isRetryable }) => isRetryable })
+    const isRetried = (error: StoreError): boolean => {
+      this.storeFailure = error
+      return error.isRetryable
+    }
+    const retried = Backoff.retry(written, { schedule: storeBackoff, while: isRetried })
     return Effect.flatMap(Effect.orDie(retried), (result) =>
       result === "applied" || this.#state === "closed" ? Effect.void : Effect.interrupt
     )

@@ -1,12 +1,10 @@
 import * as Effect from "effect/Effect"
-import * as Backoff from "../../Backoff.ts"
 import type { TimerChange } from "../../HandlingStore.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { chatOf, chatTypeOf, type TimerUpdate, userIdOf } from "../../Update.ts"
 import type { Changes } from "../updates/changes.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
-import { storeBackoff } from "../updates/persist.ts"
 import { type Target, toTarget } from "./change.ts"
 
 /** Where the timers of a chat are stored. */
@@ -25,8 +23,7 @@ const inStore = (inbox: Inbox["Service"], change: TimerChange): Effect.Effect<vo
 export const isCancelled: Effect.Effect<boolean> = Effect.withFiber((fiber) => {
   const changes = fiber.getRef(CurrentUpdate)?.changes
   if (changes === undefined) return Effect.succeed(false)
-  const read = Effect.suspend(() => changes.store.timers.isCancelled(changes.id))
-  return Effect.orDie(Backoff.retry(read, { schedule: storeBackoff, while: ({ isRetryable }) => isRetryable }))
+  return Effect.orDie(Effect.suspend(() => changes.store.timers.isCancelled(changes.id)))
 })
 
 /** The timers of the chat of the update that is being handled. They change when the update is acknowledged. */

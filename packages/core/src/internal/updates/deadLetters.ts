@@ -40,9 +40,12 @@ export const make = <R>({ clock, context, maxCrashes, metrics, onDeadLetter, tim
   const timedOut = () =>
     Effect.die(new Cause.TimeoutError(`The function \`onDeadLetter\` took longer than ${Duration.format(timeout)}.`))
 
+  /** The updates for which `onDeadLetter` has run. If the store refuses them, they are settled again. */
+  const isPrepared = new WeakSet<Queued>()
+
   const run = (queued: Queued, failure: Failure): Effect.Effect<void> => {
     // An update whose process died again and again must not do so in `onDeadLetter`.
-    if (onDeadLetter === undefined || queued.entry.crashes > maxCrashes) return Effect.void
+    if (onDeadLetter === undefined || queued.entry.crashes > maxCrashes || isPrepared.has(queued)) return Effect.void
     const { id, update } = queued.entry
     return Effect.suspend(() => onDeadLetter({ id, update, ...failure })).pipe(
       Effect.withSpan("Updates.onDeadLetter"),
@@ -51,21 +54,20 @@ export const make = <R>({ clock, context, maxCrashes, metrics, onDeadLetter, tim
       Effect.catchCause((cause) =>
         Effect.logError("The function `onDeadLetter` failed. The update is a dead letter nevertheless.", cause)
       ),
-      Effect.asVoid
+      Effect.map(() => void isPrepared.add(queued))
     )
   }
 
   const announce = (queued: Queued, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
-    const failure = failureOf(queued, cause)
     const { decoded } = queued.entry.update
-    if (Result.isFailure(decoded)) return run(queued, failure)
+    if (Result.isFailure(decoded)) return Effect.void
     metrics.deadLettered(decoded.success)
+    const { attempts } = failureOf(queued, cause)
     const why =
-      problemOf(queued, maxCrashes)?.error ??
-      `The handler failed ${failure.attempts === 1 ? "once" : `${failure.attempts} times`}.`
-    return Effect.logError(`${why} The update is now a dead letter: see Inbox.deadLetters.`).pipe(
-      Effect.annotateLogs(annotationsOf(decoded.success)),
-      Effect.andThen(run(queued, failure))
+      problemOf(queued, maxCrashes)?.error ?? `The handler failed ${attempts === 1 ? "once" : `${attempts} times`}.`
+    return Effect.annotateLogs(
+      Effect.logError(`${why} The update is now a dead letter: see Inbox.deadLetters.`),
+      annotationsOf(decoded.success)
     )
   }
 
@@ -73,16 +75,18 @@ export const make = <R>({ clock, context, maxCrashes, metrics, onDeadLetter, tim
     failureOf,
     /** Whether the update becomes a dead letter without being handled. */
     isUnusable: (queued: Queued): boolean => problemOf(queued, maxCrashes) !== undefined,
-    /** Logs and runs `onDeadLetter` for those that are rejected. Only an interruption prevents them from becoming dead letters. */
-    announce: (settled: ReadonlyArray<Queued>): Effect.Effect<void> =>
+    /** Runs `onDeadLetter` for those that are rejected. Only an interruption prevents them from becoming dead letters. */
+    prepare: (settled: ReadonlyArray<Queued>): Effect.Effect<void> =>
       Effect.forEach(
         settled,
         (queued) => {
           const { isLost, outcome } = queued
-          return outcome?._tag === "reject" && !isLost ? announce(queued, outcome.cause) : Effect.void
+          return outcome?._tag === "reject" && !isLost ? run(queued, failureOf(queued, outcome.cause)) : Effect.void
         },
         { discard: true, concurrency: "unbounded" }
-      )
+      ),
+    /** Logs that an update has become a dead letter. */
+    announce
   }
 }
 

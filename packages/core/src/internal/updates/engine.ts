@@ -69,7 +69,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const selection = makeSelection({
     now: () => monoNow(clock),
     calmAt: monoNow(clock) + calmMillis,
-    selectIn: (millis) => dispatchIn(millis)
+    selectIn: (time) => dispatchIn(time)
   })
   const partitions = makePartitionSet()
   const handBacks = makeHandBacks(clock)
@@ -96,7 +96,9 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   /** When `dispatch` is called at the latest. */
   let dispatchAt = Infinity
 
-  const dispatchIn = (millis: number): void => {
+  const dispatchIn = (time: number): void => {
+    // A sleep of less than a millisecond ends at once.
+    const millis = Math.max(1, Math.ceil(time))
     const at = monoNow(clock) + millis
     if (at >= dispatchAt) return
     dispatchAt = at
@@ -335,6 +337,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     if (conflicts.has(change)) onConflict(queued)
     else if (outcome._tag !== "retry") {
       queued.end()
+      if (outcome._tag === "reject") fork(dead.announce(queued, outcome.cause))
       return outcome._tag === "ack"
     } else {
       queued.beginNext()
@@ -375,6 +378,18 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     return commit({ changes, settled, started, wasStopping })
   }
 
+  /** Emits updates again in the same attempt. Nothing is written, because the store may fail. */
+  const handleAgain = (updates: ReadonlyArray<Queued>, after: number): void => {
+    for (const queued of updates) {
+      if (queued.isLost) continue
+      close(queued)
+      queued.beginAgain()
+      retryAfter(queued, isStopping ? 0 : after)
+    }
+    useRoom()
+    dispatch()
+  }
+
   const together = makeTogether(write, fork)
 
   const settle = (roots: ReadonlyArray<Root>): Effect.Effect<void, StoreError> => {
@@ -387,9 +402,13 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     const onInterrupt = Effect.sync(() => {
       for (const queued of settled) queued.outcome = undefined
     })
+    if (first?.outcome?._tag === "retry" && first.outcome.isSameAttempt === true) {
+      const { after } = first.outcome
+      return Effect.sync(() => handleAgain(settled, after))
+    }
     // An update that is not acknowledged keeps its journal, which can be written as long as the update is handled.
     const journaled = Effect.forEach(settled, ({ flushJournal }) => flushJournal, { discard: true })
-    const prepared = Effect.andThen(journaled, dead.announce(settled))
+    const prepared = Effect.andThen(journaled, dead.prepare(settled))
     const outcome = first?.outcome
     return Effect.andThen(
       Effect.onInterrupt(prepared, () => onInterrupt),

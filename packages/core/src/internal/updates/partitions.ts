@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import type { Inbox } from "../../Inbox.ts"
 import type { ClaimedUpdate, Completed } from "../../InboxStore.ts"
 import type { ChatId } from "../../Recipient.ts"
+import type { StoreError } from "../../StoreError.ts"
 import { chatOf, type Update } from "../../Update.ts"
 import type { TimerChange } from "../../HandlingStore.ts"
 import type { Journal } from "../journal/journal.ts"
@@ -99,6 +100,10 @@ export class Queued extends Settleable<Update> implements Root {
   /** Writes what the store does not have of the journal. */
   get flushJournal(): Effect.Effect<void> {
     return this.#journal === undefined ? Effect.void : flush(this.#journal)
+  }
+
+  get storeFailure(): StoreError | undefined {
+    return this.#journal?.storeFailure
   }
 
   get inbox(): Inbox["Service"] {

@@ -9,6 +9,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Schedule from "effect/Schedule"
 import * as Tracer from "effect/Tracer"
+import * as Backoff from "../../Backoff.ts"
 import type { Delivery } from "../../Delivery.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { annotationsOf } from "./annotations.ts"
@@ -18,6 +19,7 @@ import { persist } from "./persist.ts"
 import type { Retry } from "./retry.ts"
 import { newerIn } from "./newer.ts"
 import { type Origin, type Root, settleable, type Settleable, settleAll } from "./settlement.ts"
+import { storeFailureIn } from "./storeFailure.ts"
 import { makeWaiter } from "./waiter.ts"
 
 export interface Options<A, B, E, R> {
@@ -47,6 +49,9 @@ interface Worker<A> {
   onLost: (() => void) | undefined
   fiber: Fiber.Fiber<unknown, unknown> | undefined
 }
+
+/** The pauses between attempts that do not count, because the inbox fails. */
+const storePause = Backoff.make({ first: "200 millis", cap: "10 seconds" })
 
 /** Time after the interruption of handlers for their finalizers and for the store. */
 const interruptionTimeout = "5 seconds"
@@ -80,6 +85,8 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   const origins = new Set<Origin>()
   /** The state of the retry schedule of updates that failed. */
   const steps = new WeakMap<Root, RetryStep>()
+  /** The same of updates that are handled again because the inbox failed. */
+  const pauses = new WeakMap<Root, RetryStep>()
   const idle = Latch.makeUnsafe(true)
   let lastOrigin: Origin | undefined
   /** The deliveries that were handled in this turn. */
@@ -138,6 +145,22 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   const annotate = <E, R>(effect: Effect.Effect<void, E, R>, { roots }: Worker<A>): Effect.Effect<void, E, R> =>
     roots.length === 1 ? Effect.annotateLogs(effect, annotationsOf(roots[0]!.value)) : effect
 
+  /** Handles the delivery again in the same attempt, because the inbox failed and not the handler. */
+  const onStoreFailure = (worker: Worker<A>, failure: StoreError): Effect.Effect<void> => {
+    const { delivery, roots } = worker
+    return Effect.gen(function* () {
+      const pause = roots.map((root) => pauses.get(root)).find((known) => known !== undefined)
+      const step = pause ?? ((yield* Schedule.toStep(storePause)) as RetryStep)
+      for (const root of roots) pauses.set(root, step)
+      const next = yield* Effect.exit(step(clock.currentTimeMillisUnsafe(), Cause.fail(failure)))
+      const after = Exit.isSuccess(next) ? next.value[1] : Duration.zero
+      const message = `${failure.message} The handler runs again in ${Duration.format(after)}. The attempt does not count as failed.`
+      yield* annotate(Effect.logWarning(message), worker)
+      const outcome = { _tag: "retry", after: Duration.toMillis(after), isSameAttempt: true } as const
+      yield* persist(settleAll([delivery], outcome))
+    })
+  }
+
   /** Emits the delivery again, or makes it a dead letter. */
   const onFailure = (worker: Worker<A>, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
     const { delivery, roots } = worker
@@ -179,6 +202,10 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
       for (const { origin, value } of roots) origin.metrics.unhandled(value)
       return onHandledOne(delivery, roots, startedAt)
     }
+    const failure = worker.isTimedOut
+      ? roots.map(({ storeFailure }) => storeFailure).find((failure) => failure !== undefined)
+      : storeFailureIn(exit.cause)
+    if (failure !== undefined) return endAfter(onStoreFailure(worker, failure))
     for (const { origin, value } of roots) origin.metrics.failed(value)
     endAfter(onFailure(worker, worker.isTimedOut ? timedOut() : exit.cause))
   }

@@ -12,7 +12,12 @@ import type { HandlerMetrics } from "./metrics.ts"
 /** How a delivery is settled. `after` is in milliseconds. */
 export type Outcome =
   | { readonly _tag: "ack" }
-  | { readonly _tag: "retry"; readonly after: number }
+  | {
+      readonly _tag: "retry"
+      readonly after: number
+      /** Whether the attempt does not count, and begins again. Default: it counts. */
+      readonly isSameAttempt?: boolean
+    }
   /** The partition is left to a process with a newer program. `newer` says what that program wrote. */
   | { readonly _tag: "handBack"; readonly newer: string }
   | { readonly _tag: "reject"; readonly cause: Cause.Cause<unknown> }
@@ -42,6 +47,8 @@ export interface Root extends Settleable<Update> {
   readonly isDoubtful: boolean
   /** Whether another process has claimed the partition. Settling has no effect then. */
   readonly isLost: boolean
+  /** The failure of the inbox that the handler is waiting for to end. */
+  readonly storeFailure: StoreError | undefined
   /** Calls a function when the partition is lost. Branches of a delivery are handled at the same time. */
   readonly watch: (onLost: () => void) => void
   /** Ends `watch`. */
