@@ -20,7 +20,7 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { parseUserId } from "./client.ts"
 import { type CommandFailed, failed, invalid, toFailure } from "./failure.ts"
-import { count, print, printText, table, time } from "./output.ts"
+import { count, print, printRows, table, time } from "./output.ts"
 import { Process, withSettings } from "./settings.ts"
 import * as stores from "./stores.ts"
 import { limitFlag, parseTime } from "./updateView.ts"
@@ -63,12 +63,9 @@ const describeChat = ({ chat_id, last_seen, title, type = "unknown type", user }
 
 const listChats = ({ limit, ...flags }: ChatFlags & { readonly limit: number }) =>
   Effect.gen(function* () {
-    const shown = yield* ChatStore.stream(yield* filterOf(flags)).pipe(
-      Stream.take(limit),
-      Stream.tap((chat) => print(chatToJson(chat), describeChat(chat))),
-      Stream.runCount
+    yield* printRows(ChatStore.stream(yield* filterOf(flags)), limit, "No chat matches.", (chat) =>
+      print(chatToJson(chat), describeChat(chat))
     )
-    if (shown === 0) yield* printText("No chat matches.")
   })
 
 const countChats = (flags: ChatFlags) =>

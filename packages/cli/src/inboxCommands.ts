@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { DeadLetter } from "@colloquy/core/QueuedUpdate"
 import { failed, invalid } from "./failure.ts"
-import { count, duration, print, printText, time } from "./output.ts"
+import { count, duration, print, printRows, time } from "./output.ts"
 import { withSettings } from "./settings.ts"
 import * as stores from "./stores.ts"
 import {
@@ -43,15 +43,9 @@ const stats = Effect.gen(function* () {
 })
 
 const list = ({ limit, ...filter }: UpdateFilter & { readonly limit: number }) =>
-  Effect.gen(function* () {
-    const shown = yield* Inbox.queued.pipe(
-      Stream.filter(isSelected(filter)),
-      Stream.take(limit),
-      Stream.tap((entry) => print(entryToJson(entry), describeEntry(entry))),
-      Stream.runCount
-    )
-    if (shown === 0) yield* printText("No queued update matches.")
-  })
+  printRows(Stream.filter(Inbox.queued, isSelected(filter)), limit, "No queued update matches.", (entry) =>
+    print(entryToJson(entry), describeEntry(entry))
+  )
 
 export const inbox = Command.make("inbox").pipe(
   Command.withDescription("Shows the queued updates, including those that are being handled"),
@@ -111,14 +105,9 @@ const matching = (filter: DeadFilter) =>
   )
 
 const listDead = ({ limit, ...filter }: DeadFilter & { readonly limit: number }) =>
-  Effect.gen(function* () {
-    const shown = yield* matching(filter).pipe(
-      Stream.take(limit),
-      Stream.tap((letter) => print(deadLetterToJson(letter), describeDeadLetter(letter))),
-      Stream.runCount
-    )
-    if (shown === 0) yield* printText("No dead letter matches.")
-  })
+  printRows(matching(filter), limit, "No dead letter matches.", (letter) =>
+    print(deadLetterToJson(letter), describeDeadLetter(letter))
+  )
 
 const unknownId = (id: string) => failed(`There is no dead letter ${id}. \`colloquy dead list\` prints the ids.`)
 
@@ -227,29 +216,25 @@ const listTimers = ({
 }) =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const shown = yield* Timer.stream.pipe(
-      Stream.filter(
-        (timer) =>
-          (Option.isNone(name) || name.value === timer.name) &&
-          (Option.isNone(chat) || chat.value === String(timer.chat_id))
-      ),
-      Stream.take(limit),
-      Stream.tap(({ dueAt, ...timer }) =>
-        print(
-          { due_at: dueAt, ...timer },
-          [
-            `${time(dueAt)}  ${dueAt <= now ? "due" : `in ${duration(dueAt - now)}`}  ${timer.name}`,
-            ...(timer.key === undefined ? [] : [`key ${timer.key}`]),
-            ...(timer.chat_id === undefined ? [] : [`chat ${timer.chat_id}`]),
-            ...(timer.user_id === undefined ? [] : [`user ${timer.user_id}`]),
-            ...(timer.recurrence === undefined ? [] : ["recurs"]),
-            timer.value
-          ].join("  ")
-        )
-      ),
-      Stream.runCount
+    const selected = Stream.filter(
+      Timer.stream,
+      (timer) =>
+        (Option.isNone(name) || name.value === timer.name) &&
+        (Option.isNone(chat) || chat.value === String(timer.chat_id))
     )
-    if (shown === 0) yield* printText("No timer matches.")
+    yield* printRows(selected, limit, "No timer matches.", ({ dueAt, ...timer }) =>
+      print(
+        { due_at: dueAt, ...timer },
+        [
+          `${time(dueAt)}  ${dueAt <= now ? "due" : `in ${duration(dueAt - now)}`}  ${timer.name}`,
+          ...(timer.key === undefined ? [] : [`key ${timer.key}`]),
+          ...(timer.chat_id === undefined ? [] : [`chat ${timer.chat_id}`]),
+          ...(timer.user_id === undefined ? [] : [`user ${timer.user_id}`]),
+          ...(timer.recurrence === undefined ? [] : ["recurs"]),
+          timer.value
+        ].join("  ")
+      )
+    )
   })
 
 export const timers = Command.make("timers").pipe(

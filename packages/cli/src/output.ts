@@ -1,6 +1,7 @@
 import * as Json from "@colloquy/core/Json"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { stripVTControlCharacters } from "node:util"
 import { isJson } from "./settings.ts"
 
@@ -14,6 +15,31 @@ export const print = (value: unknown, text: string) =>
 /** Prints a text for people, which `--json` leaves out. */
 export const printText = (text: string) =>
   Effect.flatMap(isJson, (json) => (json ? Effect.void : Console.log(printable(text))))
+
+/**
+ * Prints the first rows of a list, or that nothing matches. If there are more rows, standard error says so, which leaves the
+ * rows on standard output as they are.
+ */
+export const printRows = <A, E, R, E2, R2>(
+  rows: Stream.Stream<A, E, R>,
+  limit: number,
+  nothing: string,
+  printRow: (row: A) => Effect.Effect<void, E2, R2>
+) =>
+  Effect.gen(function* () {
+    const found = yield* rows.pipe(
+      Stream.take(limit + 1),
+      Stream.zipWithIndex,
+      Stream.tap(([row, index]) => (index < limit ? printRow(row) : Effect.void)),
+      Stream.runCount
+    )
+    if (found === 0) return yield* printText(nothing)
+    if (found <= limit) return
+    const json = yield* isJson
+    yield* Console.error(
+      json ? Json.stringify({ more: true, limit }) : `There are more than these ${limit}: set a higher --limit.`
+    )
+  })
 
 /** A time in UTC, without the milliseconds. */
 export const time = (millis: number): string => {

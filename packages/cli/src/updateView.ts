@@ -102,7 +102,7 @@ export const limitFlag = Flag.Int("limit").pipe(
     (limit) => `--limit ${limit}: must be above 0`
   ),
   Flag.withDefault(50),
-  Flag.withDescription("Maximum number. Default: 50")
+  Flag.withDescription("Maximum number. If there are more, standard error says so. Default: 50")
 )
 
 /** Parses a time: `2026-11-21T10:00:00Z`, or a duration before now, such as `2 hours`. */

@@ -39,6 +39,15 @@ for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
           all.out.split("\n").map((line) => line.split("  ").slice(2).join(" ")),
           ["bot_started chat 1 Anna (7)", "bot_added chat -42 Boris (8)", "bot_started chat 2 Anna (7)"]
         )
+        for (const command of ["inbox", "timers", "dead"]) {
+          const exact = yield* colloquy(command, "list", "--limit", command === "inbox" ? "3" : "1", "--json")
+          assert.deepStrictEqual([exact.code, exact.err], [0, ""], command)
+        }
+        const cut = yield* colloquy("inbox", "list", "--limit", "2")
+        assert.deepStrictEqual(
+          [cut.code, cut.out, cut.err],
+          [0, all.out.split("\n").slice(0, 2).join("\n"), "There are more than these 2: set a higher --limit."]
+        )
         const byKind = objects(yield* colloquy("inbox", "list", "--kind", "bot_started", "--limit", "1", "--json"))
         assert.deepStrictEqual(
           byKind.map(({ update }) => update),
@@ -78,6 +87,9 @@ for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
             objects(ran).map(({ update }) => update.chat_id)
           )
         assert.deepStrictEqual(yield* list(), [1, -42, 2, 3])
+        const cut = yield* colloquy("dead", "list", "--json", "--limit", "3")
+        assert.deepStrictEqual([objects(cut).length, JSON.parse(cut.err)], [3, { more: true, limit: 3 }])
+        assert.strictEqual((yield* colloquy("dead", "list", "--json", "--limit", "4")).err, "")
         assert.deepStrictEqual(yield* list("--cause", "typeerror"), [1, -42])
         assert.deepStrictEqual(yield* list("--kind", "bot_started", "--cause", "typeerror"), [1])
         assert.deepStrictEqual(yield* list("--chat", "-42"), [-42])
