@@ -972,7 +972,7 @@ export const assumptions = {
   emptyText: { grade: "C", fact: "A message without a text has an empty `text` in its body." },
   forwardBody: {
     grade: "B",
-    fact: "The body of a message that only forwards another has `mid` and `seq`. The document allows null."
+    fact: "The body of a message that only forwards another has `mid`, `seq` and an empty `text`. The document allows null."
   },
   forwardOfForward: {
     grade: "C",

@@ -61,10 +61,15 @@ const fields = {
   truncate: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
   /**
    * The `body` of messages that only forward another: `null`, or no key, as the API document allows. Without it, such a
-   * body has `mid` and `seq`. Applies to updates if the rule has `update_type`, to responses if it has `method`, `path`
+   * body has `mid`, `seq` and an empty `text`. Applies to updates if the rule has `update_type`, to responses if it has `method`, `path`
    * or `endpoint`, and to both otherwise.
    */
   forward_body: Schema.optionalKey(Schema.Literals(["null", "absent"])),
+  /**
+   * The `text` of messages without a text: `null`, or no key, as the API document allows. Without it, such a `text` is empty.
+   * Applies as `forward_body` does.
+   */
+  empty_text: Schema.optionalKey(Schema.Literals(["null", "absent"])),
   /** Drops the delivery of an update, or delivers it twice. */
   delivery: Schema.optionalKey(Schema.Literals(["drop", "duplicate"]))
 }

@@ -393,6 +393,7 @@ describe("Faults", () => {
       [{ reset: "before", status: 500 }, "breaks"],
       [{ delivery: "drop", path: "/me" }, "use two rules"],
       [{ delivery: "drop", forward_body: "null" }, "use two rules"],
+      [{ delivery: "drop", empty_text: "null" }, "use two rules"],
       [{ update_type: "message_created", forward_body: "null", delay: 1 }, "use two rules"],
       [{ update_type: "bot_added", status: 500 }, "delivery"],
       [{ body: "a", code: "b" }, "whole body"],

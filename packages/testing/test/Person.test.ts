@@ -43,7 +43,7 @@ describe("Person", () => {
       assert.deepStrictEqual(reply.body?.attachments, [place])
       assert.deepInclude(reply.link, { type: "reply", message: message.body! })
       const forward = yield* visitor.send(group, "", { link: { type: "forward", mid: Scene.midOf(asked) } })
-      assert.deepStrictEqual(Object.keys(forward.body!), ["mid", "seq"])
+      assert.deepStrictEqual(Object.keys(forward.body!), ["mid", "seq", "text"])
       assert.strictEqual(yield* problemOf(visitor.send(group, "")), "a message has a text, attachments or a link")
     }).pipe(Effect.provide(layer))
   )

@@ -572,8 +572,26 @@ says(
       last_name: "Hugo",
       username: "vhugo",
       is_bot: false,
+      name: "Victor Hugo",
       last_activity_time: 5000
     })
+  })
+)
+
+assumes(
+  "A",
+  "User (sender) and UserWithPhoto",
+  "A user has the deprecated field name, with the first and the last name",
+  Effect.gen(function* () {
+    const { message, visitor } = yield* Scene.make
+    assert.strictEqual((yield* GET(`/messages/${Scene.midOf(message)}`)).at("sender.name"), "Bot")
+    assert.strictEqual((yield* GET("/me")).at("name"), "Bot")
+    yield* visitor.send("hi")
+    const sent = yield* GET("/updates?types=message_created&timeout=0")
+    assert.strictEqual(sent.at("updates.0.message.sender.name"), "Victor")
+    const nameless = yield* Emulator.user({ first_name: "Ann", name: null })
+    yield* nameless.send("hi")
+    assert.isNull((yield* GET("/updates?types=message_created&timeout=0&marker=0")).at("updates.1.message.sender.name"))
   })
 )
 

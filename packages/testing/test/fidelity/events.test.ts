@@ -199,7 +199,7 @@ const contactOf = Effect.fnUntraced(function* (person: Effect.Success<ReturnType
   yield* succeeds(POST(`/messages?user_id=${person.user_id}`, { text: "Your number?", attachments }))
   assert.isUndefined(yield* person.press(yield* person.reply, "My number"))
   const { message } = (yield* last("message_created")) as { message: { body: Json } }
-  assert.hasAllKeys(message.body, ["mid", "seq", "attachments"])
+  assert.hasAllKeys(message.body, ["mid", "seq", "text", "attachments"])
   const [{ payload, type }] = message.body["attachments"] as ReadonlyArray<{ type: string; payload: Json }>
   assert.strictEqual(type, "contact")
   return payload

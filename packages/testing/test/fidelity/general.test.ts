@@ -344,12 +344,12 @@ says(
 
 says(
   "Versioning",
-  "The deprecated field name of a user is absent",
+  "The deprecated field name of a user is still returned",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const me = yield* GET("/me")
     const member = yield* GET(`/chats/${group.chat_id}/members/me`)
-    assert.isUndefined(me.at("name"))
-    assert.isUndefined(member.at("name"))
+    assert.strictEqual(me.at("name"), "Bot")
+    assert.strictEqual(member.at("name"), "Bot")
   })
 )

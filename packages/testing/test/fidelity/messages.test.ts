@@ -253,13 +253,13 @@ assumes(
 assumes(
   "B",
   "Message",
-  "The body of a message that only forwards another has mid and seq, by which a bot can edit, pin and remove it",
+  "The body of a message that only forwards another has mid, seq and an empty text, by which a bot can edit, pin and remove it",
   Effect.gen(function* () {
     const { group, post } = yield* Scene.make
     const link = { type: "forward", mid: midOf(post) }
     const pure = yield* POST(`/messages?chat_id=${group.chat_id}`, { link })
     const mid = String(pure.at("message.body.mid"))
-    assert.deepStrictEqual(Object.keys(pure.at("message.body") as object), ["mid", "seq"])
+    assert.deepStrictEqual(Object.keys(pure.at("message.body") as object), ["mid", "seq", "text"])
     assert.strictEqual((yield* succeeds(GET(`/messages/${mid}`))).at("body.mid"), mid)
     yield* hasSuccess(PUT(`/chats/${group.chat_id}/pin`, { message_id: mid }), true)
     yield* hasSuccess(PUT(`/messages?message_id=${mid}`, { text: "Look" }), true)
@@ -293,22 +293,62 @@ says(
 assumes(
   "A",
   "Message",
-  "The body of a message has no text, attachments or markup if the message has none",
+  "The body of a message has no attachments or markup if the message has none",
   Effect.gen(function* () {
     const { dialog, visitor } = yield* Scene.make
-    yield* visitor.send(dialog, "", { attachments: [{ type: "location", latitude: 1, longitude: 2 }] })
+    const location = { type: "location" as const, latitude: 1, longitude: 2 }
+    yield* visitor.send(dialog, "", { attachments: [location] })
     yield* visitor.send(dialog, "hi")
     const { at } = yield* GET("/updates?timeout=0&types=message_created")
     const bodies = (at("updates") as ReadonlyArray<{ readonly message: { readonly body: object } }>).map(
       ({ message }) => Object.keys(message.body)
     )
     assert.deepStrictEqual(bodies, [
-      ["mid", "seq", "attachments"],
+      ["mid", "seq", "text", "attachments"],
       ["mid", "seq", "text"]
     ])
-    const location = { attachments: [{ type: "location", latitude: 1, longitude: 2 }] }
-    const sent = yield* POST(`/messages?chat_id=${dialog.chat_id}`, location)
-    assert.deepStrictEqual(Object.keys(sent.at("message.body") as object), ["mid", "seq", "attachments"])
+    const sent = yield* POST(`/messages?chat_id=${dialog.chat_id}`, { attachments: [location] })
+    assert.deepStrictEqual(Object.keys(sent.at("message.body") as object), ["mid", "seq", "text", "attachments"])
+  })
+)
+
+assumes(
+  "C",
+  "Message",
+  "A message without a text has an empty text; the fault `empty_text` makes it null or absent",
+  Effect.gen(function* () {
+    const { dialog, group, post, visitor } = yield* Scene.make
+    const attachments = [{ type: "location" as const, latitude: 1, longitude: 2 }]
+    const path = `/messages?chat_id=${group.chat_id}`
+    const link = { type: "forward" as const, mid: midOf(post) }
+    for (const body of [{ attachments }, { link }]) {
+      yield* Emulator.setFaults([])
+      assert.strictEqual((yield* POST(path, body)).at("message.body.text"), "")
+      yield* Emulator.setFaults([{ empty_text: "null" }])
+      assert.isNull((yield* POST(path, body)).at("message.body.text"))
+      yield* Emulator.setFaults([{ empty_text: "absent" }])
+      assert.notProperty((yield* POST(path, body)).at("message.body"), "text")
+    }
+    assert.strictEqual((yield* POST(path, { text: "hi" })).at("message.body.text"), "hi")
+    yield* Emulator.setFaults([{ empty_text: "absent", update_type: "message_created" }])
+    yield* visitor.send(dialog, "", { attachments })
+    const bodies = valuesAt(yield* GET("/updates?timeout=0&types=message_created"), "updates", "message.body")
+    assert.deepStrictEqual(Object.keys(bodies.at(-1) as object), ["mid", "seq", "attachments"])
+  })
+)
+
+assumes(
+  "B",
+  "Message",
+  "An unknown tag in a text with `format: html` is removed, and the text in it remains",
+  Effect.gen(function* () {
+    const { group } = yield* Scene.make
+    const text = "<div>a <b>b</b></div><br/>c"
+    const { at } = yield* POST(`/messages?chat_id=${group.chat_id}`, { text, format: "html" })
+    assert.deepStrictEqual(
+      [at("message.body.text"), at("message.body.markup")],
+      ["a bc", [{ type: "strong", from: 2, length: 1 }]]
+    )
   })
 )
 

@@ -91,6 +91,21 @@ describe("Emulator.layer", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("ignores one slash at the end of a path", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const { chat_id } = yield* ann.start()
+      for (const path of ["/me/", `/chats/${chat_id}/`, `/chats/${chat_id}/members/me/?x=1`]) {
+        assert.strictEqual((yield* raw("GET", path)).status, 200, path)
+      }
+      const sent = yield* raw("POST", `/messages/?chat_id=${chat_id}`, { body: '{"text":"hi"}' })
+      assert.strictEqual(sent.status, 200)
+      for (const path of ["/", "//", "/me//", "//me"]) {
+        assert.strictEqual((yield* raw("GET", path)).status, 404, path)
+      }
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("decodes a percent-encoded path, and answers 404 if it cannot be decoded", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* raw("GET", "/%6de")).status, 200)

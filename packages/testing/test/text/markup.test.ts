@@ -143,20 +143,18 @@ describe("parseHtml", () => {
     assert.strictEqual(parseHtml("&lt;b&gt; &amp;lt; &quot;&#39;&#x27;&apos; &#128075;").text, "<b> &lt; \"''' 👋")
   })
 
-  for (const source of [
-    "<b>a",
-    "a</b>",
-    "<b a",
-    "<script>a</script>",
-    "a < b > c",
-    "<>",
-    "<a>b</a>",
-    "&unknown; & &#0;"
-  ]) {
+  for (const source of ["<b>a", "a</b>", "<b a", "a < b > c", "<>", "<a>b</a>", "&unknown; & &#0;"]) {
     it(`does not change ${JSON.stringify(source)}`, () => {
       assert.deepStrictEqual(parseHtml(source), { text: source, markup: [] })
     })
   }
+
+  it("removes tags that the platform does not know, and keeps their text", () => {
+    const source = '<div class="x">a <b>b <span>c</span></b></div><br/>d &lt;p&gt; <script>e</script>'
+    const parsed = parseHtml(source)
+    assert.strictEqual(parsed.text, "a b cd <p> e")
+    assert.deepStrictEqual(elements(parsed), [["strong", "b c"]])
+  })
 
   it("reads nested and overlapping elements", () => {
     assert.deepStrictEqual(elements(parseHtml("<b>a<i>b</b>c</i><pre><code>d</code></pre>")), [

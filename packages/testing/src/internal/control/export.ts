@@ -16,7 +16,7 @@ import type { Seed, SeedChat, SeedComment, SeedMessage } from "./declarations.ts
 const textOf = ({
   body
 }: MessageState["value"] | CommentState["value"]): { readonly text?: string; readonly format?: "html" } => {
-  if (body?.text == null) return {}
+  if (!body?.text) return {}
   return (body.markup ?? []).length === 0
     ? { text: body.text }
     : { text: Text.toHtml(Text.fromBody(body)), format: "html" }

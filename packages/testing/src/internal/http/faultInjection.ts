@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { ConnectionLost, type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import type { Rule } from "../../Faults.ts"
 import { emitFault } from "../platform/events.ts"
-import { applies, changeForwards } from "../platform/faults.ts"
+import { applies, reform } from "../platform/faults.ts"
 import type { BotState, FaultState, PlatformState } from "../platform/state.ts"
 import { errorBodyFor } from "./refusal.ts"
 import { asHead, mayHaveBody } from "./wire.ts"
@@ -72,7 +72,7 @@ const applyRule = (request: Request, rule: Rule, next: Handling): Handling => {
   if (answer === undefined && headers !== undefined) {
     handling = Effect.map(handling, (response) => ({ ...response, headers: { ...response.headers, ...headers } }))
   }
-  handling = Effect.map(handling, (response) => ({ ...response, body: changeForwards(response.body, rule) }))
+  handling = Effect.map(handling, (response) => ({ ...response, body: reform(response.body, rule) }))
   if (truncate !== undefined) {
     const shorten = reset === "after" ? breakOff : cut
     handling = Effect.map(handling, (response) => shorten(response, truncate))

@@ -24,7 +24,7 @@ const patternOf = (path: string): FindMyWay.PathInput =>
 export const allowedMethods = (methods: Iterable<string>): ReadonlyArray<string> =>
   [...methods].flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).concat("OPTIONS")
 
-const emptySegment = /\/(?:\/|$)/
+const emptySegment = /\/\//
 
 const anyMethod = "*"
 
@@ -43,8 +43,8 @@ export const make = (endpoints: ReadonlyArray<Endpoint.Any>): Router => {
 
   return (method, path) => {
     if (emptySegment.test(path)) return { _tag: "NotFound" }
-    // FindMyWay ends a path at `;` and `#`: in a request these belong to the path.
-    const encoded = path.replaceAll(/[;#]/g, encodeURIComponent)
+    // FindMyWay ends a path at `;` and `#`: in a request these belong to the path. A slash at the end does not.
+    const encoded = path.replaceAll(/[;#]/g, encodeURIComponent).replace(/(.)\/$/, "$1")
     const found = router.find(method === "HEAD" ? "GET" : method, encoded)
     if (found !== undefined) {
       return { _tag: "Found", endpoint: found.handler, params: found.params as Readonly<Record<string, string>> }

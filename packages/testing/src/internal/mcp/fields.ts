@@ -42,5 +42,6 @@ export const rule: { readonly [K in keyof Rule]-?: string } = {
   reset: "Resets the connection before the request is executed, or after",
   truncate: "Number of characters of the body that are sent",
   forward_body: "The body of messages that only forward another message: null, or no key",
+  empty_text: "The text of messages without a text: null, or no key",
   delivery: "Does not deliver the update (drop), or delivers it twice (duplicate)"
 }

@@ -62,7 +62,8 @@ export const problemOfHeaders = (headers: Readonly<Record<string, string>>): str
 
 const matchers = ["method", "path", "endpoint"] as const
 const answers = ["status", "code", "message", "body"] as const
-const actions = [...answers, "headers", "delay", "reset", "truncate", "forward_body"] as const
+const actions = [...answers, "headers", "delay", "reset", "truncate", "forward_body", "empty_text"] as const
+const forms = ["forward_body", "empty_text"] as const
 const counts = ["nth", "every", "probability"] as const
 
 type Field = (typeof matchers | typeof actions | typeof counts)[number] | "seed" | "update_type" | "delivery"
@@ -80,9 +81,11 @@ const problemOfDelivery = (rule: Given): string | undefined => {
 const problemOfUpdateRule = (rule: Given): string | undefined => {
   const [other] = present(
     rule,
-    [...matchers, ...actions].filter((field) => field !== "forward_body")
+    [...matchers, ...actions].filter((field) => !forms.some((form) => form === field))
   )
-  if (rule.forward_body === undefined) return "`update_type` is for deliveries: it needs `delivery` or `forward_body`"
+  if (present(rule, forms).length === 0) {
+    return "`update_type` is for deliveries: it needs `delivery`, `forward_body` or `empty_text`"
+  }
   return other === undefined
     ? undefined
     : `\`${other}\` is for requests and \`update_type\` for deliveries: use two rules`

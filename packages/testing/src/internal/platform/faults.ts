@@ -88,25 +88,35 @@ export const chatOf = (update: Update): ChatId | undefined => {
   return Number.isSafeInteger(chat_id) ? ChatId.make(chat_id as number) : undefined
 }
 
-/** Removes the bodies of messages that only forward another one from a JSON value. */
-const withoutForwardBodies = (value: unknown, form: "null" | "absent"): unknown => {
-  if (Array.isArray(value)) return value.map((each) => withoutForwardBodies(each, form))
-  if (!isRecord(value)) return value
-  const copy: Record<string, unknown> = {}
-  for (const [key, member] of Object.entries(value)) copy[key] = withoutForwardBodies(member, form)
-  const { body, link } = value
-  const isForward = isRecord(value["recipient"]) && isRecord(link) && link["type"] === "forward"
-  if (!isForward || !isRecord(body) || body["text"] || body["attachments"] != null) return copy
-  if (form === "null") copy["body"] = null
-  else delete copy["body"]
-  return copy
+type Form = "null" | "absent"
+
+const without = (object: Readonly<Record<string, unknown>>, key: string, form: Form): Record<string, unknown> => {
+  const { [key]: _, ...rest } = object
+  return form === "null" ? { ...rest, [key]: null } : rest
 }
 
-/** Applies `forward_body` to the JSON of a response. */
-export const changeForwards = (json: string, { forward_body }: Rule): string => {
-  if (forward_body === undefined) return json
+const isBody = (value: Readonly<Record<string, unknown>>): boolean => "mid" in value && "seq" in value
+
+/** Changes the bodies and the texts of messages in a JSON value to the forms of a rule. */
+const reformed = (value: unknown, rule: Pick<Rule, "empty_text" | "forward_body">): unknown => {
+  if (Array.isArray(value)) return value.map((each) => reformed(each, rule))
+  if (!isRecord(value)) return value
+  const { empty_text, forward_body } = rule
+  const copy: Record<string, unknown> = {}
+  for (const [key, member] of Object.entries(value)) copy[key] = reformed(member, rule)
+  const { body, link } = value
+  const isForward = isRecord(value["recipient"]) && isRecord(link) && link["type"] === "forward"
+  if (forward_body !== undefined && isForward && isRecord(body) && !body["text"] && body["attachments"] == null) {
+    return without(copy, "body", forward_body)
+  }
+  return empty_text !== undefined && isBody(value) && value["text"] === "" ? without(copy, "text", empty_text) : copy
+}
+
+/** Applies `forward_body` and `empty_text` to the JSON of a response. */
+export const reform = (json: string, rule: Rule): string => {
+  if (rule.forward_body === undefined && rule.empty_text === undefined) return json
   const parsed = Result.try(() => Json.parse(json))
-  return Result.isFailure(parsed) ? json : Json.stringify(withoutForwardBodies(parsed.success, forward_body))
+  return Result.isFailure(parsed) ? json : Json.stringify(reformed(parsed.success, rule))
 }
 
 const matchesUpdate = ({ rule }: FaultState, fields: Readonly<Record<string, unknown>>): boolean =>
@@ -116,16 +126,21 @@ const matchesUpdate = ({ rule }: FaultState, fields: Readonly<Record<string, unk
 /** Is told the rules that are applied. */
 type OnApplied = (fault: FaultState) => void
 
-/** Applies the rules with `forward_body` to an update. */
-const withForwardFaults = (state: Pick<PlatformState, "faults">, update: Update, onApplied: OnApplied): Update => {
-  if (!("message" in update) || update.message?.link?.type !== "forward") return update
-  const isForUpdates = ({ endpoint, forward_body, method, path }: Rule) =>
-    forward_body !== undefined && endpoint === undefined && method === undefined && path === undefined
-  const [applied] = state.faults.filter(
-    (fault) => isForUpdates(fault.rule) && matchesUpdate(fault, fieldsOf(update)) && applies(fault)
+/** Applies the rules with `forward_body` and `empty_text` to an update. */
+const withForms = (state: Pick<PlatformState, "faults">, update: Update, onApplied: OnApplied): Update => {
+  if (!("message" in update) || update.message == null) return update
+  const { body, link } = update.message
+  const concerns = ({ empty_text, endpoint, forward_body, method, path }: Rule) =>
+    endpoint === undefined &&
+    method === undefined &&
+    path === undefined &&
+    ((forward_body !== undefined && link?.type === "forward") ||
+      (empty_text !== undefined && (body?.text === "" || link?.message?.text === "")))
+  const applied = state.faults.filter(
+    (fault) => concerns(fault.rule) && matchesUpdate(fault, fieldsOf(update)) && applies(fault)
   )
-  if (applied !== undefined) onApplied(applied)
-  return applied === undefined ? update : (withoutForwardBodies(update, applied.rule.forward_body!) as Update)
+  applied.forEach(onApplied)
+  return applied.reduce<Update>((changed, { rule }) => reformed(changed, rule) as Update, update)
 }
 
 /** Returns what the rules do to the delivery of an update. */
@@ -151,6 +166,6 @@ export const deliveriesOf = (
   if (state.faults.length === 0) return [update]
   const fault = deliveryFault(state, update, onApplied)
   if (fault === "drop") return []
-  const changed = withForwardFaults(state, update, onApplied)
+  const changed = withForms(state, update, onApplied)
   return fault === "duplicate" ? [changed, changed] : [changed]
 }

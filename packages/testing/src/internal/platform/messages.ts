@@ -39,16 +39,18 @@ const recordIfBot = (state: PlatformState, chat: ChatState, by: UserState, event
 }
 
 /**
- * The body of a message. What the message does not have is left out, so the body of a pure forward has a position only.
+ * The body of a message. Its text is empty where the message has none, as in a pure forward; other parts that the message
+ * does not have are left out.
  *
  * @assumption absentParts
+ * @assumption emptyText
  * @assumption forwardBody
  */
 const bodyOf = (
   { attachments, markup, text }: Content,
   { mid, seq }: Pick<MessageBody, "mid" | "seq">
 ): MessageBody => {
-  const body: Mutable<MessageBody> = text === null ? { mid, seq } : { mid, seq, text }
+  const body: Mutable<MessageBody> = { mid, seq, text: text ?? "" }
   if (attachments.length > 0) body.attachments = attachments
   if (markup.length > 0) body.markup = markup
   return body
@@ -122,7 +124,7 @@ export const removeMessage = (state: PlatformState, message: MessageState, by: U
 }
 
 export const contentOf = ({ value: message }: MessageState): Content => ({
-  text: message.body?.text ?? null,
+  text: message.body?.text || null,
   markup: message.body?.markup ?? [],
   attachments: message.body?.attachments ?? [],
   link: message.link ?? undefined

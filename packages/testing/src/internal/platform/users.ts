@@ -19,6 +19,10 @@ export const idOf = ({ profile }: UserState): UserId => profile.user_id
 
 const defaultPhone = (user_id: UserId): string => `+7900${String(user_id).slice(-7).padStart(7, "0")}`
 
+/** @assumption userNames */
+const nameOf = ({ first_name, last_name }: Pick<UserWithPhoto, "first_name" | "last_name">): string =>
+  last_name ? `${first_name} ${last_name}` : first_name
+
 /** Creates a user. `last_activity_time: null` hides when they were active. */
 export const addUser = (
   state: PlatformState,
@@ -37,6 +41,7 @@ export const addUser = (
       user_id,
       username: null,
       is_bot: false,
+      name: nameOf(profile),
       ...(last_activity_time === null ? {} : { last_activity_time }),
       ...withoutUndefined(rest)
     },

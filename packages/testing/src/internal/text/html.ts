@@ -20,7 +20,7 @@ const kinds = new Map<string, MarkupType>([
 
 const attribute = `\\s+([a-z][a-z-]*)(?:\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'=<>\`]+)))?`
 
-const tag = new RegExp(`<(/?)([a-z][a-z0-9]*)((?:${attribute})*)\\s*>`, "iy")
+const tag = new RegExp(`<(/?)([a-z][a-z0-9]*)((?:${attribute})*)\\s*/?>`, "iy")
 
 const entities: Record<string, string> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: "\u00a0" }
 
@@ -54,7 +54,7 @@ const tokenize = (source: string): Array<Token> => {
     tag.lastIndex = at
     const match = tag.exec(source)
     const name = match?.[2].toLowerCase()
-    if (match === null || name === undefined || !kinds.has(name)) continue
+    if (match === null || name === undefined) continue
     if (written < at) tokens.push({ source: source.slice(written, at) })
     tokens.push({ source: match[0], name, closing: match[1] === "/", url: name === "a" ? hrefOf(match[3]) : undefined })
     written = tag.lastIndex
@@ -63,12 +63,18 @@ const tokenize = (source: string): Array<Token> => {
   return tokens
 }
 
-/** Reads the elements that the platform knows; any other tag, and one without its counterpart, is text. */
+/**
+ * Reads the elements that the platform knows. A tag that the platform does not know is removed; a known one without its
+ * counterpart is text.
+ *
+ * @assumption unknownHtmlTags
+ * @assumption quotesRecognized
+ */
 export const parseHtml = (source: string): Parsed => {
   const tokens = tokenize(source)
   const open = new Map<string, Array<number>>()
   for (const [index, token] of tokens.entries()) {
-    if (token.name === undefined) continue
+    if (token.name === undefined || !kinds.has(token.name)) continue
     const stack = open.get(token.name) ?? []
     open.set(token.name, stack)
     if (!token.closing) {
@@ -84,6 +90,7 @@ export const parseHtml = (source: string): Parsed => {
   const starts = new Map<number, { readonly token: Token; readonly from: number }>()
   const markup: Array<MarkupElement> = []
   for (const [index, token] of tokens.entries()) {
+    if (token.name !== undefined && !kinds.has(token.name)) continue
     if (token.name === undefined || !(token.matched || token.end !== undefined)) text += unescape(token.source)
     else if (token.end !== undefined) starts.set(token.end, { token, from: text.length })
     else {
