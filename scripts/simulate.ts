@@ -39,15 +39,15 @@ const report = ({ plan, violations }: Outcome) => {
   for (const [rule, details] of rules) console.log(`  NOT TRUE: ${rule} (${details.length}): ${details[0]}`)
 }
 
-const runOne = (plan: Plan): Outcome => {
-  const outcome = simulate(plan)
+const runOne = async (plan: Plan): Promise<Outcome> => {
+  const outcome = await simulate(plan)
   if (values.trace) for (const line of traceOf(outcome.events)) console.log(line)
   if (outcome.violations.length === 0) return outcome
   process.exitCode = 1
   report(outcome)
   if (!values.shrink) return outcome
   const until = performance.now() + 120_000
-  const smallest = shrink(outcome, { isOver: () => performance.now() > until })
+  const smallest = await shrink(outcome, { isOver: () => performance.now() > until })
   console.log("A smaller plan with the same failure:")
   report(smallest)
   console.log(JSON.stringify(smallest.plan))
@@ -55,7 +55,7 @@ const runOne = (plan: Plan): Outcome => {
 }
 
 if (values.plan !== undefined) {
-  const outcome = runOne(JSON.parse(readFileSync(values.plan, "utf8")) as Plan)
+  const outcome = await runOne(JSON.parse(readFileSync(values.plan, "utf8")) as Plan)
   console.log(`fingerprint ${fingerprintOf(outcome)}`)
 } else {
   const first = Number(values.seed)
@@ -63,7 +63,7 @@ if (values.plan !== undefined) {
   const until = startedAt + Number(values.minutes ?? Infinity) * 60_000
   let totals = emptyTotals
   for (let seed = first; seed < first + seeds && performance.now() < until; seed++) {
-    const outcome = runOne(planOf(seed, values.program))
+    const outcome = await runOne(planOf(seed, values.program))
     totals = addTo(totals, outcome)
     if (seeds === 1) console.log(`fingerprint ${fingerprintOf(outcome)}`)
   }

@@ -5,18 +5,21 @@ import { fingerprintOf, simulate } from "./simulation/run.ts"
 import { traceOf } from "./simulation/trace.ts"
 
 describe("the simulator", () => {
-  it.each(programKinds)("repeats the history of a seed exactly, with the program %s", (kind) => {
+  it.each(programKinds)("repeats the history of a seed exactly, with the program %s", async (kind) => {
     for (const seed of [1, 2, 3]) {
-      const one = simulate(planOf(seed, kind))
-      const other = simulate(planOf(seed, kind))
+      const one = await simulate(planOf(seed, kind))
+      const other = await simulate(planOf(seed, kind))
       assert.isAbove(one.events.length, 50)
       assert.strictEqual(fingerprintOf(one), fingerprintOf(other))
       assert.deepStrictEqual(traceOf(one.events), traceOf(other.events))
     }
   })
 
-  it("runs a plan that was printed as JSON as the seed that made it", () => {
+  it("runs a plan that was printed as JSON as the seed that made it", async () => {
     const plan = planOf(4)
-    assert.strictEqual(fingerprintOf(simulate(plan)), fingerprintOf(simulate(JSON.parse(JSON.stringify(plan)))))
+    assert.strictEqual(
+      fingerprintOf(await simulate(plan)),
+      fingerprintOf(await simulate(JSON.parse(JSON.stringify(plan))))
+    )
   })
 })

@@ -131,11 +131,11 @@ const prepare = ({ delivery }: Plan) =>
   }).pipe(Effect.provide(BotApi.layer(apiOptions).pipe(Layer.provide(RateLimiter.layerMemory(RateLimiter.unlimited)))))
 
 /** Creates the platform. Its limits are enforced if the clients of the bots keep them. */
-export const makePlatform = (simulation: Simulation): Platform => {
+export const makePlatform = async (simulation: Simulation): Promise<Platform> => {
   const { history, plan, strikes, world } = simulation
   const process = new Process("platform")
   const listeners: Array<Listener> = []
-  const context = world.await(
+  const context = await world.await(
     process,
     Context.empty(),
     Effect.gen(function* () {
@@ -148,7 +148,7 @@ export const makePlatform = (simulation: Simulation): Platform => {
     })
   )
   const direct = Context.get(context, HttpClient.HttpClient)
-  const marker = world.await(process, context, prepare(plan))
+  const marker = await world.await(process, context, prepare(plan))
   let requests = 0
 
   /** Sends a request through the network. */

@@ -62,12 +62,12 @@ const messagesOf = (events: Effect.Success<typeof Emulator.seen>): ReadonlyArray
 /** The names of the states that programs use. */
 const stateNames = ["seen", "conversation/talk", "counter", "sound"]
 
-const readEnding = (
+const readEnding = async (
   { world }: Simulation,
   platform: Platform,
   { broadcasts, process, store }: Database
-): Omit<Ending, "isTalkDone" | "talkFailure" | "processes"> => {
-  const stored = world.await(
+): Promise<Omit<Ending, "isTalkDone" | "talkFailure" | "processes">> => {
+  const stored = await world.await(
     process,
     Context.empty(),
     Effect.gen(function* () {
@@ -85,18 +85,21 @@ const readEnding = (
       }
     })
   )
-  return { ...stored, messages: messagesOf(world.await(platform.process, platform.context, Emulator.seen)) }
+  return { ...stored, messages: messagesOf(await world.await(platform.process, platform.context, Emulator.seen)) }
 }
 
 /** Carries out the disturbances at their times, while people use the bot. */
-const disturbAll = ({ plan, world }: Simulation, disturb: ReturnType<typeof makeBots>["disturb"]): void => {
+const disturbAll = async (
+  { plan, world }: Simulation,
+  disturb: ReturnType<typeof makeBots>["disturb"]
+): Promise<void> => {
   for (const disturbance of plan.disturbances) {
     if (disturbance.at > plan.duration) break
-    world.run(Math.max(0, epoch + disturbance.at - world.now))
-    for (let tasks = disturbance.tasks; tasks > 0 && world.step(world.now); tasks--);
+    await world.run(Math.max(0, epoch + disturbance.at - world.now))
+    for (let tasks = disturbance.tasks; tasks > 0 && (await world.step(world.now)); tasks--);
     disturb(disturbance)
   }
-  world.run(Math.max(0, epoch + plan.duration - world.now))
+  await world.run(Math.max(0, epoch + plan.duration - world.now))
 }
 
 /** Whether everything that people said has reached the store: the platform repeats deliveries for hours. */
@@ -106,42 +109,42 @@ const isEverythingStored = (events: ReadonlyArray<Event>): boolean => {
   return ofType(events, "said").every(({ subject }) => ledger.queued.has(subject))
 }
 
-const carryOut = (simulation: Simulation): Ending => {
+const carryOut = async (simulation: Simulation): Promise<Ending> => {
   const { plan, world } = simulation
-  const platform = makePlatform(simulation)
+  const platform = await makePlatform(simulation)
   const process = new Process("store", plan.storeSkew)
   const stores = Effect.all({
     store: InboxStore.makeMemory,
     broadcasts: BroadcastStore.makeMemory,
     permits: RateLimiterStore.makeMemory
   })
-  const database = makeDatabase(simulation, { process, ...world.await(process, Context.empty(), stores) })
+  const database = makeDatabase(simulation, { process, ...(await world.await(process, Context.empty(), stores)) })
   if (platform.marker !== undefined) {
     const marker = { source: "updates", value: platform.marker }
     const batch = { updates: [], deadLetters: [], marker, now: world.now, duplicatesSince: 0 }
-    world.await(database.process, Context.empty(), database.store.enqueue(batch))
+    await world.await(database.process, Context.empty(), database.store.enqueue(batch))
   }
   const bots = makeBots(simulation, platform, database)
   bots.start()
   const people = new Process("people")
   const talking = world.fork(people, platform.context, peopleOf(plan.program, simulation))
-  disturbAll(simulation, bots.disturb)
+  await disturbAll(simulation, bots.disturb)
   world.isFaulty = false
   const end = world.now + patience
-  const isDone = () => {
+  const isDone = async () => {
     if (talking.pollUnsafe() === undefined || !isEverythingStored(simulation.history.events)) return false
-    const { queued, timers } = readEnding(simulation, platform, database)
+    const { queued, timers } = await readEnding(simulation, platform, database)
     return queued === 0 && timers === 0
   }
-  do world.run(20_000)
-  while (!isDone() && world.now < end)
+  do await world.run(20_000)
+  while (!(await isDone()) && world.now < end)
   // What is sent after the last update, such as an answer that is late, and a bot that does something once more.
-  world.run(60_000)
+  await world.run(60_000)
   bots.stop()
-  world.run(60_000)
+  await world.run(60_000)
   const talk = talking.pollUnsafe()
   return {
-    ...readEnding(simulation, platform, database),
+    ...(await readEnding(simulation, platform, database)),
     isTalkDone: talk !== undefined,
     talkFailure: talk?._tag === "Failure" ? String(talk.cause).slice(0, 300) : undefined,
     processes: bots.problems()
@@ -162,10 +165,10 @@ const countFaults = (events: ReadonlyArray<Event>): ReadonlyMap<string, number> 
   return counts
 }
 
-const judge = (simulation: Simulation): ReadonlyArray<Violation> => {
+const judge = async (simulation: Simulation): Promise<ReadonlyArray<Violation>> => {
   const { history, plan } = simulation
   try {
-    const recording: Recording = { plan, events: history.events, ending: carryOut(simulation) }
+    const recording: Recording = { plan, events: history.events, ending: await carryOut(simulation) }
     return audit(recording)
   } catch (error) {
     if (error instanceof TimeStandsStill) return [{ rule: "time moves", detail: error.message }]
@@ -174,9 +177,9 @@ const judge = (simulation: Simulation): ReadonlyArray<Violation> => {
 }
 
 /** Carries out a plan. The same plan has the same outcome. */
-export const simulate = (plan: Plan): Outcome => {
+export const simulate = async (plan: Plan): Promise<Outcome> => {
   const simulation = makeSimulation(plan)
-  const violations = judge(simulation)
+  const violations = await judge(simulation)
   const { history, world } = simulation
   return {
     plan,

@@ -35,25 +35,25 @@ const smallerPlans = (plan: Plan): ReadonlyArray<Plan> => [
 /** How many seeds of the interleaving are tried for each smaller plan: a smaller program needs other luck. */
 const tries = 3
 
-const tryPlan = (plan: Plan, rule: string): Outcome | undefined => {
+const tryPlan = async (plan: Plan, rule: string): Promise<Outcome | undefined> => {
   for (let attempt = 0; attempt < tries; attempt++) {
-    const outcome = simulate({ ...plan, seed: plan.seed + attempt })
+    const outcome = await simulate({ ...plan, seed: plan.seed + attempt })
     if (outcome.violations.some((violation) => violation.rule === rule)) return outcome
   }
   return undefined
 }
 
 /** Shrinks the plan of an outcome until no smaller plan breaks its first rule, or the time is over. */
-export const shrink = (
+export const shrink = async (
   outcome: Outcome,
   options: { readonly isOver: () => boolean; readonly onSmaller?: (outcome: Outcome) => void }
-): Outcome => {
+): Promise<Outcome> => {
   const rule = outcome.violations[0].rule
   let smallest = outcome
-  const step = (): boolean => {
+  const step = async (): Promise<boolean> => {
     for (const plan of smallerPlans(smallest.plan)) {
       if (options.isOver()) return false
-      const smaller = tryPlan(plan, rule)
+      const smaller = await tryPlan(plan, rule)
       if (smaller === undefined) continue
       smallest = smaller
       options.onSmaller?.(smaller)
@@ -61,6 +61,6 @@ export const shrink = (
     }
     return false
   }
-  while (step());
+  while (await step());
   return smallest
 }

@@ -185,8 +185,11 @@ export class World {
     return this.#ready.filter(isOf).length + this.#sleeps.all().filter(isOf).length
   }
 
-  /** Executes one task, or moves the time to the next sleep. Returns `false` if nothing happens before `until`. */
-  step(until: number): boolean {
+  /**
+   * Executes one task and the microtasks that it leaves behind, or moves the time to the next sleep. Returns `false` if nothing
+   * happens before `until`.
+   */
+  async step(until: number): Promise<boolean> {
     for (let task = this.#take(); task !== undefined; task = this.#take()) {
       if (!task.process.isAlive) continue
       if (task.process.isFrozen) {
@@ -199,6 +202,7 @@ export class World {
         throw new TimeStandsStill(this.now)
       }
       task.run()
+      await undefined
       return true
     }
     const next = this.#sleeps.first()
@@ -251,16 +255,16 @@ export class World {
   }
 
   /** Runs for some milliseconds of virtual time. */
-  run(millis: number): void {
+  async run(millis: number): Promise<void> {
     const until = this.now + millis
-    while (this.step(until));
+    while (await this.step(until));
   }
 
   /** Runs until an effect has ended, for at most ten minutes of virtual time. */
-  await<A, E, R>(process: Process, context: Context.Context<R>, effect: Effect.Effect<A, E, R>): A {
+  async await<A, E, R>(process: Process, context: Context.Context<R>, effect: Effect.Effect<A, E, R>): Promise<A> {
     const fiber = this.fork(process, context, effect)
     const until = this.now + 600_000
-    while (fiber.pollUnsafe() === undefined && this.step(until));
+    while (fiber.pollUnsafe() === undefined && (await this.step(until)));
     const exit = fiber.pollUnsafe()
     if (exit === undefined) throw new Error("The effect did not end.")
     if (exit._tag === "Failure") throw new Error(String(exit.cause))
