@@ -57,7 +57,9 @@ export class Run {
   readonly #settled = Deferred.makeUnsafe<Exit.Exit<unknown, unknown> | undefined>()
   /** How often a name was not answered in time. */
   readonly #repetitions = new Map<string, number>()
-  readonly #taken = new Set<string>()
+  /** The names that no other operation can have. */
+  #taken = new Set<string>()
+  readonly #running = new Set<string>()
   readonly #ending = Semaphore.makeUnsafe(1)
   #keptBack: Array<() => Send<void>> = []
   #last: string | undefined
@@ -164,8 +166,13 @@ export class Run {
     const result = run(slot)
     // The body runs for each answer, and most of its operations have a result already.
     if (isSuccess(result)) return result
-    // An operation that failed can be run again.
-    return Effect.onError(result, () => Effect.sync(() => this.#taken.delete(slot)))
+    this.#running.add(slot)
+    return Effect.onExitPrimitive(result, (exit) => {
+      this.#running.delete(slot)
+      // What failed can be run again, together with what came before, which returns its results.
+      if (Exit.isFailure(exit)) this.#taken = new Set(this.#running)
+      return undefined
+    })
   }
 
   /** The question was not answered in time. If it is asked again under its name, it is another question. */
