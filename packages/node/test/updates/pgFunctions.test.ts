@@ -1,12 +1,18 @@
+import type * as HandlingStore from "@colloquy/core/HandlingStore"
 import * as InboxStore from "@colloquy/core/InboxStore"
 import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
 import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
+import * as pgStates from "../../src/internal/state/pgStates.ts"
 import { functionNames } from "../../src/internal/updates/pgFunctions.ts"
 import * as SqlInboxStore from "../../src/SqlInboxStore.ts"
 import * as databases from "../support/databases.ts"
+import { change, claim } from "../support/inboxRequests.ts"
 
 const batch = (first: number, keys: ReadonlyArray<string>): InboxStore.Batch => ({
   updates: keys.map((partitionKey, index) =>
@@ -60,6 +66,60 @@ const rowsRead = Effect.fnUntraced(function* (prefix: string, maxPartitions: num
 })
 
 describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", () => {
+  it.live("Commits that follow each other in a transaction do not deadlock on state that does not exist yet", () => {
+    const prefix = databases.uniqueName()
+    const write = (name: string): HandlingStore.StateWrite => ({
+      name,
+      scope: "bot",
+      value: { text: "1", version: 1, expiresAt: undefined },
+      expected: undefined,
+      revision: name
+    })
+    return Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const store = yield* InboxStore.InboxStore
+      yield* store.enqueue(batch(0, ["chat", "chat"]))
+      const [{ updates }] = yield* store.claim(claim("one"))
+      const commits = updates.map(({ id }, index) =>
+        change("one", "chat", { completed: [{ id }], writes: [write(index === 0 ? "b" : "a")] })
+      )
+      const isWaiting = Effect.map(
+        sql<{ readonly count: bigint }>`
+          SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE ${`%${prefix}%`}`,
+        ([{ count }]) => Number(count) > 0
+      )
+      const other = Context.get(yield* Layer.build(Layer.fresh(databases.Postgres)), SqlClient.SqlClient)
+      const writeOther = (name: string) =>
+        other`SELECT * FROM ${other(functionNames(`${prefix}_inbox`).writeState)}(
+          ${JSON.stringify(pgStates.toWriteRows("", [write(name)]))}::json)`
+      const committed = yield* other.withTransaction(
+        Effect.gen(function* () {
+          // The commits hold nothing that this transaction has to wait for.
+          yield* other`SET LOCAL lock_timeout = '100ms'`
+          yield* writeOther("a")
+          const fiber = yield* Effect.forkDetach(store.commit(commits))
+          yield* Effect.repeat(isWaiting, { until: (waits) => waits, schedule: Schedule.spaced("10 millis") })
+          yield* writeOther("b")
+          return fiber
+        })
+      )
+      assert.deepStrictEqual(yield* Fiber.join(committed), ["stateConflict", "stateConflict"])
+      const stored = yield* store.state.get([write("a"), write("b"), write("c")])
+      assert.deepStrictEqual(
+        stored.map((value) => value?.revision),
+        ["a", "b", undefined]
+      )
+    }).pipe(
+      Effect.provide(
+        SqlInboxStore.layer({ prefix }).pipe(
+          Layer.provide(databases.pgTables(prefix)),
+          Layer.provideMerge(databases.Postgres)
+        )
+      ),
+      Effect.scoped
+    )
+  })
+
   it.live("Claims do not wait for the disk, but commits do", () => {
     const prefix = databases.uniqueName()
     return Effect.gen(function* () {

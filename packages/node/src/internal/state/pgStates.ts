@@ -8,12 +8,15 @@ import { findBy } from "../updates/pgPlans.ts"
 import { tableNames } from "../updates/sqlTables.ts"
 import { identify, toStateRow } from "./sqlStates.ts"
 
+/** Locks keys in their order. A key without a value gets a row with an empty revision, which exists only within the transaction. */
+const insertMissing = (sql: SqlClient.SqlClient, table: string, keys: Fragment) => sql`
+  INSERT INTO ${sql(tableNames(table).states)} AS s (name, scope, revision, version, text)
+    SELECT DISTINCT r.n, r.s, '', 0, '' FROM ${keys} ORDER BY r.n, r.s
+    ON CONFLICT (name, scope) DO UPDATE SET revision = s.revision WHERE false`
+
 /**
  * Creates the function that writes state. The writes of a group `k` apply together, or none of them. Returns the groups
- * of which a revision is not the expected one. No key may be in two groups.
- *
- * First, it locks all keys in their order. A key without a value gets a row with an empty revision, which exists only within
- * the transaction.
+ * of which a revision is not the expected one. No key may be in two groups. First, it locks all keys.
  */
 export const createWrite = (
   sql: SqlClient.SqlClient,
@@ -26,9 +29,7 @@ export const createWrite = (
   return sql`
     CREATE OR REPLACE FUNCTION ${sql(name)}(writes json, OUT conflicts text[]) ${settings} AS $function$
     BEGIN
-      INSERT INTO ${states} AS s (name, scope, revision, version, text)
-        SELECT DISTINCT r.n, r.s, '', 0, '' FROM json_to_recordset(writes) AS r(n text, s text) ORDER BY r.n, r.s
-        ON CONFLICT (name, scope) DO UPDATE SET revision = s.revision WHERE false;
+      ${insertMissing(sql, table, sql.literal("json_to_recordset(writes) AS r(n text, s text)"))};
       SELECT array_agg(DISTINCT r.k) INTO conflicts
         FROM json_to_recordset(writes) AS r(k text, n text, s text, e text)
         JOIN ${states} AS s ON ${findState}
@@ -43,14 +44,26 @@ export const createWrite = (
     $function$`
 }
 
-/** Locks values in the order in which the function locks them. */
-export const lock = (sql: SqlClient.SqlClient, table: string, rows: ReturnType<typeof toWriteRows>) => sql`
-  SELECT count(*) FROM (
-    SELECT DISTINCT r.n, r.s FROM json_to_recordset(${JSON.stringify(rows.map(({ n, s }) => ({ n, s })))}::json) AS r(n text, s text)
-    ORDER BY r.n, r.s
-  ) AS r CROSS JOIN LATERAL (
-    SELECT FROM ${sql(tableNames(table).states)} AS s WHERE ${findBy(sql, ["s.name", "s.scope"], ["r.n", "r.s"])} FOR UPDATE
-  ) AS l`
+/**
+ * Locks keys during an effect of a transaction, in the order in which the function locks them, and in the same way: a key without a
+ * value gets a row, because another transaction could write its first value.
+ */
+export const locked = <A>(
+  sql: SqlClient.SqlClient,
+  table: string,
+  rows: ReturnType<typeof toWriteRows>,
+  effect: Effect.Effect<A, SqlError>
+): Effect.Effect<A, SqlError> => {
+  if (rows.length === 0) return effect
+  const states = sql(tableNames(table).states)
+  const keys = sql`json_to_recordset(${JSON.stringify(rows.map(({ n, s }) => ({ n, s })))}::json) AS r(n text, s text)`
+  const unlock = sql`
+    DELETE FROM ${states} AS s USING ${keys} WHERE ${findBy(sql, ["s.name", "s.scope"], ["r.n", "r.s"])} AND s.revision = ''`
+  return Effect.andThen(
+    insertMissing(sql, table, keys),
+    Effect.tap(effect, () => unlock)
+  )
+}
 
 /** No value has this revision. */
 const noRevision = "none"

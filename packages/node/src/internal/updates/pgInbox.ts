@@ -210,7 +210,7 @@ export const make = (
   }
 
   /** Calls that follow each other in one transaction would lock partitions after state, and not in their order. */
-  const lockAll = (commits: ReadonlyArray<Located>) => {
+  const lockAll = <A>(commits: ReadonlyArray<Located>, effect: Effect.Effect<A, SqlError>) => {
     const keys = [...new Set(commits.map(({ partition_key }) => partition_key))]
     const states = commits.flatMap(({ commit }) => pgStates.toWriteRows("", commit.writes ?? []))
     const lockPartitions = sql`
@@ -218,14 +218,14 @@ export const make = (
       CROSS JOIN LATERAL (
         SELECT FROM ${partitions} AS p WHERE ${findBy(sql, "p.partition_key", "o.k")} FOR UPDATE
       ) AS l`
-    return states.length === 0 ? lockPartitions : Effect.andThen(lockPartitions, pgStates.lock(sql, table, states))
+    return Effect.andThen(lockPartitions, pgStates.locked(sql, table, states, effect))
   }
 
   const commit: Engine["commit"] = (commits, ownerOf) => {
     const located = locate(commits, ownerOf)
     const rounds = roundsOf(located)
     if (rounds.length === 1 && located.every(({ owner }) => owner === located[0].owner)) return commitRound(located)
-    const all = Effect.andThen(lockAll(located), Effect.forEach(rounds, commitRound))
+    const all = lockAll(located, Effect.forEach(rounds, commitRound))
     return Effect.map(transaction(all), (outcomes) => ({
       results: outcomes.flatMap(({ results }) => results),
       isFree: outcomes.some(({ isFree }) => isFree)
