@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import {
@@ -74,6 +75,18 @@ describe("LiveMessage.reply", () => {
         message?.body?.markup?.map(({ type }) => type),
         ["strong", "emphasized", "monospaced", "monospaced", "link"]
       )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("shows no half of a surrogate pair, also before the notice of a failure", () =>
+    Effect.gen(function* () {
+      const emoji = Stream.concat(ticking(["Two words and ", "\ud83d", "\ude00 the end "], 700), Stream.make("\ud83d"))
+      const failing = Stream.concat(emoji, Stream.fail("overloaded"))
+      const { ann, dialog, handler } = yield* asking((update) => LiveMessage.reply(update, failing))
+      yield* withBot(Updates.run(handler, { retry: Schedule.recurs(0) }), Effect.andThen(ann.send("tell"), seconds(20)))
+      for (const text of yield* edits) assert.isTrue(text.isWellFormed(), JSON.stringify(text))
+      const notice = "The answer could not be completed."
+      assert.deepStrictEqual(yield* textsOfBot(dialog), [`Two words and \u{1f600} the end \n\n${notice}`])
     }).pipe(Effect.provide(layer))
   )
 

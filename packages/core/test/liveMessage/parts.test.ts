@@ -1,33 +1,37 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import { takePart, truncate } from "../../src/internal/liveMessage/parts.ts"
+import { type Format, truncate } from "../../src/internal/liveMessage/parts.ts"
+import { growing } from "../../src/internal/liveMessage/view.ts"
 import * as Html from "../../src/internal/text/html.ts"
 import { parse } from "../../src/internal/text/parse.ts"
+import type { FormattedText } from "../../src/internal/text/spans.ts"
 import * as Platform from "../../src/Platform.ts"
 
 const limit = Platform.maxTextLength
 
 /** Shows a source that grows, and returns the complete parts and the last one. */
-const partsOf = (source: string, size: number): ReadonlyArray<string> => {
-  const parts: Array<string> = []
-  let open = ""
-  const close = (isComplete: boolean): string => {
+const partsOf = (source: string, size: number, format: Format = "markdown"): ReadonlyArray<FormattedText> => {
+  const view = growing(format)
+  const parts: Array<FormattedText> = []
+  const read = (isComplete: boolean): FormattedText => {
     for (;;) {
-      const { rest, text } = takePart(open, "markdown", isComplete)
-      assert.isAtMost(Html.render(text).length, limit)
-      if (rest === undefined) return text.text
-      assert.isBelow(rest.length, open.length + 8)
-      parts.push(text.text)
-      open = rest
+      const part = view.read(isComplete)
+      assert.isAtMost(Html.render(part.text).length, limit)
+      if (part.rest === undefined) return part.text
+      parts.push(part.text)
+      assert.isBelow(parts.length, 4 + source.length / 100)
+      view.advance(part)
     }
   }
   for (let at = 0; at < source.length; at += size) {
-    open += source.slice(at, at + size)
-    close(false)
+    view.append(source.slice(at, at + size))
+    read(false)
   }
-  return [...parts, close(true)]
+  return [...parts, read(true)]
 }
+
+const textsOf = (source: string, size: number): ReadonlyArray<string> => partsOf(source, size).map(({ text }) => text)
 
 const withoutSpace = (text: string): string => text.replace(/\s+/g, "")
 
@@ -47,44 +51,119 @@ const blocks = [
 const pick = <A>(values: ReadonlyArray<A>) =>
   Arbitrary.map(Arbitrary.schema(Schema.Literals(values.map((_, index) => index))), (index) => values[index]!)
 
+/** What begins or ends formatting, or only seems to. */
+const marks = [
+  ..."` `` ``` ** * _ __ ++ + ~~ ^^ [ ] ( ) ]( \\ \\* > < & ! !".split(" "),
+  ..."\n```\n|```ts\n|\n> |\n# |\n|\n- |1. |[b](https://e.com)|\u{1f600}".split("|")
+]
+
+/** Words among marks. Each word occurs once. */
+const hostile = (length: number) =>
+  Arbitrary.map(
+    Arbitrary.array(pick(["", "", " ", ". ", ...marks]), { minLength: length >> 1, maxLength: length }),
+    (chosen) => chosen.map((mark, index) => `${mark}w${index}${index % 3 === 0 ? "" : " "}`).join("")
+  )
+
 describe("The parts of a text that grows", () => {
   it.prop(
     "have at most 4000 characters with their markup, and all of the text, however it arrives",
     { chosen: Arbitrary.array(pick(blocks), { minLength: 1, maxLength: 150 }), size: pick([3, 17, 400, 100_000]) },
     ({ chosen, size }) => {
       const source = chosen.join("\n\n")
-      assert.strictEqual(withoutSpace(partsOf(source, size).join("")), withoutSpace(parse(source, false).text))
+      assert.strictEqual(withoutSpace(textsOf(source, size).join("")), withoutSpace(parse(source, false).text))
     }
   )
+
+  it.prop(
+    "have all of the text of hostile paragraphs, whatever is open where a part is cut",
+    { paragraphs: Arbitrary.array(hostile(30), { minLength: 30, maxLength: 80 }), size: pick([40, 400, 100_000]) },
+    ({ paragraphs, size }) => {
+      const source = paragraphs.join("\n\n")
+      assert.strictEqual(withoutSpace(textsOf(source, size).join("")), withoutSpace(parse(source, false).text))
+    },
+    { arbitrary: { runs: 40 } }
+  )
+
+  it.prop(
+    "have all of the text of a hostile paragraph that is longer than a message, and each word once while it grows",
+    { source: hostile(1600), size: pick([400, 100_000]) },
+    ({ size, source }) => {
+      const whole = parse(source, false).text
+      assert.strictEqual(withoutSpace(textsOf(source, source.length).join("")), withoutSpace(whole))
+      assert.deepStrictEqual(textsOf(source, size).join("").match(/w\d+/g), whole.match(/w\d+/g))
+    },
+    { arbitrary: { runs: 40 } }
+  )
+
+  it("continue bold text of a quote in which they are cut", () => {
+    const source = `> a quote of **two\n> lines ${"word ".repeat(1000).trim()}**`
+    const parts = partsOf(source, 1e5)
+    assert.strictEqual(parts.map(({ text }) => text).join(" "), parse(source, false).text)
+    assert.deepStrictEqual(
+      parts.map(({ spans }) => spans.map(({ type }) => type)),
+      [
+        ["quote", "strong"],
+        ["quote", "strong"]
+      ]
+    )
+  })
+
+  it("continue a block of code and a bold quote that are much longer than a message", () => {
+    const code = Array.from({ length: 6000 }, (_, index) => `line ${index}`).join("\n")
+    const blocks = partsOf(`\`\`\`ts\n${code}\n\`\`\``, 5000)
+    assert.strictEqual(blocks.map(({ text }) => text).join("\n"), code)
+    for (const { spans, text } of blocks) {
+      assert.deepStrictEqual(spans, [{ type: "monospaced", from: 0, to: text.length }])
+    }
+    const quote = `> **${"word\n> ".repeat(10_000)}end**`
+    const quotes = partsOf(quote, 1e6)
+    assert.strictEqual(quotes.map(({ text }) => text).join("\n"), parse(quote, false).text)
+    for (const { spans } of quotes) {
+      assert.sameMembers(
+        spans.map(({ type }) => type),
+        ["quote", "strong"]
+      )
+    }
+  })
+
+  it("have no half of a surrogate pair", () => {
+    const view = growing("markdown")
+    view.append("Two words and \ud83d")
+    assert.strictEqual(view.read(false).text.text, "Two words and ")
+    view.append("\ude00 the end")
+    assert.strictEqual(view.read(false).text.text, "Two words and \u{1f600} the end")
+    view.append("\ud83d")
+    assert.strictEqual(view.read(true).text.text, "Two words and \u{1f600} the end\ufffd")
+    for (const { text } of partsOf("\u{1f600}".repeat(5000), 777)) assert.isTrue(text.isWellFormed())
+  })
 
   it("end after a paragraph, a sentence, or a word, in this order", () => {
     const sentence = "Four words and end. "
     const paragraphs = `${sentence.repeat(150)}\n\n${sentence.repeat(100)}`
-    assert.strictEqual(partsOf(paragraphs, 1e5)[0], sentence.repeat(150).trim())
-    assert.strictEqual(partsOf(sentence.repeat(300), 1e5)[0], sentence.repeat(200).trim())
-    assert.match(partsOf("word ".repeat(1000), 1e5)[0]!, /word$/)
+    assert.strictEqual(textsOf(paragraphs, 1e5)[0], sentence.repeat(150).trim())
+    assert.strictEqual(textsOf(sentence.repeat(300), 1e5)[0], sentence.repeat(200).trim())
+    assert.match(textsOf("word ".repeat(1000), 1e5)[0]!, /word$/)
     assert.lengthOf(partsOf("x".repeat(9000), 1e5), 3)
   })
 
   it("do not end inside a block of code, bold text or a link if that fits into a message", () => {
     const before = "Some words. ".repeat(200)
     const code = `const x = 1\n`.repeat(200)
-    assert.deepStrictEqual(partsOf(`${before}\n\`\`\`\n${code}\`\`\`\nEnd`, 40), [before.trim(), `${code.trim()}\nEnd`])
+    assert.deepStrictEqual(textsOf(`${before}\n\`\`\`\n${code}\`\`\`\nEnd`, 40), [before.trim(), `${code.trim()}\nEnd`])
     const bold = "bold ".repeat(500).trim()
-    assert.deepStrictEqual(partsOf(`${before}**${bold}** end`, 40), [before.trim(), `${bold} end`])
+    assert.deepStrictEqual(textsOf(`${before}**${bold}** end`, 40), [before.trim(), `${bold} end`])
   })
 
   it("format the rest of a block of code that is longer than a message", () => {
     const code = Array.from({ length: 700 }, (_, index) => `line ${index}`).join("\n")
-    const first = takePart(`\`\`\`ts\n${code}\n\`\`\``, "markdown", true)
-    assert.match(first.text.text, /line \d+$/)
-    const second = takePart(first.rest!, "markdown", true)
-    assert.strictEqual(`${first.text.text}\n${second.text.text}`, code)
-    assert.deepStrictEqual(second.text.spans, [{ type: "monospaced", from: 0, to: second.text.text.length }])
+    const parts = partsOf(`\`\`\`ts\n${code}\n\`\`\``, 1e5)
+    assert.match(parts[0]!.text, /line \d+$/)
+    assert.strictEqual(parts.map(({ text }) => text).join("\n"), code)
+    assert.deepStrictEqual(parts[1]!.spans, [{ type: "monospaced", from: 0, to: parts[1]!.text.length }])
   })
 
   it("reads plain text as it is", () => {
-    assert.strictEqual(takePart("**a** `b", "plain", false).text.text, "**a** `b")
+    assert.strictEqual(partsOf("**a** `b", 100, "plain")[0]!.text, "**a** `b")
   })
 })
 

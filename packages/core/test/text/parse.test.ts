@@ -39,6 +39,8 @@ describe("Text.fromMarkdown", () => {
     ["see [t](https://e.c", "see t"],
     ["text\n#", "text"],
     ["> q **b", "<blockquote>q <b>b</b></blockquote>"],
+    ["> q **b\n>", "<blockquote>q <b>b</b></blockquote>"],
+    ["q **b\n`", "q <b>b</b>"],
     ["a*b = c", "a*b = c"],
     ["x \\", "x "]
   ])("closes what is open in the beginning %j", (markdown, expected) => {

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type { Format } from "./parts.ts"
+import { type Format, isHighSurrogate } from "./parts.ts"
 import { type Cut, growing, type GrowingView, type View } from "./view.ts"
 
 /** What the journal keeps of a live message while it runs, in the order in which it happened. */
@@ -11,7 +11,7 @@ export const Recorded = Schema.Union([
   /** The text begins again. */
   Schema.Null,
   /** A message is complete. */
-  Schema.Struct({ at: Schema.Int, reopened: Schema.String }),
+  Schema.Struct({ at: Schema.Int, from: Schema.optionalKey(Schema.Int), reopened: Schema.String }),
   /** The source keeps this beside the text. */
   Schema.Struct({ note: Schema.String })
 ])
@@ -81,7 +81,8 @@ const completeWords = (text: string): number => {
     const end = text.length - length
     if (/\s/.test(text.charAt(end - 1))) return end
   }
-  return text.length > maxWord ? text.length : 0
+  if (text.length <= maxWord) return 0
+  return isHighSurrogate(text, text.length - 1) ? text.length - 1 : text.length
 }
 
 /** Text that grows, and that the journal keeps while it grows. */

@@ -7,29 +7,63 @@ import { concat, type FormattedText, slice } from "../text/spans.ts"
 /** How the source of a text is read. In a comment, links have to be shown as text. */
 export type Format = "markdown" | "plain" | "comment"
 
-/** What the source of a message holds: the text to show, or, if it is too long, its first part and the source of the rest. */
+/** Where the next message begins. */
+export interface Rest {
+  /** Where its text begins in the source. */
+  readonly at: number
+  /** Where the source is read from: the block that contains `at`, so that formatting which is open there continues. */
+  readonly from: number
+  /** What precedes the source instead, if the block is very long. Its text is not shown. */
+  readonly reopened: string
+}
+
+/** What the source of a message holds: the text to show, and where the next message begins if it is too long. */
 export interface Part {
   readonly text: FormattedText
   /** `undefined` if the text fits. */
-  readonly rest: string | undefined
-  /** The marks at the beginning of the rest that are not in the source. Default: none. */
-  readonly reopened?: string | undefined
+  readonly rest: Rest | undefined
 }
 
 const limit = Platform.maxTextLength
 
-/** A part has at most `limit` visible characters, and markup of about the same length in most sources. */
-const windowLength = 3 * limit
+/**
+ * How much of the source is read: a part has at most `limit` visible characters, and markup of about the same length in most
+ * sources.
+ */
+const windowLength = 6 * limit
+
+/** How much of a block that earlier messages have shown is read again. */
+const maxShown = 6 * limit
+
+export const isHighSurrogate = (text: string, index: number): boolean => /[\ud800-\udbff]/.test(text[index] ?? "")
 
 const readPlain = (source: string): Parsed => ({
   text: source,
   spans: [],
   origins: Array.from({ length: source.length }, (_, index) => index),
-  fences: []
+  fences: [],
+  blocks: []
 })
 
-const read = (source: string, format: Format, isPartial: boolean): Parsed =>
-  format === "plain" ? readPlain(source) : parse(source, isPartial)
+/** Returns what follows an index of the text. */
+const after = (parsed: Parsed, index: number): Parsed => ({
+  ...slice(parsed, index, parsed.text.length),
+  origins: parsed.origins.slice(index),
+  fences: parsed.fences.flatMap(({ from, mark, to }) =>
+    to > index ? [{ from: Math.max(from, index) - index, to: to - index, mark }] : []
+  ),
+  blocks: parsed.blocks
+})
+
+/** Reads the text of a source from `at` on. */
+const read = (source: string, at: number, format: Format, isPartial: boolean): Parsed => {
+  // The rest of an emoji may follow.
+  const whole = isPartial && isHighSurrogate(source, source.length - 1) ? source.slice(0, -1) : source
+  const wellFormed = whole.toWellFormed()
+  const parsed = format === "plain" ? readPlain(wellFormed) : parse(wellFormed, isPartial)
+  const first = parsed.origins.findIndex((origin) => origin >= at)
+  return at === 0 ? parsed : after(parsed, first < 0 ? parsed.text.length : first)
+}
 
 /** Shows the address of a link behind its text. */
 const withAddresses = ({ spans, text }: FormattedText): FormattedText => {
@@ -65,8 +99,6 @@ const greatestEnd = (text: FormattedText, format: Format = "markdown"): number =
   }
   return low
 }
-
-const isHighSurrogate = (text: string, index: number): boolean => /[\ud800-\udbff]/.test(text[index] ?? "")
 
 const sentenceEnd = /[.!?\u2026]["'\u201d\u2019)\]]*$/
 const fullWidthEnd = /[\u3002\uff01\uff1f]["'\u201d\u2019)\]]*$/
@@ -112,17 +144,22 @@ const delimiters: { readonly [Type in MarkupType]?: string } = {
 const reopen = ({ fences, spans }: Parsed, end: number): string => {
   const fence = fences.find(({ from, to }) => from < end && end < to)
   if (fence !== undefined) return `${fence.mark}\n`
-  return spans.map(({ from, to, type }) => (from < end && end < to ? (delimiters[type] ?? "") : "")).join("")
+  const covering = spans.filter(({ from, to }) => from < end && end < to)
+  const quote = covering.some(({ type }) => type === "quote") ? "> " : ""
+  return quote + covering.map(({ type }) => delimiters[type] ?? "").join("")
 }
 
-const sourceAfter = (source: string, parsed: Parsed, end: number): string => {
-  const { origins, text } = parsed
+/** Where the next message begins if a part ends at `end`. */
+const restAfter = (parsed: Parsed, end: number): Rest => {
+  const { blocks, origins, text } = parsed
   // White space at the cut is dropped, but not the indentation of the next line.
   const space = /^\s*/.exec(text.slice(end))![0]
-  const skipped = space.lastIndexOf("\n") >= 0 ? space.lastIndexOf("\n") + 1 : space.length
-  const last = end + skipped - 1
-  const next = skipped > 0 ? (origins[last] ?? source.length - 1) + 1 : (origins[end] ?? source.length)
-  return source.slice(next)
+  const next = end + (space.lastIndexOf("\n") + 1 || space.length)
+  const at = origins[next - 1] + 1
+  const from = blocks.findLast((block) => block <= at) ?? at
+  if (at - from <= maxShown) return { at, from, reopened: "" }
+  const first = origins[next] ?? at
+  return { at: first, from: first, reopened: reopen(parsed, end) }
 }
 
 /** The shortest text, with its markup, that ends before it is too long. */
@@ -131,27 +168,32 @@ const longEnough = 0.6 * limit
 /** How much of what was added may be left for the next message: little at first, and more when the text is almost too long. */
 const leftOf = (length: number): number => (length < 0.75 * limit ? 1 / 12 : length < 0.9 * limit ? 1 / 6 : 1 / 3)
 
-const cutAt = (source: string, parsed: Parsed, end: number, window: string): Part => {
-  const reopened = reopen(parsed, end)
-  return {
-    text: slice(parsed, 0, parsed.text.slice(0, end).trimEnd().length),
-    rest: reopened + sourceAfter(window, parsed, end) + source.slice(window.length),
-    reopened
-  }
-}
+const cutAt = (parsed: Parsed, end: number): Part => ({
+  text: slice(parsed, 0, parsed.text.slice(0, end).trimEnd().length),
+  rest: restAfter(parsed, end)
+})
 
 /**
  * Ends a long text before it is too long where a sentence ends that leaves little for the next message. What is shown then
  * stays in its message. `shown` is the length of the text that is shown: the less was added, the less may be left.
  */
-const endEarly = (source: string, parsed: Parsed, shown: number): Part | undefined => {
+const endEarly = (parsed: Parsed, shown: number): Part | undefined => {
   const rendered = Html.render(parsed).length
   if (rendered < longEnough) return undefined
   const { length } = parsed.text
   const from = Math.max(shown, length - Math.floor((length - shown) * leftOf(rendered)))
   const covered = coverOf(parsed)
   const end = bestEnd(parsed, from, length - 1, (end) => !covered[end] && qualityOf(parsed, end) >= 3)
-  return end < 0 || parsed.text.slice(end).trim() === "" ? undefined : cutAt(source, parsed, end, source)
+  return end < 0 || parsed.text.slice(end).trim() === "" ? undefined : cutAt(parsed, end)
+}
+
+export interface ReadOptions {
+  readonly format: Format
+  readonly isComplete: boolean
+  /** Where the text of the message begins in the source. Earlier messages have shown what is before. Default: 0. */
+  readonly at?: number
+  /** The length of the text that is shown, while it grows. Default: the text is cut only if it is too long. */
+  readonly shown?: number | undefined
 }
 
 /**
@@ -159,16 +201,16 @@ const endEarly = (source: string, parsed: Parsed, shown: number): Part | undefin
  * words, or anywhere else, in this order of preference; inside of formatting or a block of code only if they alone are too
  * long. While a text grows, and `shown` is the length of what is shown, it may be cut before that.
  */
-export const takePart = (source: string, format: Format, isComplete: boolean, shown?: number): Part => {
-  const part = takeParsed(source, format, isComplete, shown)
-  return format === "comment" ? { ...part, text: withAddresses(part.text) } : part
+export const takePart = (source: string, options: ReadOptions): Part => {
+  const part = takeParsed(source, options)
+  return options.format === "comment" ? { ...part, text: withAddresses(part.text) } : part
 }
 
-const takeParsed = (source: string, format: Format, isComplete: boolean, shown: number | undefined): Part => {
-  const window = source.slice(0, windowLength)
-  const parsed = read(window, format, !isComplete || window !== source)
+const takeParsed = (source: string, { at = 0, format, isComplete, shown }: ReadOptions): Part => {
+  const window = source.slice(0, at + windowLength)
+  const parsed = read(window, at, format, !isComplete || window !== source)
   if (window === source && fits(parsed, format)) {
-    const early = isComplete || shown === undefined ? undefined : endEarly(source, parsed, shown)
+    const early = isComplete || shown === undefined ? undefined : endEarly(parsed, shown)
     return early ?? { text: parsed, rest: undefined }
   }
   const to = greatestEnd(parsed, format)
@@ -181,9 +223,9 @@ const takeParsed = (source: string, format: Format, isComplete: boolean, shown: 
   if (end < 0) end = bestEnd(parsed, to >> 1, to, inText)
   if (end < 0) end = bestEnd(parsed, 0, to >> 1, inText)
   if (end < 0) end = bestEnd(parsed, to >> 1, to, outside)
-  if (end < 0) end = bestEnd(parsed, 0, to, inCode)
-  if (end < 0) end = bestEnd(parsed, 0, to, () => true)
-  return cutAt(source, parsed, end <= 0 ? Math.max(1, to) : end, window)
+  if (end < 0) end = bestEnd(parsed, to >> 1, to, inCode)
+  if (end < 0) end = bestEnd(parsed, to >> 1, to, () => true)
+  return cutAt(parsed, end <= 0 ? Math.max(1, to) : end)
 }
 
 const ellipsis = "\u2026"

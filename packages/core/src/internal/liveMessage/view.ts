@@ -1,14 +1,12 @@
 import type { FormattedText } from "../text/spans.ts"
 import { type Format, type Part, takePart, truncate } from "./parts.ts"
 
-/** A part, and the length of the source when it was read. */
-export interface Read extends Part {
-  readonly length: number
-}
-
-/** Where a message ends: the next one shows the text from `at` on, after the marks that continue its formatting. */
+/** Where a message ends: the next one shows the text from `at` on. */
 export interface Cut {
   readonly at: number
+  /** Where the text is read from, if it is not `at`: formatting that is open at `at` begins there. */
+  readonly from?: number
+  /** What is read before it instead, and is not shown. */
   readonly reopened: string
 }
 
@@ -18,9 +16,9 @@ export interface View {
    * Reads the text of the message that is shown now. A long text may be cut early if `shown`, the length of the text that the
    * message shows, is given.
    */
-  readonly read: (isComplete: boolean, shown?: number) => Read
+  readonly read: (isComplete: boolean, shown?: number) => Part
   /** Goes on with what follows a part that was read, and with what was added since. */
-  readonly advance: (part: Read) => Cut
+  readonly advance: (part: Part) => Cut
   /** How many messages are complete. */
   readonly complete: () => number
   /** Whether there is enough text for a first message. */
@@ -40,36 +38,49 @@ export interface GrowingView extends View {
 /** Two words that are complete, or as many characters, for languages without spaces. The notification shows them. */
 const firstWords = /\S\s+\S+\s|\S.{19}/su
 
+const atBeginning: Cut = { at: 0, reopened: "" }
+
 export const growing = (format: Format): GrowingView => {
   let all = ""
-  let open = ""
+  let begun = atBeginning
   let complete = 0
   let endsInReturn = false
-  const cut = ({ at, reopened }: Cut): void => {
-    open = reopened + all.slice(at)
+  const cut = (made: Cut): void => {
+    begun = made
     complete++
   }
+  const read = (isComplete: boolean, shown?: number): Part => {
+    const { at, from = at, reopened } = begun
+    const source = reopened + all.slice(from)
+    return takePart(source, { format, isComplete, at: reopened.length + at - from, shown })
+  }
   return {
-    read: (isComplete, shown) => ({ ...takePart(open, format, isComplete, shown), length: open.length }),
-    advance: ({ length, reopened = "", rest = "" }) => {
-      const left = rest.length - reopened.length + open.length - length
-      const made = { at: all.length - left, reopened }
+    read,
+    advance: ({ rest }) => {
+      const { at, from = at, reopened } = begun
+      const offset = from - reopened.length
+      const isSameBlock = rest?.from === 0
+      const made: Cut =
+        rest === undefined
+          ? { at: all.length, reopened: "" }
+          : isSameBlock
+            ? { at: offset + rest.at, from, reopened }
+            : { at: offset + rest.at, from: offset + rest.from, reopened: rest.reopened }
       cut(made)
       return made
     },
     complete: () => complete,
-    isBegun: () => firstWords.test(takePart(open, format, false).text.text),
+    isBegun: () => firstWords.test(read(false).text.text),
     append: (text) => {
       if (text === "") return
       // A line break can be split between two chunks.
       const added = (endsInReturn && text.startsWith("\n") ? text.slice(1) : text).replace(/\r\n?/g, "\n")
       endsInReturn = text.endsWith("\r")
       all += added
-      open += added
     },
     reset: (text) => {
       all = text
-      open = text
+      begun = atBeginning
       complete = 0
       endsInReturn = false
     },
@@ -84,10 +95,9 @@ export const replaced = (initial: FormattedText | undefined) => {
   const view: View = {
     read: () => ({
       text: content === undefined ? { text: "", spans: [] } : truncate(content),
-      rest: undefined,
-      length: 0
+      rest: undefined
     }),
-    advance: () => ({ at: 0, reopened: "" }),
+    advance: () => atBeginning,
     complete: () => 0,
     isBegun: () => content !== undefined && content.text.trim() !== ""
   }

@@ -14,9 +14,9 @@ import { CurrentSlots } from "../journal/slots.ts"
 import * as Html from "../text/html.ts"
 import { concat, type FormattedText } from "../text/spans.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
-import { fits } from "./parts.ts"
+import { fits, type Part } from "./parts.ts"
 import type { Body, EditError, Target } from "./target.ts"
-import type { Cut, Read, View } from "./view.ts"
+import type { Cut, View } from "./view.ts"
 
 export interface Options<E> {
   readonly view: View
@@ -178,7 +178,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   })
 
   /** Goes on in another message. */
-  const advance = (part: Read): Effect.Effect<void> =>
+  const advance = (part: Part): Effect.Effect<void> =>
     Effect.suspend(() => {
       shown = undefined
       return options.onCut(view.advance(part))

@@ -55,8 +55,6 @@ const closingBracket = (text: string, from: number): number => {
 
 const destination = /\(\s*<?((?:[^\s()<>]|\((?:[^\s()<>])*\))*)>?(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)/y
 
-const openDestination = /\([^)]*$/y
-
 const autolink = /<(https?:\/\/[^\s<>]+)>/y
 
 const matchAt = (pattern: RegExp, text: string, index: number): RegExpExecArray | null => {
@@ -70,6 +68,7 @@ const matchAt = (pattern: RegExp, text: string, index: number): RegExpExecArray 
  */
 export const readInline = ({ origins, text }: Content, out: Output, isPartial: boolean): void => {
   const openers: Array<Opener> = []
+  const lastClosing = text.lastIndexOf(")")
 
   const write = (char: string, at: number): void => {
     out.chars.push(char)
@@ -129,7 +128,7 @@ export const readInline = ({ origins, text }: Content, out: Output, isPartial: b
         writeLink(at + 1, end, found[1]!)
         return end + 1 + found[0].length
       }
-      if (isPartial && matchAt(openDestination, text, end + 1) !== null) {
+      if (isPartial && lastClosing < end) {
         writeLink(at + 1, end, "")
         return text.length
       }

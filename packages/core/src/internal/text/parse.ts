@@ -8,6 +8,8 @@ export interface Parsed extends FormattedText {
   readonly origins: ReadonlyArray<number>
   /** The blocks of code, each with the mark that begins it. */
   readonly fences: ReadonlyArray<{ readonly from: number; readonly to: number; readonly mark: string }>
+  /** Where the blocks begin in the source. A block is read independently of those before it. */
+  readonly blocks: ReadonlyArray<number>
 }
 
 type Kind = "text" | "quote" | "heading"
@@ -70,6 +72,7 @@ const compact = ({ chars, isDropped, origins }: Output) => {
 export const parse = (source: string, isPartial: boolean): Parsed => {
   const out = makeOutput()
   const fences: Array<{ from: number; to: number; mark: string }> = []
+  const blocks: Array<number> = []
   let isFirst = true
   let quoteFrom = -1
 
@@ -128,6 +131,7 @@ export const parse = (source: string, isPartial: boolean): Parsed => {
     const lineEnd = next < 0 ? source.length : next
     const text = source.slice(from, lineEnd)
     if (isPartial && next < 0 && mayBeMark(text)) break
+    blocks.push(from)
     const fence = fencePattern.exec(text)
     if (fence !== null) {
       from = readFence(from, fence[1]!, lineEnd)
@@ -136,14 +140,18 @@ export const parse = (source: string, isPartial: boolean): Parsed => {
     const first = readLine(source, from, lineEnd)
     const lines = [first]
     let end = lineEnd
+    let mayGoOn = false
     while (end < source.length && first.kind !== "heading" && first.from < first.to) {
       const start = end + 1
       const following = source.indexOf("\n", start)
       const to = following < 0 ? source.length : following
       const line = readLine(source, start, to)
       const content = source.slice(start, to)
+      if (isPartial && following < 0 && mayBeMark(content)) {
+        mayGoOn = true
+        break
+      }
       if (line.kind !== first.kind || line.startsBlock || fencePattern.test(content)) break
-      if (isPartial && following < 0 && mayBeMark(content)) break
       lines.push(line)
       end = to
     }
@@ -160,7 +168,7 @@ export const parse = (source: string, isPartial: boolean): Parsed => {
       content.text += source.slice(line.from, line.to)
       for (let i = line.from; i < line.to; i++) content.origins.push(i)
     })
-    readInline(content satisfies Content, out, isPartial && end === source.length)
+    readInline(content satisfies Content, out, isPartial && (mayGoOn || end === source.length))
     if (first.kind === "heading") out.spans.push({ type: "heading", from: start, to: out.chars.length })
     from = end + 1
   }
@@ -173,5 +181,5 @@ export const parse = (source: string, isPartial: boolean): Parsed => {
     to: positions[range.to]!
   })
   const spans: ReadonlyArray<Span> = normalize(out.spans.map(moved))
-  return { text, spans, origins, fences: fences.map(moved) }
+  return { text, spans, origins, fences: fences.map(moved), blocks }
 }
