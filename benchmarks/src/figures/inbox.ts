@@ -1,5 +1,6 @@
 import type { Figure } from "../figure.ts"
 import * as crashes from "../inbox/crashes.ts"
+import * as crashWait from "../inbox/crashWait.ts"
 import * as cycles from "../inbox/cycles.ts"
 import * as frozen from "../inbox/frozen.ts"
 import * as idle from "../inbox/idle.ts"
@@ -27,10 +28,19 @@ export const figures: ReadonlyArray<Figure> = [
   {
     figure: "crash-survivors",
     measures:
-      "updates that are lost or become dead letters because another update aborts its process each time, on SQLite, PostgreSQL and Redis",
+      "updates that are lost or become dead letters because one to four other updates abort their process each time, and of these updates those that are no dead letters after three times, on SQLite, PostgreSQL and Redis",
     unit: "updates",
     goal: 0,
     measure: crashes.survivors
+  },
+  {
+    figure: "crash-wait-ms",
+    measures:
+      "how long a new person waits, at most, after a process with 64 running handlers of 10 seconds was killed, on SQLite with one process, which is started again; and on PostgreSQL with two. The goal is 1.5 times the time without a kill, 10 seconds, and the lease of 10 seconds",
+    unit: "ms",
+    goal: crashWait.goal,
+    also: { name: "ms with two processes", goal: crashWait.goal },
+    measure: crashWait.wait
   },
   {
     figure: "frozen-out-of-order",

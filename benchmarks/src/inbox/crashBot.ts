@@ -1,17 +1,18 @@
 /**
- * Handles the updates that wait in an inbox, and ends when all are handled: `crashBot.ts STORE NAME LOG`. The handler of
- * one update aborts the process.
+ * Handles the updates that wait in an inbox, and ends when all are handled: `crashBot.ts STORE NAME LOG FATAL`. The
+ * handlers of the updates FATAL abort the process.
  */
 import { Inbox, Updates } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import { openSync, writeSync } from "node:fs"
-import { fatal, lease } from "./crashes.ts"
+import { lease } from "./crashes.ts"
 import * as places from "./places.ts"
 import { indexOf, layerSource, untilEmpty } from "./traffic.ts"
 
-const [store, name, file] = process.argv.slice(2)
+const [store, name, file, indices] = process.argv.slice(2)
+const fatal = indices!.split(",").map(Number)
 const place = places.fromArguments([store!, name!])
 
 const log = openSync(file!, "a")
@@ -23,7 +24,7 @@ await Effect.runPromise(
       const index = indexOf(update)
       yield* write("begin", index)
       yield* Effect.sleep(1 + (index % 10))
-      if (index === fatal) process.abort()
+      if (fatal.includes(index)) process.abort()
       yield* write("end", index)
     })
   ).pipe(

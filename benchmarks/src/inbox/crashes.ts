@@ -11,28 +11,32 @@ import * as places from "./places.ts"
 import { start } from "./processes.ts"
 import { fill } from "./traffic.ts"
 
+const stores = ["sqlite", "postgres", "redis"] as const
+
 const total = 600
+
+const indices = Array.from({ length: total }, (_, index) => index)
 
 const chats = 100
 
-/** The update whose handler aborts its process. Other updates of its chat come before and after it. */
-export const fatal = 205
+/** The updates whose handlers abort their process. Other updates of their chats come before and after each. */
+const fatalUpdates = [205, 61, 330, 478]
 
 export const lease = "1 second"
 
 /** The default of `maxCrashes`. */
 const maxCrashes = 3
 
-/** A process that is started this often has not put the fatal update aside. */
+/** Processes that are started this often for each fatal update have not put them aside. */
 const maxStarts = 10
 
 interface Outcome {
-  /** Neighbours that were not handled or became dead letters, and 1 if the fatal update is not a dead letter. */
+  /** Neighbours that were not handled or became dead letters, and fatal updates that are no dead letters. */
   readonly wrong: number
   readonly detail: string
 }
 
-const outcomeOf = (store: places.Store): Promise<Outcome> =>
+const outcomeOf = (store: places.Store, fatal: ReadonlyArray<number>): Promise<Outcome> =>
   places.withPlace(store, async (place) => {
     const file = join(tmpdir(), `${place.name}.log`)
     writeFileSync(file, "")
@@ -46,31 +50,36 @@ const outcomeOf = (store: places.Store): Promise<Outcome> =>
     try {
       await withInbox(fill(0, total, chats))
       let starts = 0
-      for (let code: number | NodeJS.Signals = 1; code !== 0 && starts < maxStarts; starts++) {
+      for (let code: number | NodeJS.Signals = 1; code !== 0 && starts < maxStarts * fatal.length; starts++) {
         // Node prints the stacks of an aborted process.
-        code = await start("crashBot.ts", [...places.toArguments(place), file], { errors: "ignore" }).exited
+        code = await start("crashBot.ts", [...places.toArguments(place), file, fatal.join()], { errors: "ignore" })
+          .exited
       }
       const lines = readFileSync(file, "latin1").trimEnd().split("\n")
-      const ended = new Set(lines.flatMap((line) => (line.startsWith("end ") ? [Number(line.slice(4))] : [])))
-      const fatalBegun = lines.filter((line) => line === `begin ${fatal}`).length
+      const isEnded = new Set(lines.flatMap((line) => (line.startsWith("end ") ? [Number(line.slice(4))] : [])))
       const dead = await withInbox(Stream.runCollect(Inbox.deadLetters))
       const deadIndices = dead.map(({ update }) => (JSON.parse(update.text) as { timestamp: number }).timestamp)
-      const lost = total - 1 - ended.size
-      const deadNeighbours = deadIndices.filter((index) => index !== fatal).length
-      const isAside = deadIndices.includes(fatal) && fatalBegun === maxCrashes
+      const lost = indices.filter((index) => !fatal.includes(index) && !isEnded.has(index)).length
+      const deadNeighbours = deadIndices.filter((index) => !fatal.includes(index)).length
+      const begun = (index: number) => lines.filter((line) => line === `begin ${index}`).length
+      const notAside = fatal.filter((index) => !deadIndices.includes(index) || begun(index) !== maxCrashes).length
       return {
-        wrong: lost + deadNeighbours + (isAside ? 0 : 1),
-        detail: `${store} ${starts - 1} crashes, ${lost} lost, ${deadNeighbours} dead`
+        wrong: lost + deadNeighbours + notAside,
+        detail: `${store} ${fatal.length} fatal: ${starts - 1} crashes, ${lost} lost, ${deadNeighbours} dead, ${notAside} not put aside`
       }
     } finally {
       rmSync(file)
     }
   })
 
-/** What an update that aborts its process each time does to its neighbours. */
+/** What one to four updates that abort their process each time do to their neighbours. */
 export const survivors = async (): Promise<Measured> => {
   const outcomes: Array<Outcome> = []
-  for (const store of ["sqlite", "postgres", "redis"] as const) outcomes.push(await outcomeOf(store))
+  // The processes mostly wait, so the stores are measured at the same time.
+  for (let count = 1; count <= fatalUpdates.length; count++) {
+    const fatal = fatalUpdates.slice(0, count)
+    outcomes.push(...(await Promise.all(stores.map((store) => outcomeOf(store, fatal)))))
+  }
   return {
     value: outcomes.reduce((sum, { wrong }) => sum + wrong, 0),
     detail: outcomes.map(({ detail }) => detail).join("; ")
