@@ -92,8 +92,8 @@ export class InboxFull extends Data.TaggedError("InboxFull")<{
 }
 
 /**
- * The inbox accepts no updates because the program is shutting down. None of the updates was stored, so the source has to
- * deliver them again after the restart.
+ * The inbox accepts no updates because the program is shutting down, and its store belongs to this process alone. None of the
+ * updates was stored, so the source has to deliver them again after the restart.
  *
  * @category errors
  * @since 0.1.0
@@ -139,11 +139,14 @@ export class Inbox extends Context.Service<
     readonly marker: (source: string) => Effect.Effect<bigint | undefined, StoreError>
     /** Returns the number of queued updates and dead letters. */
     readonly stats: Effect.Effect<InboxStore.Stats, StoreError>
-    /** Makes the inbox accept updates again after `close`. */
+    /** Ends `close`. */
     readonly open: Effect.Effect<void>
-    /** Makes the inbox accept no more updates: `receive` fails with {@link InboxStopping}. */
+    /**
+     * Tells that this process handles no more updates. If other processes may use the store, the inbox goes on accepting updates, so
+     * that none comes late; otherwise, `receive` fails with {@link InboxStopping}.
+     */
     readonly close: Effect.Effect<void>
-    /** Returns `true` if the inbox accepts updates. */
+    /** Returns `false` after `close`. */
     readonly isOpen: Effect.Effect<boolean>
     /** Returns the latch of a consumer. It is opened when there may be partitions to claim, until the scope closes. */
     readonly wakeUp: Effect.Effect<Latch.Latch, never, Scope.Scope>
@@ -279,7 +282,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
 
   const receive = (updates: ReadonlyArray<Received>, marker?: InboxStore.Batch["marker"]) =>
     Effect.suspend((): Effect.Effect<void, ReceiveError> => {
-      if (!isOpen) return new InboxStopping()
+      if (!isOpen && !store.isShared) return new InboxStopping()
       const interval = queued + updates.length > capacity ? countIntervalWhenFull : countInterval
       // A webhook receives updates one by one, so most calls go without a count.
       if (elapsed(clock.currentTimeMillisUnsafe(), countedAt) < interval) return enqueue(updates, marker)

@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Inbox, type Update, Updates } from "../src/index.ts"
 import * as InboxStore from "../src/InboxStore.ts"
-import { chatOf, inboxOver, source, started, timeOf, within } from "./support/deliveries.ts"
+import { chatOf, inboxOver, inTime, source, started, timeOf, within } from "./support/deliveries.ts"
 
 const succeed = () => Effect.void
 
@@ -152,6 +152,33 @@ describe("Inbox", () => {
       assert.deepStrictEqual(times, [1])
       yield* Fiber.interrupt(second)
     }).pipe(Effect.provide(within(Inbox.layer(), source([], { stays: true }))))
+  )
+
+  it.effect("accepts updates while `Updates.run` stops if other processes can handle them, and is not open", () =>
+    Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      const running = Updates.run(() => Effect.sleep("5 seconds"))
+      const fiber = yield* Effect.forkChild(running, { startImmediately: true })
+      yield* inbox.receive([started(1, 1)])
+      yield* TestClock.adjust("1 second")
+      const stopping = yield* Effect.forkChild(Fiber.interrupt(fiber), { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      assert.isFalse(yield* inbox.isOpen)
+      yield* inbox.receive([started(2, 2)])
+      yield* inTime(Fiber.join(stopping))
+      const updates = yield* inbox.store.queued({ limit: 10 })
+      assert.deepStrictEqual(
+        updates.map(({ update }) => update.partitionKey),
+        ["2"]
+      )
+    }).pipe(
+      Effect.provide(
+        Layer.provideMerge(
+          source([], { stays: true }),
+          inboxOver(() => ({ isShared: true }))
+        )
+      )
+    )
   )
 
   it.effect("updates the gauges while `Updates.run` runs", () =>

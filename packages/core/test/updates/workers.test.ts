@@ -228,7 +228,7 @@ describe("workers.onDeadLetter", () => {
 
 describe("workers.stop", () => {
   it.effect(
-    "During a shutdown, no updates are accepted, running handlers have until the shutdown time-out, and all other updates stay in the inbox.",
+    "During a shutdown, no updates are handled, running handlers have until the shutdown time-out, and all other updates stay in the inbox.",
     () =>
       Effect.gen(function* () {
         const log: Array<string> = []

@@ -24,7 +24,7 @@ const checkInbox = (inbox: Inbox["Service"], maxAge: Duration.Duration): Effect.
     const ageMs = oldestReceivedAt === undefined ? 0 : Math.max(0, now - oldestReceivedAt)
     const isOld = ageMs > Duration.toMillis(maxAge)
     return {
-      inbox: check((yield* inbox.isOpen) ? undefined : "the program is stopping, so the inbox accepts no updates"),
+      inbox: check((yield* inbox.isOpen) ? undefined : "the program is stopping"),
       queue: {
         ...check(isOld ? `the oldest update has been waiting for more than ${Duration.format(maxAge)}` : undefined),
         waiting: queued,
