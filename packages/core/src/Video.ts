@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { nullish } from "./internal/client/wire.ts"
+import { Int64, nullish } from "./internal/client/wire.ts"
 
 /**
  * A video. `urls` has an address for each rendition (`mp4_1080` … `mp4_144`, `hls`). `width` and `height` are in
@@ -19,7 +19,7 @@ import { nullish } from "./internal/client/wire.ts"
 export const Video = Schema.Struct({
   token: Schema.String,
   urls: nullish(Schema.Record(Schema.String, Schema.NullOr(Schema.String))),
-  thumbnail: nullish(Schema.Struct({ url: Schema.String })),
+  thumbnail: nullish(Schema.Struct({ url: Schema.String, photo_id: nullish(Int64), token: nullish(Schema.String) })),
   width: nullish(Schema.Int),
   height: nullish(Schema.Int),
   duration: nullish(Schema.Finite)

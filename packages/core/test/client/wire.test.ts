@@ -3,7 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { Chat, Comment, Json, Member, Message, Update } from "../../src/index.ts"
+import { Chat, Comment, Json, Member, Message, Update, Video } from "../../src/index.ts"
 import { parseMarked } from "../../src/internal/client/json.ts"
 import { lazily, openList, openUnion } from "../../src/internal/client/wire.ts"
 import { chat, comment, message, seq, user } from "../support/fixtures.ts"
@@ -326,5 +326,12 @@ describe("wire: the time when schemas are created", () => {
     assert.deepStrictEqual(decode(value), value)
     assert.deepStrictEqual(encode(value), value)
     assert.deepStrictEqual(created, ["star", "moon"])
+  })
+})
+
+describe("wire: videos", () => {
+  it("keeps the id and the token of the thumbnail", () => {
+    const video = { token: "t", urls: { mp4_720: "u" }, thumbnail: { url: "u", photo_id: seq, token: "p" }, width: 1 }
+    assert.deepStrictEqual<unknown>(codecOf(Video.Video).read(video), video)
   })
 })
