@@ -2,6 +2,7 @@ import { costsOf } from "../child.ts"
 import type { Figure } from "../figure.ts"
 import { bundles } from "../bundle.ts"
 import { startTimes } from "../start.ts"
+import { hostileStall } from "../hostileResponses.ts"
 import { bytesOverFile, uploadCost, uploaderGrowth } from "../uploads.ts"
 import { workerSize, workerStart } from "../workerd.ts"
 import { lazily, ratio } from "./costs.ts"
@@ -47,6 +48,13 @@ export const figures: ReadonlyArray<Figure> = [
     unit: "ratio",
     goal: 1.2,
     measure: ratio(jitDecodes, "Update.parse", "zod", "us")
+  },
+  {
+    figure: "hostile-response-ms",
+    measures: "longest stall of the event loop over hostile responses of 8 MiB and updates of 1 MiB",
+    unit: "ms",
+    goal: 150,
+    measure: hostileStall
   },
   {
     figure: "size-over-base",

@@ -22,6 +22,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as ApiError from "./ApiError.ts"
 import type * as Declaration from "./Declaration.ts"
 import * as interpreter from "./internal/client/interpreter.ts"
+import * as Platform from "./Platform.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import * as Settings from "./Settings.ts"
 
@@ -78,6 +79,11 @@ export interface Options {
    * the platform waits. `"Infinity"` turns it off. Default: 1 minute.
    */
   readonly timeout?: Duration.Input | undefined
+  /**
+   * Maximum size of a response, in bytes. The rest of a larger response is not read: a success fails with
+   * `InvalidResponse`, and an error is recognized by its status. Default: 8 MiB (`Platform.maxResponseSize`).
+   */
+  readonly maxResponseSize?: number | undefined
 }
 
 /**
@@ -99,7 +105,8 @@ export const make = (options: Options): Effect.Effect<BotApi["Service"], never, 
         now: () => clock.currentTimeMillisUnsafe(),
         monotonic: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
         onRequest: yield* CurrentObserver,
-        timeout: Duration.toMillis(options.timeout ?? "1 minute")
+        timeout: Duration.toMillis(options.timeout ?? "1 minute"),
+        maxResponseSize: options.maxResponseSize ?? Platform.maxResponseSize
       })
     )
   })
@@ -127,8 +134,8 @@ export const layer = (options: Options): Layer.Layer<BotApi, never, HttpClient.H
   Layer.effect(BotApi, make(options))
 
 /**
- * Provides a client whose options are read from `Config`. Default: `Settings.bot`, the settings `BOT_TOKEN` and
- * `BOT_BASE_URL`. Fails with `InvalidSettings`, which reports all settings that are missing or malformed.
+ * Provides a client whose options are read from `Config`. Default: `Settings.bot`, the settings `BOT_TOKEN`,
+ * `BOT_BASE_URL` and `BOT_MAX_RESPONSE_SIZE`. Fails with `InvalidSettings`, which reports all settings that are missing or malformed.
  *
  * **Example**
  *

@@ -7,6 +7,8 @@
  *
  * @since 0.1.0
  */
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import type * as HttpClientError from "effect/http/HttpClientError"
@@ -15,6 +17,35 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as Inspectable from "effect/Inspectable"
 import { pipeArguments } from "effect/Pipeable"
+
+/**
+ * Maximum size of the response to the current request, in bytes. The client of the API sets it. An HTTP client that returns
+ * a {@link ClientResponse} stops reading a larger response, and fails with a {@link ResponseTooLarge} as the cause. Default:
+ * no limit.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const MaxSize = Context.Reference<number>("@colloquy/core/ClientResponse/MaxSize", {
+  defaultValue: () => Infinity
+})
+
+/**
+ * A response has more bytes than {@link MaxSize}. The rest of it was not read.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ResponseTooLarge extends Data.TaggedError("ResponseTooLarge")<{
+  /** The HTTP status. */
+  readonly status: number
+  /** Maximum size in bytes. */
+  readonly limit: number
+}> {
+  override get message(): string {
+    return `the response has more than ${this.limit} bytes`
+  }
+}
 
 /**
  * A response whose status, headers and text are available without a web `Response`.

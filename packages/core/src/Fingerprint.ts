@@ -84,7 +84,7 @@ export const of = (update: Update): string => {
     case "bot_admin_permissions_changed":
       return `${type}:${update.chat_id}:${update.bot_id ?? ""}:${update.user_id ?? ""}:${update.timestamp}`
     default:
-      return `${type}:${update.chat_id}:${update.user.user_id}:${update.timestamp}`
+      return `${type}:${update.chat_id}:${update.user?.user_id ?? update.user_id ?? ""}:${update.timestamp}`
   }
 }
 

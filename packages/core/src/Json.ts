@@ -8,7 +8,8 @@ import * as json from "./internal/client/json.ts"
 /**
  * Parses JSON as `JSON.parse` does, but returns a bigint for each integer that a double cannot hold.
  *
- * Throws a `SyntaxError` if the text is not JSON, or if it is nested deeper than `Platform.maxJsonDepth`.
+ * Throws a `SyntaxError` if the text is not JSON, if it is nested deeper than `Platform.maxJsonDepth`, or if it has an
+ * integer of more than `Platform.maxJsonDigits` digits.
  *
  * **Example**
  *
@@ -19,6 +20,7 @@ import * as json from "./internal/client/json.ts"
  * ```
  *
  * @assumption jsonDepth
+ * @assumption jsonDigits
  * @category parsing
  * @since 0.1.0
  */

@@ -392,6 +392,41 @@ export const maxMiniAppUrlLength = 1024
 export const maxJsonDepth = 256
 
 /**
+ * Maximum number of values in a part of JSON that is decoded at once: an update, an element of a page, or the rest of a
+ * response. Every member of an object, every element of a list, and every object and list counts. The largest documented
+ * message has about 10,000. A part with more values is not decoded.
+ *
+ * API: General conventions.
+ *
+ * @assumption jsonValues
+ * @category requests
+ * @since 0.1.0
+ */
+export const maxJsonValues = 16_384
+
+/**
+ * Maximum number of digits of an integer in JSON. A 64-bit integer has at most 19. A part of JSON with a longer one is not
+ * decoded, because the time to convert an integer grows with the square of its length.
+ *
+ * API: General conventions.
+ *
+ * @assumption jsonDigits
+ * @category requests
+ * @since 0.1.0
+ */
+export const maxJsonDigits = 1000
+
+/**
+ * Default of the maximum size of a response, in bytes: see `maxResponseSize` of `BotApi.Options`.
+ *
+ * API: General conventions.
+ *
+ * @category requests
+ * @since 0.1.0
+ */
+export const maxResponseSize: number = 8 * 2 ** 20
+
+/**
  * Number of updates that one call of GET /updates requests. A response has at most `returned`.
  *
  * API: Endpoints, Other operations (GET /updates).
@@ -1166,6 +1201,11 @@ export const assumptions = {
     fact: "The bot is in a chat whose status is `active`, and not in one whose status is `removed`, `left`, `closed` or `suspended`. `last_event_time` is not earlier than the last change of the title and of the bot's membership."
   },
   jsonDepth: { grade: "C", fact: "JSON of the platform is nested at most 256 levels deep." },
+  jsonValues: {
+    grade: "C",
+    fact: "An update, and a response without its list, has at most 16,384 values. An element of a list likewise."
+  },
+  jsonDigits: { grade: "C", fact: "An integer of the platform has at most 1000 digits." },
   listUpdates: {
     grade: "A",
     fact: "GET /updates returns {updates, marker?}. A marker that is passed commits everything before it."

@@ -3,9 +3,9 @@
  *
  * @since 0.1.0
  */
-import type * as Result from "effect/Result"
+import * as Result from "effect/Result"
 import * as Fingerprint from "./Fingerprint.ts"
-import { chatOf, encode, type MalformedUpdate, parse, receivedText, type Update, userIdOf } from "./Update.ts"
+import { chatOf, datedAt, encode, type MalformedUpdate, parse, receivedText, type Update, userIdOf } from "./Update.ts"
 import { stringify } from "./internal/client/json.ts"
 
 /**
@@ -99,7 +99,9 @@ class StoredUpdate implements QueuedUpdate {
   }
 
   get decoded(): Result.Result<Update, MalformedUpdate> {
-    return (this.#decoded ??= parse(this.text))
+    if (this.#decoded !== undefined) return this.#decoded
+    const decoded = parse(this.text)
+    return (this.#decoded = Result.isSuccess(decoded) ? datedAt(decoded, this.receivedAt) : decoded)
   }
 }
 
@@ -156,7 +158,7 @@ export interface FromDecodedOptions {
 export const fromDecoded = (
   decoded: Result.Success<Update, MalformedUpdate>,
   { partitionKey = defaultPartitionKey(decoded.success), receivedAt, text }: FromDecodedOptions
-): QueuedUpdate => new DecodedUpdate(decoded, partitionKey, receivedAt, text)
+): QueuedUpdate => new DecodedUpdate(datedAt(decoded, receivedAt), partitionKey, receivedAt, text)
 
 /**
  * Creates a queued update from the values that a store kept. Its text is decoded at the first access to `decoded`.

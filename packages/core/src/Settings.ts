@@ -5,6 +5,7 @@
  * |---|---|---|
  * | `BOT_TOKEN` | The token of the bot, without `Bearer` | required |
  * | `BOT_BASE_URL` | The API host: an `https://` address, or `http://` on a loopback address | required |
+ * | `BOT_MAX_RESPONSE_SIZE` | Maximum size of a response of the API, in bytes | `8388608` |
  * | `BOT_WEBHOOK_URL` | The address of the webhook: an `https://` address without a port | required for a webhook |
  * | `BOT_WEBHOOK_SECRET` | The secret of the webhook: 5 to 256 characters of A-Z, a-z, 0-9 and hyphen | generated at each start |
  * | `BOT_WEBHOOK_ACCEPTED_SECRETS` | Further secrets with which deliveries are accepted, separated by commas | none |
@@ -83,6 +84,22 @@ export const token: Config.Config<Redacted.Redacted> = Config.schema(
  * @since 0.1.0
  */
 export const baseUrl: Config.Config<string> = Config.schema(Schema.String.check(isBaseUrl), "BOT_BASE_URL")
+
+const isSize = Schema.makeFilter((text: string) => /^[1-9]\d{0,14}$/.test(text) || "must be a whole number above 0")
+
+/**
+ * The setting `BOT_MAX_RESPONSE_SIZE`: the maximum size of a response of the API, in bytes. Default: 8 MiB
+ * (`Platform.maxResponseSize`).
+ *
+ * API: General conventions.
+ *
+ * @category settings
+ * @since 0.1.0
+ */
+export const maxResponseSize: Config.Config<number> = Config.schema(
+  Schema.String.check(isSize),
+  "BOT_MAX_RESPONSE_SIZE"
+).pipe(Config.map(Number), Config.withDefault(Platform.maxResponseSize))
 
 /**
  * The setting `BOT_SECRET_HEADER`: the header that carries the secret of a webhook. Default: `X-Svc-Bot-Api-Secret`.
@@ -195,7 +212,7 @@ export const unwrap = <A>(options: Config.Wrap<A>): Effect.Effect<A, InvalidSett
       ) as Effect.Effect<never, InvalidSettings>)
 
 /**
- * The settings of a client: {@link token} and {@link baseUrl}.
+ * The settings of a client: {@link token}, {@link baseUrl} and {@link maxResponseSize}.
  *
  * @category settings
  * @since 0.1.0
@@ -203,7 +220,8 @@ export const unwrap = <A>(options: Config.Wrap<A>): Effect.Effect<A, InvalidSett
 export const bot: {
   readonly token: Config.Config<Redacted.Redacted>
   readonly baseUrl: Config.Config<string>
-} = { token, baseUrl }
+  readonly maxResponseSize: Config.Config<number>
+} = { token, baseUrl, maxResponseSize }
 
 const Bot = Schema.Struct({ token: Schema.String.check(isBareToken), baseUrl: Schema.String.check(isBaseUrl) })
 

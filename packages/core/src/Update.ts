@@ -16,7 +16,8 @@ import { lazily, memberOf, Millis, nullish, openUnion, type Unknown } from "./in
 import { Permission } from "./Member.ts"
 import { Message } from "./Message.ts"
 import { ChatId, ChatType, MessageId } from "./Recipient.ts"
-import { parseMarked, restore, restoreText } from "./internal/client/json.ts"
+import { parseMarked, restoreText } from "./internal/client/json.ts"
+import { Unparsed } from "./internal/client/nesting.ts"
 import { User, UserId, UserWithPhoto } from "./User.ts"
 
 const update = <const Type extends string, const Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
@@ -26,6 +27,8 @@ const locale = { user_locale: nullish(Schema.String) }
 
 // The platform sends the id of the user beside the user too.
 const inChat = { chat_id: ChatId, user: UserWithPhoto, user_id: nullish(UserId) }
+
+const inChatOrLeft = { ...inChat, user: nullish(UserWithPhoto) }
 
 const isChannel = { is_channel: nullish(Schema.Boolean) }
 
@@ -59,7 +62,8 @@ export interface Callback extends Schema.Schema.Type<typeof Callback> {}
  * - `comment_created`, `comment_edited`, `comment_removed`: by webhook only. `message.recipient.post_id` is the post.
  * - `bot_added`, `bot_removed`, `user_added`, `user_removed`: changes of membership, with the `user`.
  * - `bot_started` (with the `payload` of the deep link), `bot_stopped`, `dialog_cleared`, `dialog_removed`,
- *   `dialog_muted`, `dialog_unmuted`: what a user did to the dialog.
+ *   `dialog_muted`, `dialog_unmuted`: what a user did to the dialog. Only `bot_started` always has the `user`, and
+ *   `bot_removed` can be without one too.
  * - `chat_title_changed`, `bot_admin_permissions_changed`: changes of a chat and of the rights of the bot.
  *
  * @assumption updateTypes
@@ -75,15 +79,15 @@ export const cases = lazily({
   comment_edited: () => update("comment_edited", { message: Message }),
   comment_removed: () => update("comment_removed", removed),
   bot_added: () => update("bot_added", { ...inChat, ...isChannel }),
-  bot_removed: () => update("bot_removed", { ...inChat, ...isChannel }),
+  bot_removed: () => update("bot_removed", { ...inChatOrLeft, ...isChannel }),
   user_added: () => update("user_added", { ...inChat, inviter_id: nullish(UserId), ...isChannel }),
   user_removed: () => update("user_removed", { ...inChat, admin_id: nullish(UserId), ...isChannel }),
   bot_started: () => update("bot_started", { ...inChat, payload: nullish(Schema.String), ...locale }),
-  bot_stopped: () => update("bot_stopped", { ...inChat, ...locale }),
-  dialog_cleared: () => update("dialog_cleared", { ...inChat, ...locale }),
-  dialog_removed: () => update("dialog_removed", { ...inChat, ...locale }),
-  dialog_muted: () => update("dialog_muted", { ...inChat, muted_until: nullish(Millis), ...locale }),
-  dialog_unmuted: () => update("dialog_unmuted", { ...inChat, ...locale }),
+  bot_stopped: () => update("bot_stopped", { ...inChatOrLeft, ...locale }),
+  dialog_cleared: () => update("dialog_cleared", { ...inChatOrLeft, ...locale }),
+  dialog_removed: () => update("dialog_removed", { ...inChatOrLeft, ...locale }),
+  dialog_muted: () => update("dialog_muted", { ...inChatOrLeft, muted_until: nullish(Millis), ...locale }),
+  dialog_unmuted: () => update("dialog_unmuted", { ...inChatOrLeft, ...locale }),
   chat_title_changed: () => update("chat_title_changed", { ...inChat, title: nullish(Schema.String) }),
   bot_admin_permissions_changed: () =>
     update("bot_admin_permissions_changed", {
@@ -454,9 +458,12 @@ const partsOf = new WeakMap<Update, ReadonlyArray<MalformedPart>>()
  *
  * - an attachment, a button or an element of markup is decoded as an unknown one, `{ type: "unknown", raw }`;
  * - of a user, the fields that can be decoded remain. A missing `first_name` is the `name` of the user, or empty;
- * - the `link` and the `stat` of a message are left out.
+ * - the `link` and the `stat` of a message are left out, and so are members that can be missing, such as `url` and
+ *   `user_locale`;
+ * - a missing `timestamp` of an update is the time when the inbox received it, and 0 where there is no inbox.
  *
- * The type, the chat and the id of the user of an update are required: without them it is a {@link MalformedUpdate}.
+ * The type, the chat and the content of an update are required, and so is the id of a user that it has: without them it is
+ * a {@link MalformedUpdate}. An update with more than 4096 values is not repaired.
  * `Updates.run` logs one warning for an update with malformed parts.
  *
  * **Example** (A photo without its id)
@@ -495,17 +502,36 @@ export const receivedText = (update: Update): string | undefined => {
 /** @internal The JSON value of an update, as on the wire. */
 export const encode = (update: Update): unknown => Result.getOrThrow(codecOf(update.update_type).encode(update))
 
+const missingTime = "timestamp"
+
+/** An update without a time gets one when it is received: see {@link datedAt}. */
+const repairUpdate: malformed.Repair = (json, field) =>
+  field === missingTime ? { ...json, [missingTime]: 0 } : undefined
+
+/** @internal Returns the update, with the time of its receipt if it was sent without a time. */
+export const datedAt = (
+  decoded: Result.Success<Update, MalformedUpdate>,
+  receivedAt: number
+): Result.Success<Update, MalformedUpdate> => {
+  const update = decoded.success
+  if (partsOf.get(update)?.some(({ field }) => field === missingTime) !== true) return decoded
+  const dated = { ...update, timestamp: receivedAt } as Update
+  partsOf.set(dated, malformedParts(update))
+  if (received.has(update)) received.set(dated, received.get(update))
+  return Result.succeed(dated) as Result.Success<Update, MalformedUpdate>
+}
+
 /** @internal Decodes one update of a parsed body. */
 export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> => {
   const parts: Array<MalformedPart> = []
-  const read = malformed.decode(decoderOf(json), json, parts)
+  const read = malformed.decode(decoderOf(json), json, parts, repairUpdate)
   if (Result.isSuccess(read) && parts.length > 0) partsOf.set(read.success, parts)
   return Result.isSuccess(read)
     ? (read as Result.Result<Update, never>)
     : Result.fail(
         new MalformedUpdate({
-          problem: FieldIssue.formatSchemaIssue(read.failure.issue),
-          raw: Result.getOrElse(restore(json), () => restoreText(json))
+          problem: FieldIssue.format(read.failure),
+          raw: malformed.rawOf(json)
         })
       )
 }
@@ -516,6 +542,9 @@ export const decodeReceived = (json: unknown): Result.Result<Update, MalformedUp
   if (Result.isSuccess(decoded)) received.set(decoded.success, json)
   return decoded
 }
+
+const notParsed = (error: unknown): string =>
+  error instanceof Unparsed ? `its JSON ${error.problem}` : "it is not JSON, or is incomplete"
 
 /**
  * Decodes an update from JSON, such as the body of a webhook request, with exact integers. Fails with {@link
@@ -540,7 +569,7 @@ export const parse = (text: string): Result.Result<Update, MalformedUpdate> => {
   const json = Result.try(() => parseMarked(text))
   return Result.isSuccess(json)
     ? decode(json.success)
-    : Result.fail(new MalformedUpdate({ problem: "it is not JSON, or is incomplete", raw: text }))
+    : Result.fail(new MalformedUpdate({ problem: notParsed(json.failure), raw: text }))
 }
 
 /**
@@ -598,7 +627,7 @@ export const chatTypeOf = (update: Update): ChatType | undefined => {
  */
 export const userOf = (update: Update): User | undefined => {
   if (update.update_type === "message_callback") return update.callback.user
-  return "user" in update ? update.user : (messageOf(update)?.sender ?? undefined)
+  return "user" in update ? (update.user ?? undefined) : (messageOf(update)?.sender ?? undefined)
 }
 
 /**

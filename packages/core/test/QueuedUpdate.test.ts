@@ -70,3 +70,29 @@ describe("QueuedUpdate.fromDecoded", () => {
     })
   )
 })
+
+describe("A queued update that was sent without a time", () => {
+  const text = `{"update_type":"dialog_muted","chat_id":5,"user_id":7,"later":1}`
+
+  it("has the time of its receipt, and its text is unchanged", () => {
+    const decoded = Update.parse(text)
+    if (Result.isFailure(decoded)) return assert.fail(decoded.failure.message)
+    const received = QueuedUpdate.fromDecoded(decoded, { receivedAt: 500, text })
+    const stored = QueuedUpdate.fromStored({ ...received, receivedAt: 500, text, fingerprint: "", partitionKey: "5" })
+    for (const queued of [received, stored]) {
+      const update = Result.getOrThrow(queued.decoded)
+      assert.deepStrictEqual<unknown>(update, {
+        update_type: "dialog_muted",
+        chat_id: 5,
+        user_id: 7,
+        timestamp: 500
+      })
+      assert.deepStrictEqual(
+        Update.malformedParts(update).map(({ field }) => field),
+        ["timestamp"]
+      )
+      assert.strictEqual(queued.text, text)
+    }
+    assert.strictEqual(received.fingerprint, "dialog_muted:5:7:500")
+  })
+})

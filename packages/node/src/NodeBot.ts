@@ -30,6 +30,8 @@ export interface ClientOptions extends NodeBotHttpClient.Options {
   readonly token: string | Redacted.Redacted
   /** The address of the API host: an `https://` address, or `http://` on a loopback address. */
   readonly baseUrl: string
+  /** Maximum size of a response of the API, in bytes. Default: 8 MiB. */
+  readonly maxResponseSize?: number | undefined
 }
 
 /**
@@ -94,13 +96,13 @@ const tokenOf = ({ token }: ClientOptions): Redacted.Redacted =>
 export const layerClient = (
   options: ClientOptions
 ): Layer.Layer<BotApi.BotApi | HttpClient.HttpClient, NodeBotError, RateLimiter.RateLimiter> => {
-  const { baseUrl } = options
+  const { baseUrl, maxResponseSize } = options
   const token = tokenOf(options)
   return Layer.unwrap(
     Effect.as(
       Settings.check({ token, baseUrl }),
       // The HTTP client has its time-outs: to connect, until the response, without progress, and for the whole call.
-      BotApi.layer({ token, baseUrl, timeout: "Infinity" }).pipe(
+      BotApi.layer({ token, baseUrl, maxResponseSize, timeout: "Infinity" }).pipe(
         Layer.provide(BotApiMetrics.layer),
         Layer.provideMerge(NodeBotHttpClient.layer(options))
       )
@@ -143,7 +145,8 @@ export const layer = (options: Options): Layer.Layer<NodeBot, NodeBotError | Sto
 }
 
 /**
- * The settings of {@link layerClientConfig}: `BOT_TOKEN`, `BOT_BASE_URL` and those of `NodeBotHttpClient`.
+ * The settings of {@link layerClientConfig}: `BOT_TOKEN`, `BOT_BASE_URL`, `BOT_MAX_RESPONSE_SIZE` and those of
+ * `NodeBotHttpClient`.
  *
  * @category settings
  * @since 0.1.0

@@ -310,8 +310,8 @@ describe("classify: other responses", () => {
       const deep = `${"[".repeat(6000)}116328127605864690${"]".repeat(6000)}`
       const respond = (part: string) =>
         Json.stringify({ message: message({ [part]: 0 }) }).replace(`"${part}":0`, `"${part}":${deep}`)
-      const reason = yield* reasonOf(send, text(200, respond("link")))
-      assert.deepInclude(reason, { _tag: "InvalidResponse", status: 200, body: respond("link") })
+      const reason = yield* reasonOf(send, text(200, respond("recipient")))
+      assert.deepInclude(reason, { _tag: "InvalidResponse", status: 200, body: respond("recipient") })
       const failed = yield* reasonOf(send, text(500, deep))
       assert.deepInclude(failed, { _tag: "UnexpectedStatus", body: deep })
       const platform = scripted(text(200, respond("later")))

@@ -6,6 +6,7 @@ import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
 import * as BotApi from "../../src/BotApi.ts"
 import * as Json from "../../src/Json.ts"
 import * as RateLimiter from "../../src/RateLimiter.ts"
@@ -101,8 +102,8 @@ export const scripted = (...script: ReadonlyArray<Step>) => {
       return Object.defineProperties(
         response,
         reply._tag === "Answer"
-          ? { status: { value: reply.status }, text: { value: Effect.succeed(reply.body) } }
-          : { text: { value: Effect.fail(broken(reply.cause)) } }
+          ? { status: { value: reply.status }, stream: { value: Stream.make(new TextEncoder().encode(reply.body)) } }
+          : { stream: { value: Stream.fail(broken(reply.cause)) } }
       )
     })
   )

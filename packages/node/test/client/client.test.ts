@@ -11,8 +11,8 @@ import * as Stream from "effect/Stream"
 import type { RequestListener } from "node:http"
 import * as Servers from "../support/servers.ts"
 
-const botOn = (baseUrl: string, options?: NodeBotHttpClient.Options) =>
-  NodeBot.layer({ token: "the-token", baseUrl, ...options })
+const botOn = (baseUrl: string, options?: Partial<NodeBot.ClientOptions>) =>
+  NodeBot.layer({ token: "the-token", ...options, baseUrl })
 
 /** Returns the reason of a call that fails below HTTP without a retry. */
 const lost = (baseUrl: string, options?: NodeBotHttpClient.Options) =>
@@ -70,6 +70,27 @@ describe("the HTTP client: an API call", () => {
       assert.strictEqual(received, 0)
       yield* Effect.provideService(execute(url), RateLimiter.ConfirmPermit, () => true)
       assert.strictEqual(received, 1)
+    })
+  )
+
+  it.live("closes its connection when the response has too many bytes", () =>
+    Effect.gen(function* () {
+      const closed = yield* Deferred.make<void>()
+      let sent = 0
+      const baseUrl = yield* Servers.serve((_, response) => {
+        const chunk = Buffer.alloc(2 ** 16, " ")
+        const write = () => {
+          sent += chunk.byteLength
+          if (response.write(chunk)) setImmediate(write)
+        }
+        response.on("drain", write)
+        response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+        write()
+      })
+      const error = yield* Effect.flip(Effect.provide(Me.get(), botOn(baseUrl, { maxResponseSize: 100_000 })))
+      yield* Deferred.await(closed)
+      assert.include(error.message, "the response has more than 100000 bytes")
+      assert.isBelow(sent, 2 ** 25)
     })
   )
 

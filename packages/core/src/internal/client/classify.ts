@@ -1,8 +1,12 @@
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ApiError from "../../ApiError.ts"
 import type * as Declaration from "../../Declaration.ts"
 import { parseMarked } from "./json.ts"
+import { Unparsed } from "./nesting.ts"
+import { runSliced } from "./pausing.ts"
+import { maxUnslicedLength, parseSliced } from "./sliced.ts"
 import { memberOf } from "./wire.ts"
 
 /** A response as it was received. */
@@ -10,6 +14,8 @@ export interface Received {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly text: string
+  /** Why there is no text, if the response has one that was not read. */
+  readonly problem?: string
 }
 
 /** A successful response, with its JSON. */
@@ -20,9 +26,38 @@ export interface Accepted {
 
 const common = [ApiError.Unauthorized, ApiError.RateLimited] as const
 
-const parseJson = (text: string): { readonly json?: unknown } => {
-  const parsed = Result.try(() => parseMarked(text))
-  return Result.isSuccess(parsed) ? { json: parsed.success } : {}
+/** The JSON of a body, or why the body has none. */
+export type Body = { readonly json: unknown } | { readonly problem: string }
+
+const notJson = (text: string, error: unknown): Body => {
+  if (error instanceof Unparsed) return { problem: `the JSON ${error.problem}` }
+  return {
+    problem: text === "" ? "the body is empty" : `the body is not JSON, or is incomplete (${text.length} characters)`
+  }
+}
+
+const parseText = (text: string): Body => {
+  const parsed = Result.try({ try: () => parseMarked(text), catch: (error) => notJson(text, error) })
+  return Result.isSuccess(parsed) ? { json: parsed.success } : parsed.failure
+}
+
+/** Parses the body of a response, or returns `undefined` if it is large. The body of an error is small, or is not parsed. */
+export const parseSmall = ({ problem, status, text }: Received): Body | undefined => {
+  if (problem !== undefined) return { problem }
+  if (text.length <= maxUnslicedLength) return parseText(text)
+  return ApiError.isSuccess(status) ? undefined : { problem: `the body is too large (${text.length} characters)` }
+}
+
+/** Parses the body of a large response. */
+export const parseLarge = ({ text }: Received): Effect.Effect<Body> =>
+  Effect.match(
+    runSliced(() => parseSliced(text)),
+    { onSuccess: (json) => ({ json }), onFailure: (error) => notJson(text, error) }
+  )
+
+const jsonOf = (text: string): unknown => {
+  const body = text.length <= maxUnslicedLength ? parseText(text) : {}
+  return "json" in body ? body.json : undefined
 }
 
 const stringOf = (key: string, body: unknown): string | undefined => {
@@ -82,6 +117,7 @@ const findError = (
 export const classify = (
   endpoint: Declaration.Any,
   received: Received,
+  parsed: Body,
   redact: (text: string) => string,
   now: number
 ): Result.Result<Accepted, ApiError.ApiError> => {
@@ -89,13 +125,10 @@ export const classify = (
   const fail = (reason: ApiError.Reason) =>
     Result.fail(new ApiError.RequestFailed({ endpoint: endpoint.endpoint, reason }))
   const isSuccess = ApiError.isSuccess(status)
-  const parsed = parseJson(text)
-  if (isSuccess && !("json" in parsed)) {
-    const problem =
-      text === "" ? "the body is empty" : `the body is not JSON, or is incomplete (${text.length} characters)`
-    return fail(new ApiError.InvalidResponse({ status, problem, body: redact(text) }))
+  if (isSuccess && "problem" in parsed) {
+    return fail(new ApiError.InvalidResponse({ status, problem: parsed.problem, body: redact(text) }))
   }
-  const { json } = parsed
+  const json = "json" in parsed ? parsed.json : undefined
   const code = stringOf("code", json)
   const error = findError(endpoint, received, json, code)
   // `success: false` is never a success, even for an endpoint that does not declare `OperationRejected`.
@@ -118,7 +151,7 @@ export const classify = (
       endpoint: endpoint.endpoint,
       ...response,
       ...(error === ApiError.RateLimited ? optional("retryAfter", retryAfter) : {}),
-      ...error.matcher.read?.(parseJson(redact(text)).json)
+      ...error.matcher.read?.(jsonOf(redact(text)))
     } as never)
   )
 }

@@ -4,7 +4,7 @@ import * as CompiledSchema from "../../CompiledSchema.ts"
 import { type Declaration, paramKey } from "../../Declaration.ts"
 import * as FieldIssue from "../../FieldIssue.ts"
 import { stringifyPlain } from "./json.ts"
-import type * as malformed from "./malformed.ts"
+import { type Decoder, makeDecoder } from "./page.ts"
 
 /** The parts of an HTTP request. */
 export interface Encoded {
@@ -15,7 +15,7 @@ export interface Encoded {
 
 interface Codec {
   readonly encode: (request: unknown) => Result.Result<Encoded, ReadonlyArray<FieldIssue.FieldIssue>>
-  readonly decode: malformed.Decode<unknown>
+  readonly decoder: Decoder
 }
 
 const pathPart = /\{(\w+)\}/g
@@ -128,7 +128,7 @@ const make = (declaration: Declaration<any, any, any>): Codec => {
         ? Result.fail(issues)
         : Result.succeed({ path: path(values), query: query(values), body: body(values) })
     },
-    decode: CompiledSchema.decodeJsonResult(declaration.success)
+    decoder: makeDecoder(declaration.success)
   }
 }
 

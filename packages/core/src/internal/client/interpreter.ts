@@ -14,21 +14,24 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Tracer from "effect/Tracer"
 import * as ApiError from "../../ApiError.ts"
+import * as ClientResponse from "../../ClientResponse.ts"
 import type * as Declaration from "../../Declaration.ts"
 import * as FieldIssue from "../../FieldIssue.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import { CurrentLease, type Lease } from "../updates/currentLease.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
-import { type Accepted, classify, type Received } from "./classify.ts"
+import { type Accepted, type Body, classify, parseLarge, parseSmall, type Received } from "./classify.ts"
 import { makeAllCreated } from "../journal/created.ts"
 import { CurrentName, HasUniqueName, type Response } from "../journal/current.ts"
 import { track } from "../journal/track.ts"
 import * as codec from "./codec.ts"
 import { CurrentLatest } from "./latest.ts"
 import * as malformed from "./malformed.ts"
+import { decodeResponse } from "./page.ts"
 import { makePlatformTime } from "./platformTime.ts"
 import { makeRedact } from "./redact.ts"
 import { acceptRepeated } from "./repeated.ts"
+import { readText } from "./responseText.ts"
 import { withRetries } from "./retry.ts"
 import * as transport from "./transport.ts"
 
@@ -43,6 +46,8 @@ export interface Options {
   readonly monotonic: () => number
   /** In milliseconds. */
   readonly timeout: number
+  /** In bytes. */
+  readonly maxResponseSize: number
   readonly onRequest: ((endpoint: string, status: number | string, millis: number) => void) | undefined
 }
 
@@ -56,13 +61,18 @@ const withoutTracing = () => true
 const fail = ({ endpoint }: Declaration.Any, reason: ApiError.Reason): Effect.Effect<never, ApiError.RequestFailed> =>
   Effect.fail(new ApiError.RequestFailed({ endpoint, reason }))
 
-/** The request was not sent, because its permit or its lease had expired, for example when a connection was available. */
-const permitExpired = (cause: unknown): RateLimiter.PermitExpired | undefined => {
-  if (cause instanceof RateLimiter.PermitExpired) return cause
-  const reason = HttpClientError.isHttpClientError(cause) ? cause.reason : undefined
-  return reason?._tag === "TransportError" && reason.cause instanceof RateLimiter.PermitExpired
-    ? reason.cause
-    : undefined
+/** The cause of a failure of an HTTP client. */
+const causeOf = (error: unknown): unknown => {
+  const reason = HttpClientError.isHttpClientError(error) ? error.reason : undefined
+  return reason?._tag === "TransportError" ? reason.cause : error
+}
+
+/** A response that is too large, without its body. */
+const withoutBody = (error: unknown): Effect.Effect<Received, unknown> => {
+  const cause = causeOf(error)
+  if (!(cause instanceof ClientResponse.ResponseTooLarge)) return Effect.fail(error)
+  const problem = `${cause.message} (the option maxResponseSize, BOT_MAX_RESPONSE_SIZE)`
+  return Effect.succeed({ status: cause.status, headers: {}, text: "", problem })
 }
 
 const details: Record<RateLimiter.RateLimiterError["reason"], string> = {
@@ -82,7 +92,8 @@ const withoutPermit = ({ endpoint }: Declaration.Any, { reason, retryAfter }: Ra
     ...(reason === "Replaced" ? { isReplaced: true } : {})
   })
 
-export const make = ({ client, limiter, monotonic, onRequest, now, token, baseUrl, timeout }: Options) => {
+export const make = (options: Options) => {
+  const { client, limiter, maxResponseSize, monotonic, onRequest, now, token, baseUrl, timeout } = options
   const base = baseUrl.replace(/\/+$/, "")
   const headers = Headers.fromInput({ authorization: Redacted.value(token), accept: "application/json" })
   const redact = makeRedact(Redacted.value(token))
@@ -121,22 +132,31 @@ export const make = ({ client, limiter, monotonic, onRequest, now, token, baseUr
       lease === undefined
         ? executed
         : Effect.suspend(() => (lease.isHeld() ? executed : Effect.fail(new RateLimiter.PermitExpired())))
-    const received = Effect.flatMap(sent, ({ headers, status, text }) =>
-      Effect.map(text, (text): Received => ({ status, headers, text }))
+    const received = Effect.flatMap(sent, (response) =>
+      Effect.map(readText(response, maxResponseSize), (text): Received => ({
+        status: response.status,
+        headers: response.headers,
+        text
+      }))
     )
-    return Effect.updateContext(
+    const limited: Effect.Effect<Received, unknown> = Effect.catch(
       timeout < Infinity ? Effect.timeout(received, timeout) : received,
-      (context: Context.Context<never>) =>
-        Context.add(
-          Context.add(context, HttpClient.TracerDisabledWhen, withoutTracing),
-          RateLimiter.ConfirmPermit,
-          confirmPermit
-        )
+      withoutBody
+    )
+    return Effect.updateContext(limited, (context: Context.Context<never>) =>
+      context.pipe(
+        Context.add(HttpClient.TracerDisabledWhen, withoutTracing),
+        Context.add(RateLimiter.ConfirmPermit, confirmPermit),
+        Context.add(ClientResponse.MaxSize, maxResponseSize)
+      )
     )
   }
 
-  const read = (endpoint: Declaration.Any, received: Received): Effect.Effect<Accepted, ApiError.ApiError> =>
-    Effect.fromResult(classify(endpoint, received, redact.text, now()))
+  const read = (endpoint: Declaration.Any, received: Received): Effect.Effect<Accepted, ApiError.ApiError> => {
+    const read = (body: Body) => Effect.fromResult(classify(endpoint, received, body, redact.text, now()))
+    const body = parseSmall(received)
+    return body === undefined ? Effect.flatMap(parseLarge(received), read) : read(body)
+  }
 
   const execute = <Request, Success, E extends ApiError.Declared>(
     endpoint: Declaration.Named<Request, Success, E>,
@@ -144,7 +164,7 @@ export const make = ({ client, limiter, monotonic, onRequest, now, token, baseUr
   ): Effect.Effect<Success, E | ApiError.Common> =>
     Effect.withFiber((fiber) => {
       const { dialog, idempotent, limit, longPoll, lookUp, method } = endpoint.declaration
-      const { decode, encode } = codec.of(endpoint.declaration)
+      const { decoder, encode } = codec.of(endpoint.declaration)
       const encoded = encode(request)
       if (Result.isFailure(encoded)) return fail(endpoint, new ApiError.InvalidRequest({ issues: encoded.failure }))
 
@@ -173,8 +193,8 @@ export const make = ({ client, limiter, monotonic, onRequest, now, token, baseUr
         const startedAt = now()
         return Effect.matchEffect(send(toHttpRequest(method, body), attemptTimeout, lease, confirmPermit), {
           onFailure: (cause): Attempt => {
-            const expired = permitExpired(cause)
-            if (expired === undefined) return failTransport(endpoint, cause, startedAt)
+            const expired = causeOf(cause)
+            if (!(expired instanceof RateLimiter.PermitExpired)) return failTransport(endpoint, cause, startedAt)
             return span === undefined ? attempt : Effect.fail(expired)
           },
           onSuccess: (received): Attempt => {
@@ -217,9 +237,12 @@ export const make = ({ client, limiter, monotonic, onRequest, now, token, baseUr
         })
       )
       const onRateLimited = (retryAfter: Duration.Duration | undefined) => limiter.onRateLimited(permit!, retryAfter)
-      const decodeResponse = ({ json, received }: Accepted): Response<Success> => {
+      const decode = ({ json, received }: Accepted): Effect.Effect<Response<Success>> => {
         const parts: Array<malformed.MalformedPart> = []
-        return { received, parts, decoded: malformed.decode(decode, json, parts) as Response<Success>["decoded"] }
+        return Effect.map(
+          decodeResponse(decoder, json, parts),
+          (decoded) => ({ received, parts, decoded }) as Response<Success>
+        )
       }
       const finish = ({ decoded, parts, received: { status, text } }: Response<Success>) => {
         if (Result.isSuccess(decoded)) {
@@ -234,7 +257,7 @@ export const make = ({ client, limiter, monotonic, onRequest, now, token, baseUr
           const revealed = dialog(request, decoded.success)
           return revealed === undefined ? success : Effect.andThen(limiter.linkDialog(revealed), success)
         }
-        const problem = redact.text(FieldIssue.formatSchemaIssue(decoded.failure.issue))
+        const problem = redact.text(FieldIssue.format(decoded.failure))
         return fail(endpoint, new ApiError.InvalidResponse({ status, problem, body: redact.text(text) }))
       }
       const update = fiber.getRef(CurrentUpdate)
@@ -247,10 +270,9 @@ export const make = ({ client, limiter, monotonic, onRequest, now, token, baseUr
       if (journal === undefined && lookUp !== undefined) {
         const tracked = track(endpoint, request, created)
         begun = Effect.andThen(tracked.begin, held)
-        return Effect.flatMap(Effect.onExitPrimitive(Effect.map(attempts, decodeResponse), tracked.end), finish)
+        return Effect.flatMap(Effect.onExitPrimitive(Effect.flatMap(attempts, decode), tracked.end), finish)
       }
-      if (journal === undefined || idempotent)
-        return Effect.flatMap(attempts, (accepted) => finish(decodeResponse(accepted)))
+      if (journal === undefined || idempotent) return Effect.flatMap(Effect.flatMap(attempts, decode), finish)
       const response = journal.callEndpoint({
         endpoint,
         request,
@@ -263,9 +285,9 @@ export const make = ({ client, limiter, monotonic, onRequest, now, token, baseUr
         run: (begin) => {
           const recorded = Effect.map(begin, () => void (isRecorded = true))
           begun = Effect.andThen(recorded, held)
-          return Effect.map(attempts, decodeResponse)
+          return Effect.flatMap(attempts, decode)
         },
-        read: (text) => Effect.map(read(endpoint, { status: 200, headers: {}, text }), decodeResponse)
+        read: (text) => Effect.flatMap(read(endpoint, { status: 200, headers: {}, text }), decode)
       })
       return Effect.flatMap(response, finish)
     }) as Effect.Effect<Success, E | ApiError.Common>

@@ -1,5 +1,6 @@
 import * as Result from "effect/Result"
-import { cutDeepParts, isCut, isTooDeep, restoreDeepParts, tooDeep } from "./nesting.ts"
+import * as Platform from "../../Platform.ts"
+import { cut, cutDeepParts, hasTooManyValues, isTooDeep, limitOf, restoreParts, Unparsed } from "./nesting.ts"
 
 /** The shortest integer that a double may not hold. */
 const longDigits = 16
@@ -19,12 +20,25 @@ const bracket = 91
 const underscore = 95
 const smallE = 101
 
-const reviveLong = (_key: string, value: unknown, context: { readonly source?: string }): unknown =>
-  typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(context.source ?? "")
-    ? BigInt(context.source!)
-    : value
+/** Whether an integer, without its sign, has too many digits to be converted. */
+const isTooLong = (digits: number): boolean => digits > Platform.maxJsonDigits
 
-const parseWithReviver = JSON.parse as (text: string, reviver: typeof reviveLong) => unknown
+type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
+
+const reviveWith =
+  (onTooLong: (digits: string) => unknown): Reviver =>
+  (_key, value, { source = "" }) => {
+    if (typeof value !== "number" || Number.isSafeInteger(value) || !/^-?\d+$/.test(source)) return value
+    return isTooLong(source.length - (value < 0 ? 1 : 0)) ? onTooLong(source) : BigInt(source)
+  }
+
+const reviveOrCut = reviveWith((digits) => cut("long", digits))
+
+const reviveOrThrow = reviveWith(() => {
+  throw new Unparsed("long")
+})
+
+const parseWithReviver = JSON.parse as (text: string, reviver: Reviver) => unknown
 
 // `JSON.parse` accepts any depth, but a reviver and functions that walk the value overflow the stack.
 const parseCut = (text: string): unknown => {
@@ -33,7 +47,7 @@ const parseCut = (text: string): unknown => {
 }
 
 const parseSlowly = (text: string): unknown =>
-  parseWithReviver(isTooDeep(text, JSON.parse(text)) ? cutDeepParts(text) : text, reviveLong)
+  parseWithReviver(isTooDeep(text, JSON.parse(text)) ? cutDeepParts(text) : text, reviveOrCut)
 
 type Position = "member" | "elsewhere" | "string"
 
@@ -81,31 +95,52 @@ const findLong = (text: string, from: number): number => {
   return -1
 }
 
+const noDigit = /\D/g
+
+/** The end of the digits at a position. A regular expression is faster for many digits, and slower for few. */
+const endOfDigits = (text: string, start: number): number => {
+  let end = start
+  while (end - start < Platform.maxJsonDigits && isDigit(text.charCodeAt(end))) end++
+  if (!isDigit(text.charCodeAt(end))) return end
+  noDigit.lastIndex = end
+  return noDigit.exec(text)?.index ?? text.length
+}
+
 /**
- * Parses JSON. An integer that a double cannot hold and a part that is nested too deep are marked, for `toBigInt` and
- * `restore`.
+ * Parses JSON of any number of values. An integer that a double cannot hold, one that is too long, and a part that is
+ * nested too deep are marked, for `toBigInt` and `restore`.
  *
  * A reviver takes five times as long as the parse alone (`npm run bench`, decoding). So a number after the name of a member
  * is replaced in the text by a marked one. If a number cannot be distinguished from the inside of a string, the reviver is
  * used.
  */
-export const parseMarked = (text: string): unknown => {
+export const parseAndMark = (text: string): unknown => {
   let out = ""
   let done = 0
   let end = 0
   for (let start = findLong(text, 0); start >= 0; start = findLong(text, end)) {
-    end = start + longDigits
-    while (isDigit(text.charCodeAt(end))) end++
+    end = endOfDigits(text, start + longDigits)
     if (text.charCodeAt(start) === zero) continue
     if (text.charCodeAt(start - 1) === minus) start--
     if (!isInteger(text, start, end)) continue
     const position = positionOf(text, start)
     if (position === "elsewhere") return parseSlowly(text)
     if (position === "string") continue
-    out += text.slice(done, start) + openMark + text.slice(start, end) + closeMark
+    const digits = text.slice(start, end)
+    out += text.slice(done, start)
+    out += isTooLong(end - start) ? JSON.stringify(cut("long", digits)) : openMark + digits + closeMark
     done = end
   }
   return parseCut(done === 0 ? text : out + text.slice(done))
+}
+
+/**
+ * Parses JSON of the platform: as `parseAndMark`, but throws if the text has more than `Platform.maxJsonValues` values,
+ * because the time to decode and to repair them is not interrupted.
+ */
+export const parseMarked = (text: string): unknown => {
+  if (hasTooManyValues(text)) throw new Unparsed("many")
+  return parseAndMark(text)
 }
 
 // A marked integer is an array of one string that starts with a control character which JSON does not escape. No schema of
@@ -114,14 +149,14 @@ const mark = 0x80
 const openMark = `["${String.fromCharCode(mark)}`
 const closeMark = '"]'
 
-const markedInteger = /^\x80-?\d{16,}$/
+const markedInteger = new RegExp(`^\\x80-?\\d{16,${Platform.maxJsonDigits}}$`)
 
 const markedText = (value: unknown): string | undefined =>
   Array.isArray(value) && value.length === 1 && typeof value[0] === "string" && markedInteger.test(value[0])
     ? value[0].slice(1)
     : undefined
 
-const decimal = /^-?\d+$/
+const decimal = new RegExp(`^-?\\d{1,${Platform.maxJsonDigits}}$`)
 
 /** Returns the integer that `parseMarked` marked, or any other value unchanged. */
 export const toBigInt = (value: unknown): unknown => {
@@ -131,11 +166,9 @@ export const toBigInt = (value: unknown): unknown => {
   return digits === undefined ? value : BigInt(digits)
 }
 
-class TooDeep extends SyntaxError {
-  override readonly name = "SyntaxError"
-  constructor() {
-    super(`The JSON ${tooDeep}.`)
-  }
+const throwIfCut = (list: ReadonlyArray<unknown>): void => {
+  const limit = limitOf(list)
+  if (limit !== undefined) throw new Unparsed(limit)
 }
 
 const restoreMarks = (value: unknown): unknown => {
@@ -143,7 +176,7 @@ const restoreMarks = (value: unknown): unknown => {
   if (!Array.isArray(value)) {
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, restoreMarks(member)]))
   }
-  if (isCut(value)) throw new TooDeep()
+  throwIfCut(value)
   const digits = markedText(value)
   return digits === undefined ? value.map(restoreMarks) : BigInt(digits)
 }
@@ -159,22 +192,22 @@ const restoreInPlace = (value: unknown): unknown => {
     }
     return value
   }
-  if (isCut(value)) throw new TooDeep()
+  throwIfCut(value)
   const digits = markedText(value)
   if (digits !== undefined) return BigInt(digits)
   for (let index = 0; index < value.length; index++) value[index] = restoreInPlace(value[index])
   return value
 }
 
-/** Replaces marked integers in a raw value by bigints. Fails if a part of the value was nested too deep. */
-export const restore = (value: unknown): Result.Result<unknown, SyntaxError> =>
-  Result.try({ try: () => restoreMarks(value), catch: (error) => error as SyntaxError })
+/** Replaces marked integers in a raw value by bigints. Fails if a part of the value was not parsed. */
+export const restore = (value: unknown): Result.Result<unknown, Unparsed> =>
+  Result.try({ try: () => restoreMarks(value), catch: (error) => error as Unparsed })
 
 const markedLong = /\["\x80(-?\d{16,})"\]/g
 
-/** The JSON text of a raw value, with its integers and parts that were nested too deep. */
+/** The JSON text of a raw value, with its integers and the parts that were not parsed. */
 export const restoreText = (value: unknown): string =>
-  restoreDeepParts(JSON.stringify(value, writeLong)).replace(markedLong, "$1")
+  restoreParts(JSON.stringify(value, writeLong)).replace(markedLong, "$1")
 
 // A string that looks like a marked integer needs the reviver.
 const likeMarked = /"(?:[\x80\x81]|\\u008[01])/
@@ -182,16 +215,16 @@ const likeMarked = /"(?:[\x80\x81]|\\u008[01])/
 /** Parses JSON. Throws if the text is nested too deep. */
 export const parsePlain = (text: string): unknown => {
   const value: unknown = JSON.parse(text)
-  if (isTooDeep(text, value)) throw new TooDeep()
+  if (isTooDeep(text, value)) throw new Unparsed("deep")
   return value
 }
 
-/** Parses JSON with a bigint for every integer that a double cannot hold. Throws if the text is nested too deep. */
+/** Parses JSON with a bigint for every integer that a double cannot hold. Throws if it is nested too deep or too long. */
 export const parseExactly = (text: string): unknown => {
   const isLong = findLong(text, 0) >= 0
-  if (isLong && !likeMarked.test(text)) return restoreInPlace(parseMarked(text))
+  if (isLong && !likeMarked.test(text)) return restoreInPlace(parseAndMark(text))
   const value = parsePlain(text)
-  return isLong ? parseWithReviver(text, reviveLong) : value
+  return isLong ? parseWithReviver(text, reviveOrThrow) : value
 }
 
 const rawJSON = (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON

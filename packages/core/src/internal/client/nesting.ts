@@ -1,10 +1,11 @@
 import * as Platform from "../../Platform.ts"
 
-const quote = 34
-const openList = 91
+export const quote = 34
+const comma = 44
+export const openList = 91
 const backslash = 92
-const closeList = 93
-const openObject = 123
+export const closeList = 93
+export const openObject = 123
 const closeObject = 125
 
 const hasMore = (text: string, bracket: string, count: number): boolean => {
@@ -30,7 +31,8 @@ export const isTooDeep = (text: string, value: unknown): boolean =>
   (hasMore(text, "{", Platform.maxJsonDepth / 2) || hasMore(text, "[", Platform.maxJsonDepth / 2)) &&
   isDeeper(value, Platform.maxJsonDepth)
 
-const endOfString = (text: string, start: number): number => {
+/** The position of the quote that ends a string, or the end of the text. */
+export const endOfString = (text: string, start: number): number => {
   for (let end = start + 1; end < text.length; end++) {
     const code = text.charCodeAt(end)
     if (code === quote) return end
@@ -38,6 +40,38 @@ const endOfString = (text: string, start: number): number => {
   }
   return text.length
 }
+
+/** How much one JSON value is. */
+interface Extent {
+  /** The position of the comma or of the bracket after the value. */
+  readonly end: number
+  /** Number of its values, itself included. */
+  readonly values: number
+}
+
+/** Measures the value that starts at a position. Nothing is allocated, so the text can be of any size. */
+export const measure = (text: string, start: number): Extent => {
+  let depth = 0
+  let values = 1
+  for (let at = start; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) at = endOfString(text, at)
+    else if (code === openList || code === openObject) {
+      depth++
+      values++
+    } else if (code === closeList || code === closeObject) {
+      if (depth-- === 0) return { end: at, values }
+    } else if (code === comma) {
+      if (depth === 0) return { end: at, values }
+      values++
+    }
+  }
+  return { end: text.length, values }
+}
+
+/** Whether a JSON text has more values than `Platform.maxJsonValues`. A value has at least two characters. */
+export const hasTooManyValues = (text: string): boolean =>
+  text.length > 2 * Platform.maxJsonValues && measure(text, 0).values > Platform.maxJsonValues
 
 /** The objects and lists one level below the maximum depth, as their starts and ends in the text. */
 const deepParts = (text: string): ReadonlyArray<readonly [start: number, end: number]> => {
@@ -56,39 +90,61 @@ const deepParts = (text: string): ReadonlyArray<readonly [start: number, end: nu
   return parts
 }
 
-const mark = "\u0081deep:"
-
-/**
- * Replaces the parts of a JSON text that are too deep by a mark: a list of one string, which starts with a control
- * character and holds the text of the part.
- */
-export const cutDeepParts = (text: string): string => {
-  let cut = ""
-  let done = 0
-  for (const [start, end] of deepParts(text)) {
-    cut += text.slice(done, start) + JSON.stringify([mark + text.slice(start, end)])
-    done = end
-  }
-  return cut + text.slice(done)
+const problems = {
+  deep: `is nested deeper than ${Platform.maxJsonDepth} levels`,
+  many: `has more than ${Platform.maxJsonValues} values`,
+  long: `has an integer of more than ${Platform.maxJsonDigits} digits`
 }
 
-/** Whether a value is the mark of a part that was too deep. */
-export const isCut = (value: unknown): boolean =>
-  Array.isArray(value) && value.length === 1 && typeof value[0] === "string" && value[0].startsWith(mark)
+/** Why a part of a JSON text is not parsed. */
+export type Limit = keyof typeof problems
+
+/** A JSON text that is not parsed, because its structure exceeds a limit. */
+export class Unparsed extends SyntaxError {
+  override readonly name = "SyntaxError"
+  readonly problem: string
+  constructor(limit: Limit) {
+    super(`The JSON ${problems[limit]}.`)
+    this.problem = problems[limit]
+  }
+}
+
+const mark = "\u0081"
+
+/** The mark of a part that is not parsed: a list of one string, which starts with a control character. */
+export const cut = (limit: Limit, part: string): ReadonlyArray<string> => [`${mark}${limit}:${part}`]
+
+/** Replaces the parts of a JSON text that are too deep by marks. */
+export const cutDeepParts = (text: string): string => {
+  let rest = ""
+  let done = 0
+  for (const [start, end] of deepParts(text)) {
+    rest += text.slice(done, start) + JSON.stringify(cut("deep", text.slice(start, end)))
+    done = end
+  }
+  return rest + text.slice(done)
+}
+
+const marked = /^\u0081(deep|many|long):/
+
+/** The limit that a part exceeds, if a value is the mark of a part that is not parsed. */
+export const limitOf = (value: unknown): Limit | undefined =>
+  Array.isArray(value) && value.length === 1 && typeof value[0] === "string"
+    ? (marked.exec(value[0])?.[1] as Limit | undefined)
+    : undefined
 
 const markStart = `["${mark}`
 
 /** Puts the parts back into a JSON text. */
-export const restoreDeepParts = (text: string): string => {
+export const restoreParts = (text: string): string => {
   let restored = ""
   let done = 0
-  for (let start = text.indexOf(markStart); start >= 0; start = text.indexOf(markStart, done)) {
+  for (let start = text.indexOf(markStart); start >= 0; start = text.indexOf(markStart, start + 1)) {
     const end = endOfString(text, start + 1) + 1
-    restored += text.slice(done, start) + (JSON.parse(text.slice(start + 1, end)) as string).slice(mark.length)
+    const part = JSON.parse(text.slice(start + 1, end)) as string
+    if (limitOf([part]) === undefined || text.charCodeAt(end) !== closeList) continue
+    restored += text.slice(done, start) + part.slice(part.indexOf(":") + 1)
     done = end + 1
   }
   return restored + text.slice(done)
 }
-
-/** The problem of a value that is nested too deep. */
-export const tooDeep = `is nested deeper than ${Platform.maxJsonDepth} levels`

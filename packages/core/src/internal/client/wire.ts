@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
 import { restore, toBigInt } from "./json.ts"
-import { tooDeep } from "./nesting.ts"
+import { Unparsed } from "./nesting.ts"
 
 /** Creates one result for each schema, because most keys have one of few schemas. */
 const once = <R extends Schema.Top>(make: (schema: Schema.Top) => R) => {
@@ -37,13 +37,11 @@ export const Int64: Int64 = Schema.Unknown.pipe(
   })
 )
 
-const unreadable = Symbol("unreadable")
+const restoreRaw = (value: unknown): unknown => Result.merge(restore(value))
 
-const restoreRaw = (value: unknown): unknown => Result.getOrElse(restore(value), () => unreadable)
+const Restored = Schema.Unknown.check(Schema.makeFilter((raw) => !(raw instanceof Unparsed) || raw.problem))
 
-const Restored = Schema.Unknown.check(Schema.makeFilter((raw) => raw !== unreadable || tooDeep))
-
-/** JSON of any shape, with exact integers. Decoding fails if it is nested too deep. */
+/** JSON of any shape, with exact integers. Decoding fails if a part of it was not parsed. */
 export const Raw: Schema.Codec<unknown, unknown> = Schema.Unknown.pipe(
   Schema.decodeTo(Restored, {
     decode: Getter.transform(restoreRaw),

@@ -2,7 +2,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { ApiError, Uncertain } from "../../ApiError.ts"
 import type * as Result from "effect/Result"
-import type * as Schema from "effect/Schema"
+import type { FieldIssue } from "../../FieldIssue.ts"
 import type { Dialog, LostCall, Named } from "../../Declaration.ts"
 import type { Received } from "../client/classify.ts"
 import type { Encoded } from "../client/codec.ts"
@@ -64,7 +64,7 @@ export interface Call<in out A, in out E> {
 export interface Response<Success> {
   readonly received: Received
   readonly parts: ReadonlyArray<MalformedPart>
-  readonly decoded: Result.Result<Success, Schema.SchemaError>
+  readonly decoded: Result.Result<Success, ReadonlyArray<FieldIssue>>
 }
 
 /** A call of an endpoint that is not idempotent. */

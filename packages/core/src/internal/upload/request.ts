@@ -12,6 +12,7 @@ import * as Stream from "effect/Stream"
 import { Transport } from "../../ApiError.ts"
 import { LimitExceeded, type Reason, SourceFailed } from "../../UploadError.ts"
 import { makeRedact } from "../client/redact.ts"
+import { readText } from "../client/responseText.ts"
 import * as transport from "../client/transport.ts"
 import type { Progress } from "./progress.ts"
 import type { HostResponse } from "./protocol.ts"
@@ -107,6 +108,9 @@ const transportFailed = (cause: unknown): Transport => {
 // Trace headers would disclose internals of the program to the upload host.
 const withoutTracing = () => true
 
+/** Responses of upload hosts have a few hundred bytes. */
+const maxResponseSize = 2 ** 16
+
 /** Sends a request and reads its response. There is no time-out for the whole request, only for a stall. */
 export const send = (
   { body, headers, method, url }: HostRequest,
@@ -138,7 +142,7 @@ export const send = (
     return HttpClient.execute(request).pipe(
       Effect.tap(() => Effect.sync(progress.recordActivity)),
       Effect.flatMap((response) =>
-        Effect.map(response.text, (text): HostResponse => ({ status: response.status, text }))
+        Effect.map(readText(response, maxResponseSize), (text): HostResponse => ({ status: response.status, text }))
       ),
       Duration.isFinite(stallTimeout) ? Effect.raceFirst(failOnStall(progress, stallTimeout)) : (self) => self,
       Effect.provideService(HttpClient.TracerDisabledWhen, withoutTracing),

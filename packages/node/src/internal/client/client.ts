@@ -1,3 +1,4 @@
+import { MaxSize, ResponseTooLarge } from "@colloquy/core/ClientResponse"
 import { ConfirmPermit, PermitExpired } from "@colloquy/core/RateLimiter"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import type { Dispatcher } from "undici/index.js"
@@ -37,12 +38,14 @@ const readResponse = (
   request: HttpClientRequest.HttpClientRequest,
   url: string,
   confirmPermit: () => boolean,
+  maxSize: number,
   resume: (received: Received) => void
 ): Dispatcher.DispatchHandler & { readonly abort: (reason: Error) => void } => {
   let controller: Dispatcher.DispatchController | undefined
   let end: Error | undefined
   let status = 0
   let headers = {}
+  let size = 0
   const chunks: Array<Buffer> = []
   return {
     onRequestStart(started) {
@@ -55,8 +58,10 @@ const readResponse = (
       status = responseStatus
       headers = responseHeaders
     },
-    onResponseData(_, chunk) {
-      chunks.push(chunk)
+    onResponseData(current, chunk) {
+      size += chunk.byteLength
+      if (size <= maxSize) chunks.push(chunk)
+      else current.abort(new ResponseTooLarge({ status, limit: maxSize }))
     },
     onResponseEnd() {
       const body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
@@ -83,10 +88,11 @@ const call = (
   deadlines: Deadlines | undefined,
   request: HttpClientRequest.HttpClientRequest,
   { origin, path }: Address,
-  confirmPermit: () => boolean
+  fiber: Fiber.Fiber<unknown, unknown>
 ): Received =>
   Effect.callback((resume) => {
-    const handler = readResponse(request, origin + path, confirmPermit, (received) => {
+    const confirmPermit = fiber.getRef(ConfirmPermit)
+    const handler = readResponse(request, origin + path, confirmPermit, fiber.getRef(MaxSize), (received) => {
       clear()
       resume(received)
     })
@@ -151,7 +157,7 @@ export const makeClient = Effect.fnUntraced(function* (dispatcher: Dispatcher, c
       Effect.withFiber((fiber) => {
         const address = isApiCall(request, fiber) ? addressOf(request) : undefined
         return address !== undefined
-          ? call(dispatcher, deadlines, request, address, fiber.getRef(ConfirmPermit))
+          ? call(dispatcher, deadlines, request, address, fiber)
           : Effect.flatMap(withUndiciBody(request), general.execute)
       })
     ),
