@@ -18,7 +18,7 @@ import {
   Messages,
   Payload,
   State,
-  type Update,
+  Update,
   User
 } from "../src/index.ts"
 import { during, platform, settled } from "./support/restarts.ts"
@@ -405,6 +405,41 @@ describe("a menu on the emulator", () => {
       yield* during(bot, Effect.void)
       assert.deepStrictEqual(yield* lastView(group), ["Votes: Ben, Ann", "Vote (2)"])
       assert.deepStrictEqual(yield* notifications, [])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("does nothing for a press of a button that its page has for others, also one that closes or turns it", () =>
+    Effect.gen(function* () {
+      const [ann, ben] = yield* Effect.all([Emulator.user("Ann"), Emulator.user("Ben")])
+      const group = yield* Emulator.chat({ members: [ann, ben], bot: { admin: true } })
+      const menu = Menu.make(
+        "poll",
+        { pages: { main: Schema.Void, inner: Schema.Void } },
+        {
+          main: ({ open }) => ({ text: "Main", rows: [[open("Open", "inner")]] }),
+          inner: ({ update }) => ({
+            text: "Poll",
+            rows: [
+              [button("vote")],
+              ...(update !== undefined && Update.userIdOf(update) === ann.user_id
+                ? [
+                    [Menu.close("Close"), Menu.back("Back"), Menu.refresh("Again")],
+                    Menu.list("voters", ["a", "b"], (name) => button(name), { perPage: 1 })
+                  ]
+                : [])
+            ]
+          })
+        }
+      )
+      const bot = Handler.first(
+        Command.make("poll").on((update) => menu.reply(update, "inner")),
+        menu.handler
+      )
+      for (const text of ["Close", "Back", "Again", "›"]) {
+        yield* during(bot, ann.send(group, "/poll"))
+        yield* pressLast(bot, ben, group, text)
+        assert.deepStrictEqual(yield* lastView(group), ["Poll", "vote"])
+      }
     }).pipe(Effect.provide(platform))
   )
 

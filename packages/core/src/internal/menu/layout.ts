@@ -64,6 +64,22 @@ const pageOf = (place: Place, update: Update | undefined): Page<Pages, unknown> 
 const invalid = (menu: Definition, { frame }: Place, problem: string) =>
   new InvalidMenu({ menuName: menu.name, page: frame.p, problem })
 
+/** Runs the function of the current page. */
+const render = (
+  menu: Definition,
+  places: ReadonlyArray<Place>,
+  update: Update | undefined
+): Effect.Effect<AnyContent, unknown, unknown> =>
+  Effect.suspend(() => {
+    const place = currentOf(places)
+    const rendered = menu.renders.get(place.frame.p)!(pageOf(place, update))
+    return Effect.isEffect(rendered) ? rendered : Effect.succeed(rendered)
+  })
+
+/** Whether the current page has a list. Its items are not loaded. */
+export const hasList = (menu: Definition, places: ReadonlyArray<Place>, update: Update, list: string) =>
+  Effect.map(render(menu, places, update), ({ rows }) => rows.some((row) => isBlock(row) && row.name === list))
+
 /** Runs the function of the current page, and arranges its rows. */
 export const layOut = Effect.fnUntraced(function* (
   menu: Definition,
@@ -71,8 +87,7 @@ export const layOut = Effect.fnUntraced(function* (
   update: Update | undefined
 ) {
   const place = currentOf(places)
-  const rendered = menu.renders.get(place.frame.p)!(pageOf(place, update))
-  const content = Effect.isEffect(rendered) ? yield* rendered : rendered
+  const content = yield* render(menu, places, update)
   const rows: Array<AnyRow> = []
   const lists = new Set<string>()
   for (const row of content.rows) {

@@ -6,7 +6,7 @@ import { type Of, type Update, userIdOf } from "../../Update.ts"
 import { withoutKeyboard } from "../handlers/keyboard.ts"
 import { mayBeAnswered } from "../updates/answers.ts"
 import { newer } from "../updates/newer.ts"
-import { type Definition, find, layOut, type Shown, toMessage } from "./layout.ts"
+import { type Definition, find, hasList, layOut, type Shown, toMessage } from "./layout.ts"
 import { open, type Place, placeOf, type Pressed, readPlaces, turn } from "./location.ts"
 import { isFirst, nonceOf } from "./once.ts"
 
@@ -158,28 +158,27 @@ export const press = Effect.fnUntraced(function* (
   if (update.message == null) return yield* outdated(menu, policy, [], update)
   const places = yield* readPlaces(menu.codecs, at)
   if (places.length === 0 || places.length < at.length) return yield* outdated(menu, policy, places, update)
-  switch (act[0]) {
-    case "refresh":
-      return yield* show(menu, places, update, undefined)
-    case "back":
-      return yield* show(menu, back(menu, places), update, undefined)
-    case "close":
-      return yield* show(menu, places, update, undefined, false)
-    case "turn":
-      return yield* show(menu, turn(places, act[1], act[2]), update, undefined)
-  }
+  if (act[0] === "turn" && (yield* hasList(menu, places, update, act[1])))
+    return yield* show(menu, turn(places, act[1], act[2]), update, undefined)
   const button = yield* find(yield* layOut(menu, places, update), act)
   if (button === undefined) return yield* outdated(menu, policy, places, update)
   const { action } = button
-  if (action._tag === "Open") {
-    const place = yield* placeOf(menu.name, menu.codecs, action.page, action.params)
-    return yield* show(menu, open(places, place), update, undefined)
+  switch (action._tag) {
+    case "Back":
+      return yield* show(menu, back(menu, places), update, undefined)
+    case "Close":
+      return yield* show(menu, places, update, undefined, false)
+    case "Open": {
+      const place = yield* placeOf(menu.name, menu.codecs, action.page, action.params)
+      return yield* show(menu, open(places, place), update, undefined)
+    }
+    case "Press": {
+      const mid = update.message.body?.mid ?? ""
+      const isCounted = !action.isOnce || (yield* isFirst(mid, pressed.n ?? "", action.name, action.value))
+      if (!isCounted) return yield* outdated(menu, policy, places, update)
+      return yield* conclude(menu, places, update, yield* run(action.run(update)))
+    }
+    default:
+      return yield* show(menu, places, update, undefined)
   }
-  if (action._tag !== "Press") return yield* show(menu, places, update, undefined)
-  if (action.isOnce) {
-    const nonce = pressed.n ?? ""
-    const isCounted = yield* isFirst(update.message.body?.mid ?? "", nonce, action.name, action.value)
-    if (!isCounted) return yield* outdated(menu, policy, places, update)
-  }
-  return yield* conclude(menu, places, update, yield* run(action.run(update)))
 })
