@@ -223,6 +223,74 @@ describe("conversations and new versions of the code", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("ask a choice of several again, with what is chosen, if the pressed button does not exist any more", () =>
+    Effect.gen(function* () {
+      const make = (choices: Talk.Choices) =>
+        botOf((talk: Talk.Talk) => talk.choose("color", { say: "Color?", choices, several: true }))
+      const ann = yield* Emulator.user("Ann")
+      const before = make({ r: "Red", b: "Blue" })
+      yield* during(before, Effect.andThen(writes(ann, "/go"), presses(ann, "Blue")))
+      yield* during(make({ g: "Green", b: "Blue" }), presses(ann, "Red"))
+      assert.strictEqual(yield* ann.notification, "This question is closed.")
+      assert.deepStrictEqual(
+        (yield* sent(ann)).map((message) => [textOf(message), ...buttonsOf(message)]),
+        [["Color?"], ["Color?", "Green", "✓ Blue", "Done"]]
+      )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("ask again if the button that led back was removed", () =>
+    Effect.gen(function* () {
+      const make = (back: boolean) =>
+        botOf(
+          Effect.fn(function* (talk: Talk.Talk) {
+            yield* talk.ask("name", { say: "Name?" })
+            yield* talk.ask("place", { say: "Place?", back })
+          })
+        )
+      const ann = yield* Emulator.user("Ann")
+      yield* during(make(true), Effect.andThen(writes(ann, "/go"), writes(ann, "Ann")))
+      yield* during(make(false), presses(ann, "Back"))
+      assert.strictEqual(yield* ann.notification, "This question is closed.")
+      assert.deepStrictEqual(yield* texts(ann), ["Name?", "Place?", "Place?"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("keep an answer for a later question only from a user who may answer it", () =>
+    Effect.gen(function* () {
+      const [ann, bob] = [yield* Emulator.user("Ann"), yield* Emulator.user("Bob")]
+      const group = yield* Emulator.chat({ owner: ann, members: [bob], bot: { admin: true } })
+      const make = (isNew: boolean) =>
+        botOf(
+          Effect.fn(function* (talk: Talk.Talk) {
+            const from = ann.user_id
+            if (isNew) yield* talk.confirm("gift", { say: "Is it a gift?", from })
+            const address = yield* talk.ask("address", { say: "Where to?", from })
+            yield* talk.say(`It goes to ${address}`)
+          }),
+          { of: "chat" }
+        )
+      const said = Effect.map(Emulator.messages(group), (all) => all.filter(({ sender }) => sender?.is_bot === true))
+      const sends = (person: typeof ann, text: string) =>
+        Effect.andThen(person.send(group, text), TestClock.adjust("1 second"))
+      yield* during(make(false), sends(ann, "/go"))
+      yield* during(
+        make(true),
+        Effect.gen(function* () {
+          yield* sends(bob, "my house")
+          yield* ann.press(
+            (yield* said).findLast((message) => textOf(message) === "Is it a gift?")!,
+            "Yes"
+          )
+          yield* TestClock.adjust("1 second")
+          assert.strictEqual(textOf((yield* said).at(-1)!), "Where to?")
+          yield* sends(ann, "Riga")
+        })
+      )
+      assert.strictEqual(textOf((yield* said).at(-1)!), "It goes to Riga")
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("lose their buttons by the handler of removed conversations if they were removed", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
@@ -273,6 +341,23 @@ describe("conversations and new versions of the code", () => {
         assert.deepStrictEqual(yield* deploy(before, { version: 2, onVersion }), policies[policy])
       }
       assert.deepStrictEqual(seen, [1, 1, 1])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("follow the policy for another version also after the answer that they go on", () =>
+    Effect.gen(function* () {
+      const make = (version: number) =>
+        botOf(before, { version, ifRunning: "ask", onVersion: version === 1 ? "continue" : "tell" })
+      const ann = yield* Emulator.user("Ann")
+      yield* during(
+        make(1),
+        Effect.gen(function* () {
+          for (const text of ["/go", "Ann", "/go"]) yield* writes(ann, text)
+        })
+      )
+      yield* during(make(2), presses(ann, "No"))
+      assert.strictEqual((yield* texts(ann)).at(-1), "Something has changed here. Please begin again.")
+      assert.deepStrictEqual(yield* left("form"), nothing)
     }).pipe(Effect.provide(layer))
   )
 
@@ -339,7 +424,10 @@ describe("conversations and new versions of the code", () => {
       })
       assert.deepStrictEqual(yield* play("Ann", "one", "text", "Red"), [["Color?"], ["Color?"]])
       assert.deepStrictEqual(yield* play("Bob", "one", "several", "Red"), [["Color?", "✓ Red", "Blue", "Done"]])
-      assert.deepStrictEqual(yield* play("Cid", "one", "several", "Skip"), [["Color?", "Red", "Blue", "Done"]])
+      assert.deepStrictEqual(yield* play("Cid", "one", "several", "Skip"), [
+        ["Color?"],
+        ["Color?", "Red", "Blue", "Done"]
+      ])
       assert.deepStrictEqual(yield* play("Dee", "several", "one", "Done"), [
         ["Color?"],
         ["Color?", "Red", "Blue", "Skip"]

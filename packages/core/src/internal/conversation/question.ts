@@ -127,15 +127,17 @@ class Asking {
     this.#run.kept = undefined
     this.#run.changed()
     const update = Result.getOrUndefined(Update.parse(text))
-    return update?.update_type === "message_created" ? this.#inputOf(update) : undefined
+    return update?.update_type === "message_created" && this.#isAsked(Update.userIdOf(update))
+      ? this.#inputOf(update)
+      : undefined
   }
 
   /** Sends the question, and waits. */
-  #present(before: Waiting | undefined): Effect.Effect<never, unknown, unknown> {
+  #present(before: Waiting | undefined, chosen: ReadonlyArray<string> = []): Effect.Effect<never, unknown, unknown> {
     const run = this.#run
     const { options, timeout } = this.#question
     return Effect.gen({ self: this }, function* () {
-      const keyboard = this.#message.keyboard([])
+      const keyboard = this.#message.keyboard(chosen)
       const body = toBody(options.say)
       const content =
         keyboard === undefined ? options.say : { ...body, attachments: [...(body.attachments ?? []), keyboard] }
@@ -146,6 +148,7 @@ class Asking {
         name: this.#slot,
         signature: this.#question.answer.signature,
         ...(until === undefined ? {} : { until }),
+        ...(chosen.length === 0 ? {} : { chosen }),
         ...(keyboard === undefined || message.body == null ? {} : { message: message.body.mid }),
         ...(keyboard === undefined || !body.attachments?.length ? {} : { attachments: body.attachments })
       })
@@ -253,7 +256,7 @@ class Asking {
         run.take([this.#slot, "skipped"])
       )
     }
-    if (value === payload.back && this.#message.hasBefore) {
+    if (value === payload.back && this.#question.back && this.#message.hasBefore) {
       return Effect.andThen(
         this.#message.close(waiting, press, run.place.texts.back),
         run.pauseBy({ _tag: "Back", to: undefined })
@@ -262,16 +265,23 @@ class Asking {
     const choice = payload.choiceOf(value)
     if (several !== undefined && press !== undefined) return this.#chooseSeveral(waiting, choice, value, several, press)
     const read = choice === undefined ? undefined : answer.read({ _tag: "Choice", value: choice })
-    // The code does not have this button any more.
-    if (read === undefined) {
-      const notified = press === undefined ? Effect.void : this.#message.notify(press, run.place.texts.late)
-      return Effect.andThen(Effect.andThen(notified, this.#message.removeButtons(waiting)), this.#present(waiting))
-    }
+    if (read === undefined) return this.#withoutButton(waiting, press, [])
     const label = answer.choices?.[choice!] ?? ""
     return Effect.matchEffect(read, {
       onSuccess: (value) => Effect.andThen(this.#message.close(waiting, press, label), this.#accept(value, update)),
       onFailure: (problem) => Effect.andThen(this.#sayAgain(problem), this.#wait)
     })
+  }
+
+  /** The code does not have the button any more, so the question is asked again. */
+  #withoutButton(
+    waiting: Waiting,
+    press: Update.Of<"message_callback"> | undefined,
+    chosen: ReadonlyArray<string>
+  ): Asked {
+    const notified = press === undefined ? Effect.void : this.#message.notify(press, this.#run.place.texts.late)
+    const closed = Effect.andThen(notified, this.#message.removeButtons(waiting))
+    return Effect.andThen(closed, this.#present(waiting, chosen))
   }
 
   #chooseSeveral(
@@ -292,10 +302,7 @@ class Asking {
       const labels = all.map((value) => choices[value]).join(", ")
       return Effect.andThen(this.#message.close(waiting, press, labels || texts.done), this.#accept(all, press))
     }
-    if (choice === undefined || !Object.hasOwn(choices, choice)) {
-      const chosen = Effect.sync(() => run.wait({ ...waiting, chosen: before }))
-      return Effect.andThen(Effect.andThen(chosen, this.#message.show(press, before, texts.late)), this.#wait)
-    }
+    if (choice === undefined || !Object.hasOwn(choices, choice)) return this.#withoutButton(waiting, press, before)
     const isChosen = before.includes(choice)
     const isChosenThen = payload.isChosenBy(value, isChosen)
     if (isChosenThen && !isChosen && before.length >= max)
@@ -303,7 +310,7 @@ class Asking {
     const others = before.filter((value) => value !== choice)
     const chosen = isChosenThen ? [...others, choice] : others
     run.wait({ ...waiting, chosen })
-    return Effect.andThen(this.#message.show(press, chosen, undefined), this.#wait)
+    return Effect.andThen(this.#message.show(press, chosen), this.#wait)
   }
 
   #accept(value: unknown, update: Update.Update | undefined): Asked {

@@ -107,13 +107,12 @@ export class QuestionMessage {
     return this.#shown(Answers.answer(press, notification))
   }
 
-  show(press: Update.Of<"message_callback">, chosen: ReadonlyArray<string>, notification: string | undefined) {
+  show(press: Update.Of<"message_callback">, chosen: ReadonlyArray<string>) {
     const keyboard = this.keyboard(chosen)
     const { disable_link_preview, ...body } = toBody(this.#question.options.say)
     return this.#shown(
       Answers.answer(press, {
         message: { ...body, attachments: [...(body.attachments ?? []), ...(keyboard === undefined ? [] : [keyboard])] },
-        ...(notification === undefined ? {} : { notification }),
         ...(disable_link_preview === undefined ? {} : { disable_link_preview })
       })
     )
