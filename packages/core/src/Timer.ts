@@ -129,7 +129,10 @@ export interface KeyOptions {
  * @since 0.1.0
  */
 export interface CronOptions extends KeyOptions {
-  /** The time zone of the expression, such as `Europe/Berlin`. Default: `UTC`. */
+  /**
+   * The time zone of the expression, such as `Europe/Berlin`. Where an hour is repeated in autumn, an expression for every hour is
+   * due in both, and one for certain hours only in the first. A time that is skipped in spring is due after the gap. Default: `UTC`.
+   */
   readonly timeZone?: string | undefined
   /**
    * What happens to occurrences that were missed, for example while the bot was down: `"one"`: the first of them is handled
@@ -138,6 +141,10 @@ export interface CronOptions extends KeyOptions {
    */
   readonly missed?: "one" | "all" | "none" | undefined
 }
+
+/** `Duration` takes what is not a number for zero. */
+const hasNaN = (input: unknown): boolean =>
+  typeof input === "object" && input !== null ? Object.values(input).some(Number.isNaN) : Number.isNaN(input)
 
 /**
  * Sets and cancels the timers of a chat. While an update is handled, the changes are stored together with its
@@ -288,7 +295,12 @@ export const make: {
     return {
       in: (after, value, options) =>
         set(value, options?.key, (now) => {
-          const millis = Math.round(Duration.toMillis(Duration.fromInputUnsafe(after)))
+          const duration = Option.filter(Duration.fromInput(after), () => !hasNaN(after))
+          if (Option.isNone(duration))
+            return Effect.fail(
+              invalid(`its duration is not valid: ${typeof after === "object" ? JSON.stringify(after) : String(after)}`)
+            )
+          const millis = Math.round(Duration.toMillis(duration.value))
           const time = now + millis
           if (!Number.isFinite(millis)) return Effect.fail(invalid("its duration has no end"))
           if (!(Math.abs(time) <= lastDate)) {

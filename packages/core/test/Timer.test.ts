@@ -250,6 +250,9 @@ describe("Timer", () => {
         [timers.in("1 minute", 1 as never), "its value does not match the schema"],
         [timers.in(Infinity, "x"), "its duration has no end"],
         [timers.in(-Infinity, "x"), "its duration has no end"],
+        [timers.in(NaN, "x"), "its duration is not valid: NaN"],
+        [timers.in({ minutes: NaN }, "x"), "its duration is not valid"],
+        [timers.in("soon" as never, "x"), "its duration is not valid: soon"],
         [timers.in("1000000000 days", "x"), "its duration is too long: dates end in the year 275760"],
         [timers.at("tomorrow", "x"), "its time is not a valid date: tomorrow"],
         [timers.cron("61 * * * *", "x"), 'the cron expression "61 * * * *" is not valid'],
@@ -314,6 +317,44 @@ describe("Timer.cron", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* times(undefined, 0), [10, 20])
     })
+  )
+
+  it.effect("is due in the hour that is repeated in autumn, if it is for every hour, and otherwise once", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse("2026-10-24T23:45:00Z"))
+      const due: Array<string> = []
+      const timers = Tick.for({ chat_id })
+      const options = { timeZone: "Europe/Berlin" }
+      yield* timers.cron("*/30 * * * *", "every", { ...options, key: "every" })
+      yield* timers.cron("30 2 * * *", "daily", { ...options, key: "daily" })
+      const handler = Tick.on((value, { timestamp }) =>
+        Effect.sync(() => void due.push(`${value} ${new Date(timestamp).toISOString().slice(11, 16)}`))
+      )
+      yield* run(handler, [])
+      for (let i = 0; i < 32; i++) yield* TestClock.adjust("5 minutes")
+      assert.deepStrictEqual(due.toSorted(), [
+        "daily 00:30",
+        "every 00:00",
+        "every 00:30",
+        "every 01:00",
+        "every 01:30",
+        "every 02:00"
+      ])
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("is due after the gap in spring, if its time is skipped", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse("2026-03-29T00:45:00Z"))
+      const due: Array<string> = []
+      yield* Tick.for({ chat_id }).cron("30 2 * * *", "x", { timeZone: "Europe/Berlin" })
+      yield* run(
+        Tick.on((_, { timestamp }) => Effect.sync(() => void due.push(new Date(timestamp).toISOString()))),
+        []
+      )
+      yield* TestClock.adjust("26 hours")
+      assert.deepStrictEqual(due, ["2026-03-29T01:30:00.000Z", "2026-03-30T00:30:00.000Z"])
+    }).pipe(Effect.provide(environment))
   )
 
   it.effect("handles one of the occurrences that were missed, all of them or none", () =>

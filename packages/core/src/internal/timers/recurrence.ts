@@ -16,10 +16,16 @@ const problemOf = ({ cron, timeZone }: Recurrence, message: string): string =>
     : `the cron expression ${JSON.stringify(cron)} is not valid: ${message}; it needs the fields "minute hour day-of-month ` +
       'month day-of-week", for example "0 9 * * 1-5"'
 
+/** An expression for every hour includes the hour that is repeated in autumn. One for certain hours is due in the first of both. */
+const parse = ({ cron, timeZone }: Recurrence) =>
+  Result.flatMap(Cron.parse(cron, timeZone), (parsed) =>
+    parsed.hours.size % 24 === 0 ? Cron.parse(cron, timeZone, { onDstOverlap: "both" }) : Result.succeed(parsed)
+  )
+
 /** Returns the time of the next occurrence after a time, in Unix milliseconds, or why there is none. */
 export const nextAfter = (recurrence: Recurrence, time: number): Result.Result<number, string> =>
   Result.flatMap(
-    Result.mapError(Cron.parse(recurrence.cron, recurrence.timeZone), ({ message }) => problemOf(recurrence, message)),
+    Result.mapError(parse(recurrence), ({ message }) => problemOf(recurrence, message)),
     (parsed) =>
       Result.try({
         try: () => Cron.next(parsed, time).getTime(),
