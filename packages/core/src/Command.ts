@@ -170,8 +170,9 @@ const usageOf = (name: string, args: Arguments): string =>
  * only: the handler calls `Me.get` for the username of the bot when the first such command arrives, and does not take
  * the commands of other bots. Edited messages and comments are not commands unless `types` contains their types.
  *
- * Arguments are separated by whitespace. The last argument receives the rest of the text, line breaks included, so
- * `Schema.String` is a free text there. {@link Word}, {@link Integer}, {@link Number} and {@link words} accept less, and
+ * Arguments are separated by whitespace. The last argument receives the rest of the text unchanged, line breaks included, so
+ * `Schema.String` is a free text there. If the schemas do not accept this text, they receive it without the whitespace at its end.
+ * {@link Word}, {@link Integer}, {@link Number} and {@link words} accept less, and
  * so does any other schema that decodes a string.
  *
  * Errors: {@link InvalidArguments} if the arguments cannot be decoded. The error has the update, so one handler of the
@@ -208,9 +209,11 @@ export const make = <const Args extends Arguments = {}, const Type extends Updat
   const keys = Object.keys(args)
   const usage = usageOf(command, args)
   const decode = Schema.decodeUnknownEffect(Schema.Struct(args), { errors: "all" })
+  const decodeText = (text: string) => decode(splitArguments(keys, text))
   const decodeArguments = (update: Update.Of<Type>, text: string) =>
     Effect.mapError(
-      decode(splitArguments(keys, text)),
+      // Keyboards of phones add a space after a word, which most schemas do not accept.
+      text === text.trimEnd() ? decodeText(text) : Effect.catch(decodeText(text), () => decodeText(text.trimEnd())),
       ({ issue }) => new InvalidArguments({ command, usage, issues: FieldIssue.fromSchemaIssue(issue), update })
     )
   return {
@@ -222,7 +225,7 @@ export const make = <const Args extends Arguments = {}, const Type extends Updat
         const parsed = parse(Update.textOf(update) ?? "")
         if (parsed?.name !== command) return undefined
         const handled = Effect.flatMap(
-          decodeArguments(update, parsed.text),
+          decodeArguments(update, parsed.rest),
           (args): Effect.Effect<unknown, unknown, unknown> => handler(update, args) ?? Handler.notHandled
         )
         if (parsed.username === undefined) return handled

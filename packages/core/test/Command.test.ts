@@ -36,7 +36,7 @@ describe("Command.on", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* argumentsOf("/remind 10 tea 🍵\nand cake "), {
         minutes: 10,
-        text: "tea 🍵\nand cake"
+        text: "tea 🍵\nand cake "
       })
       assert.deepStrictEqual(yield* argumentsOf("/REMIND\n-7"), { minutes: -7 })
     })
@@ -82,6 +82,32 @@ describe("Command.on", () => {
       assert.include(
         (yield* Effect.flip(Handler.run(single, messageCreated("/single two words")))).message,
         "must be one word"
+      )
+    }).pipe(Effect.provide(noBot))
+  )
+
+  it.effect("passes the rest of the text unchanged, or without the spaces at its end if the schemas need this", () =>
+    Effect.gen(function* () {
+      const received: Array<unknown> = []
+      const take = <A extends Command.Arguments>(args: A) =>
+        Command.make("take", { arguments: args }).on((_, args) => Effect.sync(() => void received.push(args)))
+      const text = "/take 5  two  words \n"
+      yield* Handler.run(take({ count: Command.Integer, text: Schema.String }), messageCreated(text))
+      yield* Handler.run(take({ text: Schema.String }), messageCreated(text))
+      yield* Handler.run(take({ text: Schema.optionalKey(Schema.String) }), messageCreated("/take  "))
+      yield* Handler.run(take({ count: Command.Integer }), messageCreated("/take 5 "))
+      yield* Handler.run(take({ word: Schema.Literals(["on", "off"]) }), messageCreated("/take on "))
+      assert.deepStrictEqual(received, [
+        { count: 5, text: "two  words \n" },
+        { text: "5  two  words \n" },
+        {},
+        { count: 5 },
+        { word: "on" }
+      ])
+      const error = yield* Effect.flip(Handler.run(take({ count: Command.Integer }), messageCreated("/take x ")))
+      assert.strictEqual(
+        (error as Command.InvalidArguments).message,
+        "<count> must be a whole number. Usage: /take <count>"
       )
     }).pipe(Effect.provide(noBot))
   )

@@ -7,24 +7,27 @@ import * as Me from "../../Me.ts"
 interface ParsedCommand {
   readonly name: string
   readonly username: string | undefined
+  /** What follows, without the whitespace around it. */
   readonly text: string
+  /** The same, with the whitespace at its end. */
+  readonly rest: string
 }
 
 const pattern = /^\/([^\s@/]+)(?:@([^\s@]+))?(?:\s+([\s\S]*))?$/
 
 /** Returns `undefined` for a text that does not begin with a command. */
 export const parse = (message: string): ParsedCommand | undefined => {
-  const [, name, username, text = ""] = pattern.exec(message) ?? []
-  return name === undefined ? undefined : { name: name.toLowerCase(), username, text: text.trim() }
+  const [, name, username, rest = ""] = pattern.exec(message) ?? []
+  return name === undefined ? undefined : { name: name.toLowerCase(), username, text: rest.trim(), rest }
 }
 
 /**
- * Assigns one word of the text to each key and the rest of the text to the last key. A key for which no text is left is
+ * Assigns one word of the text to each key and the rest of the text to the last key, with the spaces at its end. A key for which no text is left is
  * missing in the result.
  */
 export const splitArguments = (keys: ReadonlyArray<string>, text: string): Readonly<Record<string, string>> => {
   const result: Record<string, string> = {}
-  let rest = text.trim()
+  let rest = text.trimStart()
   keys.forEach((key, index) => {
     const end = index === keys.length - 1 ? -1 : rest.search(/\s/)
     const word = end === -1 ? rest : rest.slice(0, end)
