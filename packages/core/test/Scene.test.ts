@@ -396,6 +396,20 @@ describe("a scene on the emulator", () => {
       }).pipe(Effect.provide(platform))
     )
 
+    it.effect("does not take over the timeout of the state that a function replaces", () =>
+      Effect.gen(function* () {
+        const { ann, since } = yield* begin("/taxi Dock")
+        const next = after(() => ["riding", { seat: 7 }], "1 hour")
+        // The timeout of the stored state is 30 minutes.
+        yield* during(next, TestClock.adjust("50 minutes"))
+        assert.deepStrictEqual(yield* since, [])
+        yield* during(next, ann.send("where"))
+        yield* during(next, TestClock.adjust("15 minutes"))
+        assert.deepStrictEqual(yield* since, ["Seat 7", "Time is over"])
+        assert.isUndefined(yield* untilTimer)
+      }).pipe(Effect.provide(platform))
+    )
+
     it.effect(
       "keeps the state with the policy `fail`, so that the dead letter can be handled by a corrected program",
       () =>

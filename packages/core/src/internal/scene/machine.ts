@@ -97,12 +97,16 @@ const replaceStale = Effect.fnUntraced(function* (machine: Machine, stale: Stale
 })
 
 /** Reads the state of the update that is being handled, and stores what takes the place of one that cannot be read. */
-const read = Effect.fnUntraced(function* (machine: Machine) {
+const readOrReplace = Effect.fnUntraced(function* (machine: Machine) {
   const stored = yield* machine.state.get
-  if (stored === null) return undefined
+  if (stored === null) return { entered: undefined, isReplaced: false }
   const decoded = yield* Effect.result(machine.codec.decode(stored))
-  return Result.isSuccess(decoded) ? decoded.success : yield* replaceStale(machine, decoded.failure, stored)
+  return Result.isSuccess(decoded)
+    ? { entered: decoded.success, isReplaced: false }
+    : { entered: yield* replaceStale(machine, decoded.failure, stored), isReplaced: true }
 })
+
+const read = (machine: Machine) => Effect.map(readOrReplace(machine), ({ entered }) => entered)
 
 /** What a function of a state receives, and the change that it asked for. */
 const controlOf = (entered: Entered, update: Handled) => {
@@ -201,7 +205,9 @@ export const handle = (machine: Machine, update: Update): Handler.Return => {
 
 /** Handles the end of the time of a state. Nothing happens if the state was left meanwhile. */
 export const timeOut = Effect.fnUntraced(function* (machine: Machine, since: number, update: TimerUpdate) {
-  const entered = yield* read(machine)
+  const { entered, isReplaced } = yield* readOrReplace(machine)
+  // The timer was that of the state before. The one that takes its place has set its own.
+  if (isReplaced) return
   // The state had a timeout when it was entered, and may have none in this program.
   if (entered === undefined || entered.since !== since || timeoutOf(machine, entered.state) === undefined) return
   const { control, requested } = controlOf(entered, update)
