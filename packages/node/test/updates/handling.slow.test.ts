@@ -17,8 +17,8 @@ for (const { isMissing, kind, opened } of databases.filter(({ kind }) => kind !=
     const cases = InboxSuite.handling({
       withStore: (effect) =>
         Effect.scoped(Effect.flatMap(opened, ({ store }) => Effect.provideService(effect, InboxStore, store))),
-      runs: 6,
-      concurrency: 3,
+      runs: 4,
+      concurrency: 4,
       everyPoint: false
     })
     for (const { name, effect } of cases) it.live(name, () => effect)

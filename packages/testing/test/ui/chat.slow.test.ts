@@ -254,7 +254,7 @@ describe.skipIf(isSkipped)("the chat of the page", () => {
       messages.map(({ body }) => [body.text, body.attachments.map(({ filename, type }: Json) => filename ?? type)]),
       [
         ["Two files", ["image"]],
-        [undefined, ["notes.txt"]]
+        ["", ["notes.txt"]]
       ]
     )
     assert.deepStrictEqual(problems, [])
