@@ -48,21 +48,26 @@ const Token = Schema.Struct({ token: Schema.String })
 type Attached<Type extends string, Payload> = { readonly type: Type; readonly payload: Payload }
 
 /**
- * An attachment to send: media by the token of their upload, a sticker by its code, a contact, a keyboard, a shared
+ * An attachment to send: media by the token of their upload, a sticker by its code or its address, a contact, a keyboard, a shared
  * link, or a location, whose coordinates are beside `type`.
  *
  * @assumption sentAttachments
+ * @assumption stickerByUrl
  * @category models
  * @since 0.1.0
  */
 export type AttachmentRequest =
   | Attached<"image", PhotoAttachmentRequestPayload>
   | Attached<"video" | "audio" | "file", { readonly token: string }>
-  | Attached<"sticker", { readonly code: string }>
+  | Attached<"sticker", typeof Sticker.Type>
   | Attached<"contact", typeof Contact.Type>
   | Keyboard
   | Attached<"share", typeof Share.Type>
   | { readonly type: "location"; readonly latitude: number; readonly longitude: number }
+
+const Sticker = Schema.Struct({ code: optional(Schema.String), url: optional(Schema.String) }).check(
+  Schema.makeFilter(({ code, url }) => given(code) !== given(url) || "must have either a code or a url")
+)
 
 const Contact = Schema.Struct({
   name: optional(Schema.String),
@@ -90,7 +95,7 @@ export const AttachmentRequest: Schema.Codec<AttachmentRequest, unknown> = Schem
     attached("video", Token),
     attached("audio", Token),
     attached("file", Token),
-    attached("sticker", Schema.Struct({ code: Schema.String })),
+    attached("sticker", Sticker),
     attached("contact", Contact),
     Keyboard,
     attached("share", Share),

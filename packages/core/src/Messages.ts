@@ -286,7 +286,9 @@ export const edit: Endpoint.Endpoint<
 }))
 
 /**
- * Removes a message.
+ * Removes a message: in a dialog one of the bot, in a group chat or channel any message, with the right `delete`.
+ *
+ * Rate limit: 2 deletions per second in one chat, together with its messages and edits. The rate limiter delays the call.
  *
  * Fails with `Forbidden` if the bot may not remove it, with `NotFound` if it does not exist, and with
  * `OperationRejected` if the platform rejects the removal.
@@ -305,6 +307,8 @@ export const edit: Endpoint.Endpoint<
  * API: DELETE /messages.
  *
  * @assumption removeMessage
+ * @assumption removableMessages
+ * @assumption removalRate
  * @category endpoints
  * @since 0.1.0
  */
@@ -318,6 +322,7 @@ export const remove: Endpoint.Endpoint<
   query: { message_id: rules.messageId },
   success: done,
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected],
+  limit: targets.edit,
   repeated: { key: ({ message_id }) => message_id, errors: [ApiError.NotFound] }
 }))
 

@@ -1285,7 +1285,7 @@ export const assumptions = {
   uploadSizeUnits: { grade: "C", fact: "The megabytes and gigabytes of the upload limits are powers of two." },
   audioExtensions: {
     grade: "C",
-    fact: 'The "others" of audio files are aac, aiff, flac, oga, ogg, opus and wma. Every extension can be uploaded as a file.'
+    fact: 'The "others" of audio files are aac, aiff, flac, oga, ogg, opus and wma. Every extension can be uploaded as a file. In one report, `.wav` was refused with 415.'
   },
   forbiddenExtension: { grade: "C", fact: "An upload host rejects a forbidden extension with 415." },
   uploadTooLarge: {
@@ -1304,6 +1304,10 @@ export const assumptions = {
   fileNameEncoding: {
     grade: "B",
     fact: "A file name that is not plain ASCII is percent-encoded in the content disposition of a form and of a part."
+  },
+  uploadFields: {
+    grade: "C",
+    fact: "A form uploads its file in the field `data`; for audio and video also in the field `file`."
   },
   maxUploadParts: {
     grade: "C",

@@ -31,7 +31,7 @@ export const defaultToken = "emulator-token"
 export interface Limits {
   /** Maximum number of requests in a window. Default: 30. */
   readonly host: number
-  /** Maximum number of messages and comments, edits included, in one chat in a window. Default: 2. */
+  /** Maximum number of messages and comments, edits and deletions of messages included, in one chat in a window. Default: 2. */
   readonly messages: number
   /** Maximum number of answers to callbacks in one chat in a window. Default: 2. */
   readonly answers: number

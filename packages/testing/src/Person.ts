@@ -281,7 +281,7 @@ export interface Person {
   readonly view: (message: MessageRef) => Effect.Effect<void, PersonError>
   /** Clears the history of the dialog: `dialog_cleared`. */
   readonly clearDialog: Effect.Effect<void, PersonError>
-  /** Deletes the dialog: `dialog_removed`. */
+  /** Deletes the dialog, which also stops the bot: `dialog_removed` and `bot_stopped`. */
   readonly removeDialog: Effect.Effect<void, PersonError>
   /** Mutes the dialog until a time in Unix milliseconds: `dialog_muted`. */
   readonly muteDialog: (until: number) => Effect.Effect<void, PersonError>

@@ -1,4 +1,4 @@
-import { Members, Messages } from "@colloquy/core"
+import { Members, Messages, Platform } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -854,12 +854,30 @@ assumes(
 )
 
 assumes(
+  "B",
+  "Other operations",
+  "Old names of rights are not granted: post_edit_delete_message, edit_message and delete_message",
+  Effect.gen(function* () {
+    const { group, visitor } = yield* Scene.make
+    for (const right of Platform.oldPermissions) {
+      const admins = [{ user_id: visitor.user_id, permissions: ["write", right] }]
+      yield* invalid(POST(`/chats/${group.chat_id}/members/admins`, { admins }))
+    }
+    const { at } = yield* GET(`/chats/${group.chat_id}/members?user_ids=${visitor.user_id}`)
+    assert.isFalse(at("members.0.is_admin"))
+  })
+)
+
+assumes(
   "C",
   "Other operations",
-  "Removing the owner of a chat, or the rights of the owner, returns 403",
+  "Removing the owner of a chat returns success and changes nothing; removing the rights of the owner returns 403",
   Effect.gen(function* () {
     const { group, owner } = yield* Scene.make
-    yield* denied(DELETE(`/chats/${group.chat_id}/members?user_id=${owner.user_id}`))
+    const { chat_id } = group
+    yield* hasSuccess(DELETE(`/chats/${chat_id}/members?user_id=${owner.user_id}&block=true`), true)
+    const member = yield* GET(`/chats/${chat_id}/members?user_ids=${owner.user_id}`)
+    assert.strictEqual(member.at("members.0.is_owner"), true)
     yield* denied(DELETE(`/chats/${group.chat_id}/members/admins/${owner.user_id}`))
     const admins = [{ user_id: owner.user_id, permissions: ["write"] }]
     yield* denied(POST(`/chats/${group.chat_id}/members/admins`, { admins }))

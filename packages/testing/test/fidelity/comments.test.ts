@@ -412,18 +412,21 @@ assumes(
 )
 
 assumes(
-  "A",
+  "B",
   "Other operations",
-  "DELETE /messages/{messageId}/comments removes a comment of the bot by comment_id; comments of others require the right delete",
+  "DELETE /messages/{messageId}/comments removes any comment by comment_id, and requires the rights read_all_messages and delete",
   Effect.gen(function* () {
     const { channel, comment, owner, path, post, visitor } = yield* scene
     const foreign = (yield* visitor.comment(post, "I")).body.mid
-    yield* owner.setBotAdmin(channel, ["read_all_messages"])
     const remove = (mid: string) => DELETE(`${path}?comment_id=${mid}`)
-    yield* failsWith(remove(foreign), 403, "access.denied")
+    for (const right of ["read_all_messages", "delete"] as const) {
+      yield* owner.setBotAdmin(channel, [right])
+      yield* failsWith(remove(foreign), 403, "chat.denied")
+      yield* failsWith(remove(comment.body.mid), 403, "chat.denied")
+    }
+    yield* owner.setBotAdmin(channel, ["read_all_messages", "delete"])
     yield* hasSuccess(remove(comment.body.mid), true)
     yield* messageNotFound(remove(comment.body.mid))
-    yield* owner.setBotAdmin(channel, ["read_all_messages", "delete"])
     yield* hasSuccess(remove(foreign), true)
     assert.deepStrictEqual((yield* GET(path)).at("messages"), [])
   })

@@ -1,9 +1,10 @@
 import { Emulator, EmulatorOptions } from "@colloquy/testing"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { assumes, says } from "../support/fidelity.ts"
-import { valuesAt, GET, invalid, PATCH, POST, PUT, failsWith, succeeds } from "../support/http.ts"
+import { valuesAt, DELETE, GET, invalid, PATCH, POST, PUT, failsWith, succeeds } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
 const limited = Effect.provide(Emulator.layerBot({ limits: EmulatorOptions.platformLimits }))
@@ -49,7 +50,7 @@ says(
 assumes(
   "C",
   "Limits",
-  "Edits of messages, comments and edits of comments count as messages of their chat",
+  "Edits and deletions of messages, comments and edits of comments count as messages of their chat",
   Effect.gen(function* () {
     const channel = yield* Emulator.chat({ type: "channel", bot: { admin: true } })
     const send = POST(`/messages?chat_id=${channel.chat_id}`, { text: "News" })
@@ -60,6 +61,12 @@ assumes(
     const comment = (yield* succeeds(POST(`/messages/${mid}/comments`, { text: "First" }))).at("body.mid")
     yield* succeeds(PUT(`/messages/${mid}/comments?comment_id=${comment}`, { text: "First!" }))
     yield* tooMany(send)
+    yield* TestClock.adjust("1 second")
+    const mids = [(yield* succeeds(send)).at("message.body.mid"), mid]
+    yield* succeeds(DELETE(`/messages?message_id=${mids[0]}`))
+    yield* tooMany(DELETE(`/messages?message_id=${mids[1]}`))
+    yield* TestClock.adjust("1 second")
+    yield* succeeds(DELETE(`/messages?message_id=${mids[1]}`))
   }).pipe(limited)
 )
 
@@ -99,6 +106,25 @@ assumes(
     yield* TestClock.adjust("1 second")
     yield* succeeds(GET("/updates?timeout=0"))
   }).pipe(limited)
+)
+
+assumes(
+  "B",
+  "Limits",
+  "GET /updates returns at most 100 updates and waits for at most 30 seconds, also where more is requested",
+  Effect.gen(function* () {
+    const ann = yield* Emulator.user("Ann")
+    yield* times(150, ann.send("hi"))
+    const page = yield* succeeds(GET("/updates?limit=1000&marker=0"))
+    assert.lengthOf(page.at("updates") as ReadonlyArray<unknown>, 100)
+    const rest = yield* succeeds(GET(`/updates?limit=1000&marker=${page.at("marker")}`))
+    assert.lengthOf(rest.at("updates") as ReadonlyArray<unknown>, 51)
+    const waiting = yield* Effect.forkChild(succeeds(GET(`/updates?timeout=90&marker=${rest.at("marker")}`)))
+    yield* TestClock.adjust(29_999)
+    assert.isUndefined(waiting.pollUnsafe())
+    yield* TestClock.adjust(1)
+    assert.deepStrictEqual((yield* Fiber.join(waiting)).at("updates"), [])
+  })
 )
 
 says(

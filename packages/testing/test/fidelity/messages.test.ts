@@ -1,4 +1,4 @@
-import { Keyboard, Messages } from "@colloquy/core"
+import { Keyboard, type Message, Messages } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -723,6 +723,11 @@ assumes(
     const sticker = yield* sent({ type: "sticker", payload: { code: "abc" } })
     assert.hasAllKeys(sticker, ["type", "payload", "width", "height"])
     assert.hasAllKeys(sticker.payload, ["url", "code"])
+    const url = "https://e.example/stickers/wave"
+    assert.deepInclude((yield* sent({ type: "sticker", payload: { url } })).payload, { url })
+    for (const payload of [{}, { code: "abc", url }]) {
+      yield* invalid(POST(`/messages?chat_id=${group.chat_id}`, { attachments: [{ type: "sticker", payload }] }))
+    }
     const contact = yield* sent({
       type: "contact",
       payload: { name: "V", contact_id: visitor.user_id, vcf_phone: "+1" }
@@ -1016,6 +1021,45 @@ says(
 assumes(
   "A",
   "Other operations",
+  "PUT /messages edits a message of a dialog for 7 days, and always if it has an inline keyboard; in groups and channels always",
+  Effect.gen(function* () {
+    const { dialog, group } = yield* Scene.make
+    const buttons = [[{ type: "callback", text: "Yes", payload: "yes" }]]
+    const keyboard = { attachments: [{ type: "inline_keyboard", payload: { buttons } }] }
+    const sent = (chat_id: number, rest: object = {}) =>
+      Effect.map(succeeds(POST(`/messages?chat_id=${chat_id}`, { text: "a", ...rest })), ({ at }) =>
+        at("message.body.mid")
+      )
+    const plain = yield* sent(dialog.chat_id)
+    const always = [yield* sent(dialog.chat_id, keyboard), yield* sent(group.chat_id)]
+    const edit = (mid: unknown, text: string) => PUT(`/messages?message_id=${mid}`, { text })
+    yield* TestClock.adjust("7 days")
+    yield* hasSuccess(edit(plain, "b"), true)
+    yield* TestClock.adjust(1)
+    yield* hasSuccess(edit(plain, "c"), false)
+    assert.strictEqual((yield* GET(`/messages/${plain}`)).at("body.text"), "b")
+    for (const mid of always) yield* hasSuccess(edit(mid, "b"), true)
+  })
+)
+
+assumes(
+  "A",
+  "Other operations",
+  "DELETE /messages removes only messages of the bot in a dialog, and any with the right delete elsewhere",
+  Effect.gen(function* () {
+    const { dialog, group, owner, visitor } = yield* Scene.make
+    const remove = (message: Message.Message) => DELETE(`/messages?message_id=${midOf(message)}`)
+    yield* failsWith(remove(yield* visitor.send(dialog, "mine")), 403, "access.denied")
+    yield* owner.setBotAdmin(group, ["delete"])
+    yield* hasSuccess(remove(yield* visitor.send(group, "mine")), true)
+    yield* owner.setBotAdmin(group, ["write"])
+    yield* failsWith(remove(yield* visitor.send(group, "mine")), 403, "access.denied")
+  })
+)
+
+assumes(
+  "A",
+  "Other operations",
   "PUT /messages changes a message by message_id and returns {success}",
   Effect.gen(function* () {
     const { message } = yield* Scene.make
@@ -1097,7 +1141,7 @@ assumes(
 )
 
 assumes(
-  "C",
+  "B",
   "POST /answers",
   "An answer without message and notification returns 400, and one to an unknown callback returns 404",
   Effect.gen(function* () {

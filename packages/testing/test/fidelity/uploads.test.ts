@@ -196,6 +196,21 @@ says(
   })
 )
 
+assumes(
+  "C",
+  "POST /uploads",
+  "A form uploads its file in the field data; for audio and video also in the field file",
+  Effect.gen(function* () {
+    for (const type of types) {
+      const url = String((yield* opened(type)).at("url"))
+      const form = new FormData()
+      form.append("file", new Blob(["content"]), names[type])
+      const post = HttpClientRequest.post(url).pipe(HttpClientRequest.bodyFormData(form), HttpClient.execute)
+      assert.strictEqual((yield* post).status, type === "audio" || type === "video" ? 200 : 400, type)
+    }
+  })
+)
+
 says(
   "POST /uploads",
   "The returned url must be used unchanged: with a missing or another token it is invalid",

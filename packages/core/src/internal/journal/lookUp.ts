@@ -45,7 +45,7 @@ const sameText = (body: unknown, sent: Sent): boolean => {
 }
 
 /** What is the same in an attachment as it was sent and as it was received. */
-const traitOf = (attachment: unknown): string => {
+const traitOf = (attachment: unknown, hasCodes: boolean): string => {
   const payload = memberOf("payload", attachment)
   const type = memberOf("type", attachment)
   switch (type) {
@@ -54,7 +54,7 @@ const traitOf = (attachment: unknown): string => {
         .map((row) => (Array.isArray(row) ? row.map((button) => textOf(button)).join("|") : ""))
         .join("/")}`
     case "sticker":
-      return `${type} ${String(memberOf("code", payload))}`
+      return hasCodes ? `${type} ${String(memberOf("code", payload))}` : type
     case "location":
       return `${type} ${String(memberOf("latitude", attachment))} ${String(memberOf("longitude", attachment))}`
     default:
@@ -63,12 +63,12 @@ const traitOf = (attachment: unknown): string => {
 }
 
 /** An uploaded image that was sent by `photos` is one attachment for each photo. */
-const traitsOf = (attachments: ReadonlyArray<unknown>): ReadonlyArray<string> =>
+const traitsOf = (attachments: ReadonlyArray<unknown>, hasCodes: boolean): ReadonlyArray<string> =>
   attachments
     .flatMap((attachment) => {
       const photos = memberOf("photos", memberOf("payload", attachment))
       const count = typeof photos === "object" && photos !== null ? Object.keys(photos).length : 1
-      return Array.from({ length: count }, () => traitOf(attachment))
+      return Array.from({ length: count }, () => traitOf(attachment, hasCodes))
     })
     .sort()
 
@@ -76,10 +76,13 @@ const attachmentsOf = (sent: Sent): ReadonlyArray<Attachment> =>
   sent.body !== null && sent.body !== undefined && "attachments" in sent.body ? (sent.body.attachments ?? []) : []
 
 const sameAttachments = (body: unknown, sent: Sent): boolean => {
-  const expected = traitsOf(membersOf("attachments", body))
+  const attachments = membersOf("attachments", body)
+  // A sticker that is sent by its address is received with a code.
+  const hasCodes = attachments.every((each) => memberOf("url", memberOf("payload", each)) === undefined)
+  const expected = traitsOf(attachments, hasCodes)
   // The platform adds the preview of a link.
   const received = attachmentsOf(sent).filter(({ type }) => type !== "share" || expected.includes("share"))
-  return JSON.stringify(expected) === JSON.stringify(traitsOf(received))
+  return JSON.stringify(expected) === JSON.stringify(traitsOf(received, hasCodes))
 }
 
 const sameLink = (body: unknown, sent: Sent): boolean => {

@@ -23,7 +23,7 @@ export const chatOf = (messageId: string): number | undefined => {
   return digits === undefined ? undefined : Number(BigInt.asIntN(64, BigInt(`0x${digits}`)))
 }
 
-/** The target of an edit. If the id of the message does not contain its chat, only the limit of the host applies. */
+/** The target of an edit or a deletion. If the id of the message does not contain its chat, only the limit of the host applies. */
 export const edit = ({ message_id }: { readonly message_id: string }): Target | undefined => {
   const chat = chatOf(message_id)
   return chat === undefined ? undefined : { scope: "messages", key: chat }

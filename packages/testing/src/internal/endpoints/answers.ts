@@ -8,6 +8,7 @@ import { idOf } from "../platform/users.ts"
 import { chatOf, type Handlers } from "./call.ts"
 import { readContent } from "./content.ts"
 
+/** @assumption emptyAnswer */
 export const answers: Handlers<typeof Answers> = {
   send: Effect.fnUntraced(function* ({ callback_id, message, notification }, call) {
     const { bot, state } = call

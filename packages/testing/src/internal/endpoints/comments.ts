@@ -48,16 +48,13 @@ const readComment = Effect.fnUntraced(function* (
 })
 
 /** The bot's own comment, or one on behalf of the channel where it has the right. */
-const mayChange = (
+const mayEdit = (
   { bot }: Call,
-  { author, value: comment, message }: CommentState,
-  right: "edit" | "delete"
-): Effect.Effect<void, refusal.Refusal> => {
-  const isForeign = right === "edit" && comment.sender != null
-  return author === bot.user || (!isForeign && hasRight(message.chat, bot.user, right))
+  { author, message, value: comment }: CommentState
+): Effect.Effect<void, refusal.Refusal> =>
+  author === bot.user || (comment.sender == null && hasRight(message.chat, bot.user, "edit"))
     ? Effect.void
     : refusal.accessDenied("The comment is not the bot's own")
-}
 
 export const comments: Handlers<typeof Comments> = {
   list: (
@@ -94,14 +91,16 @@ export const comments: Handlers<typeof Comments> = {
   edit: Effect.fnUntraced(function* ({ comment_id, message_id, ...body }, call) {
     const message = yield* channelMessage(call, message_id)
     const found = yield* commentOn(call, message, comment_id)
-    yield* mayChange(call, found, "edit")
+    yield* mayEdit(call, found)
     if (now(call.state) - found.value.timestamp > Platform.commentEditWindow) return yield* refusal.commentTooOld()
     editComment(call.state, found, yield* readComment(call, message, body, found), call.bot.user)
   }),
 
+  /** @assumption commentRemoval */
   remove: Effect.fnUntraced(function* ({ comment_id, message_id }, call) {
-    const found = yield* commentOn(call, yield* channelMessage(call, message_id), comment_id)
-    yield* mayChange(call, found, "delete")
+    const message = yield* readableMessage(call, message_id)
+    yield* requireRight(call, message.chat, "delete")
+    const found = yield* commentOn(call, message, comment_id)
     removeComment(call.state, found, call.bot.user)
   })
 }

@@ -32,6 +32,9 @@ const contactOf = (
 
 const stickerUrl = (code: string) => `https://media.emulator.test/stickers/${encodeURIComponent(code)}`
 
+/** The code of a sticker that is sent by its address. */
+const codeOf = (url: string): string => url.slice(url.lastIndexOf("/") + 1) || "sticker"
+
 /** The image at a URL, which the platform copies at once. */
 const copyImage = (state: PlatformState, url: string): Effect.Effect<Attachment, refusal.Refusal> =>
   Effect.suspend(() => {
@@ -76,8 +79,9 @@ const readAttachment = (
     case "file":
       return Effect.map(uploaded(call.state, request.type, request.payload.token), (attachment) => [attachment])
     case "sticker": {
-      const { code } = request.payload
-      return Effect.succeed([{ type: "sticker", payload: { code, url: stickerUrl(code) }, width: 512, height: 512 }])
+      const code = request.payload.code ?? codeOf(request.payload.url!)
+      const url = request.payload.url ?? stickerUrl(code)
+      return Effect.succeed([{ type: "sticker", payload: { code, url }, width: 512, height: 512 }])
     }
     case "contact":
       return Effect.succeed([contactOf(call, request.payload)])

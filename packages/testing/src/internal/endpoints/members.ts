@@ -68,10 +68,11 @@ export const members: Handlers<typeof Members> = {
     })
   }),
 
+  /** @assumption ownerStays */
   remove: Effect.fnUntraced(function* ({ block, chat_id, user_id }, call) {
     const chat = yield* chatWithRight(call, chat_id, "add_remove_members")
     const member = yield* memberOf(chat, user_id)
-    if (chat.owner === user_id) return yield* refusal.chatDenied("The owner cannot be removed")
+    if (chat.owner === user_id) return
     if (block) chat.blocked.add(user_id)
     removeMember(call.state, chat, member.user, call.bot.user)
   }),
@@ -96,6 +97,10 @@ export const members: Handlers<typeof Members> = {
 
   setAdmins: Effect.fnUntraced(function* ({ admins, chat_id }, call) {
     const chat = yield* chatWithRight(call, chat_id, "add_admins")
+    const old = admins
+      .flatMap(({ permissions }) => permissions)
+      .find((right) => Platform.oldPermissions.includes(right))
+    if (old !== undefined) return yield* refusal.invalidPayload(`admins: ${old} is an old name of a right`)
     const chosen = yield* Effect.forEach(admins, ({ user_id }) => memberOf(chat, user_id))
     const others = [...chat.members.values()].filter((member) => member.rights !== undefined)
     if (new Set([...others, ...chosen]).size > Platform.maxAdmins) {

@@ -5,7 +5,7 @@ import * as refusal from "../http/refusal.ts"
 import { findDialog } from "../platform/chats.ts"
 import { hasRight, isAdmin } from "../platform/members.ts"
 import { createMessage, editMessage, removeMessage } from "../platform/messages.ts"
-import type { ChatState, MessageState } from "../platform/state.ts"
+import { type ChatState, type MessageState, now } from "../platform/state.ts"
 import { toMessage } from "../platform/views.ts"
 import { type Call, chatOf, type Handlers, requireOpen, visibleMessage } from "./call.ts"
 import { readContent } from "./content.ts"
@@ -20,7 +20,11 @@ const destination = (call: Call, { chat_id, user_id }: Messages.To): Effect.Effe
 const mayWrite = ({ bot }: Call, chat: ChatState): Effect.Effect<void, refusal.Refusal> =>
   chat.type !== "channel" || hasRight(chat, bot.user, "write") ? Effect.void : refusal.notAdmin()
 
-/** The bot's own messages, and what others wrote where it has the right. */
+/**
+ * The bot's own messages, and what others wrote where it has the right, which it cannot have in a dialog.
+ *
+ * @assumption removableMessages
+ */
 const mayChange = (
   { bot }: Call,
   { author, chat }: MessageState,
@@ -29,6 +33,16 @@ const mayChange = (
   author === bot.user || (hasRight(chat, bot.user, right) && (right === "delete" || chat.type === "channel"))
     ? Effect.void
     : refusal.accessDenied("The message is not the bot's own")
+
+/**
+ * Whether a message of a dialog can no longer be edited: with an inline keyboard it always can.
+ *
+ * @assumption messageEditWindow
+ */
+const isTooOld = ({ state }: Call, { chat, value: { body, timestamp } }: MessageState): boolean =>
+  chat.type === "dialog" &&
+  now(state) - timestamp > Platform.messageEditWindow &&
+  body?.attachments?.some(({ type }) => type === "inline_keyboard") !== true
 
 const readable = (call: Call, chat: ChatState): Effect.Effect<void, refusal.Refusal> =>
   chat.type === "dialog" || isAdmin(chat, call.bot.user) ? Effect.void : refusal.notAdmin()
@@ -77,6 +91,7 @@ export const messages: Handlers<typeof Messages> = {
     const message = yield* visibleMessage(call, message_id)
     yield* chatOf(call, message.chat.chat_id)
     yield* mayChange(call, message, "edit")
+    if (isTooOld(call, message)) return yield* refusal.rejected("The message is too old to be edited")
     const content = yield* readContent(call, message.chat, body, message)
     editMessage(call.state, message, content, call.bot.user)
   }),

@@ -36,11 +36,15 @@ const read = (bot: BotState, from: number, limit: number, isWanted: (stored: Sto
 }
 
 /**
- * Waits for updates. A marker acknowledges everything before it. Without a marker, the first poll of a bot returns all
+ * Waits for updates, at most as long and for as many as the platform does, whatever is requested. A marker acknowledges everything before it. Without a marker, the first poll of a bot returns all
  * stored updates, and a later one only the latest: a bot that restarts without its marker loses updates.
+ *
+ * @assumption updatesPageReturned
  */
 const poll = ({ bot, listener, state }: Call, request: Updates.ListRequest): Effect.Effect<Updates.UpdatesPage> => {
-  const { limit = Platform.updatesPage.default, marker, timeout = Platform.longPollTimeout.default, types } = request
+  const { marker, types } = request
+  const limit = Math.min(request.limit ?? Platform.updatesPage.default, Platform.updatesPage.returned)
+  const timeout = Math.min(request.timeout ?? Platform.longPollTimeout.default, Platform.longPollTimeout.waited)
   const isWanted = matches(types)
   const isFresh = marker == null && bot.polledTo === undefined
   const position = marker == null ? (bot.polledTo ?? bot.updates.start) : Number(marker)

@@ -52,6 +52,23 @@ const toDialog = (actor: Actor, update_type: DialogUpdate, change: (chat: ChatSt
     notifyBot(state, chat, bot, { ...update, ...change(chat) })
   })
 
+const stop = (actor: Actor): Action =>
+  toDialog(actor, "bot_stopped", (chat) => {
+    chat.isSuspended = true
+    return {}
+  })
+
+/**
+ * Deletes the dialog, which also stops the bot.
+ *
+ * @assumption removedDialogs
+ */
+const remove = (actor: Actor): Action =>
+  Effect.andThen(
+    toDialog(actor, "dialog_removed"),
+    Effect.flatMap(dialogOf(actor), ({ isSuspended }) => (isSuspended ? Effect.void : stop(actor)))
+  )
+
 export const dialogActions = (
   actor: Actor
 ): Pick<Person, "dialog" | "start" | "stop" | "clearDialog" | "removeDialog" | "muteDialog" | "unmuteDialog"> => ({
@@ -62,12 +79,9 @@ export const dialogActions = (
         ? cannot(actor, `the payload of a deep link has at most ${Platform.maxStartPayloadLength} characters`)
         : Effect.sync(() => toChat(actor.state, startDialog(actor, payload), actor.bot))
     ),
-  stop: toDialog(actor, "bot_stopped", (chat) => {
-    chat.isSuspended = true
-    return {}
-  }),
+  stop: stop(actor),
   clearDialog: toDialog(actor, "dialog_cleared"),
-  removeDialog: toDialog(actor, "dialog_removed"),
+  removeDialog: remove(actor),
   muteDialog: (muted_until) => toDialog(actor, "dialog_muted", () => ({ muted_until })),
   unmuteDialog: toDialog(actor, "dialog_unmuted")
 })

@@ -13,14 +13,15 @@ type Scope = "host" | "messages" | "answers" | "polling"
 type Bucket = readonly [scope: Scope, key: string]
 
 /**
- * The limit that a call counts towards, besides that of the host. The messages of a chat count together, by whatever id
- * the chat is named.
+ * The limit that a call counts towards, besides that of the host. The messages of a chat, their edits and their deletions count
+ * together, by whatever id the chat is named.
  *
  * @assumption rateLimitScopes
  */
 const scopes: { readonly [Name in Endpoints.Name]?: Exclude<Scope, "host"> } = {
   "Messages.send": "messages",
   "Messages.edit": "messages",
+  "Messages.remove": "messages",
   "Comments.send": "messages",
   "Comments.edit": "messages",
   "Answers.send": "answers",

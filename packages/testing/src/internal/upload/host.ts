@@ -70,12 +70,20 @@ const decodeName = (name: string): string =>
     () => name
   )
 
+/**
+ * Whether a field of a form holds the file.
+ *
+ * @assumption uploadFields
+ */
+const isFileField = ({ media }: UploadSlot, name: string): boolean =>
+  name === "data" || (name === "file" && (media.type === "audio" || media.type === "video"))
+
 const readForm = (slot: UploadSlot, request: Request): Effect.Effect<ReceivedFile, Refusal> =>
   Effect.suspend(() => {
     let file: ReceivedFile | undefined
     const readPart = (part: Multipart.Part): Effect.Effect<void, unknown> => {
       if (!Multipart.isFile(part)) return Effect.void
-      if (part.key !== "data") return Stream.runDrain(part.content)
+      if (!isFileField(slot, part.key)) return Stream.runDrain(part.content)
       if (file !== undefined) {
         return hostError(400, "upload.more.files", "An upload address accepts one file, but the form has more")
       }
