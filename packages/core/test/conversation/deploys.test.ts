@@ -84,6 +84,46 @@ describe("conversations and new versions of the code", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("do not send again what was said after a step that is new, moved or renamed, or that failed before", () =>
+    Effect.gen(function* () {
+      const ran: Array<string> = []
+      const run = (name: string) => Effect.sync(() => ran.push(name))
+      const after = Effect.fn(function* (talk: Talk.Talk) {
+        yield* talk.say("Hello")
+        const name = yield* talk.ask("name", { say: "Name?" })
+        yield* Effect.ignore(talk.step("failing", Schema.Int, Effect.andThen(run("failing"), Effect.fail("away"))))
+        yield* talk.step("reserve", Schema.Int, run("reserve"))
+        yield* talk.say(`Dear ${name}`)
+        const age = yield* talk.ask("age", { say: "Age?" })
+        yield* talk.say(`You are ${age}`)
+        yield* talk.ask("end", { say: "More?" })
+      })
+      assert.deepStrictEqual(yield* deploy(after, {}, ["7"]), ["You are 7", "More?"])
+      assert.deepStrictEqual(ran, ["failing", "reserve"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("send messages without a name again that follow a new question", () =>
+    Effect.gen(function* () {
+      const form = (isNew: boolean, options?: { readonly name: string }) =>
+        Effect.fn(function* (talk: Talk.Talk) {
+          yield* talk.ask("name", { say: "Name?" })
+          if (isNew) yield* talk.ask("city", { say: "City?" })
+          yield* talk.say("Thank you", options)
+          yield* talk.ask("age", { say: "Age?" })
+        })
+      const played = Effect.fnUntraced(function* (options?: { readonly name: string }) {
+        const ann = yield* Emulator.user("Ann")
+        yield* during(botOf(form(false, options)), Effect.andThen(writes(ann, "/go"), writes(ann, "Ann")))
+        const next = Effect.forEach(["Hi", "Rome"], (answer) => writes(ann, answer))
+        yield* during(botOf(form(true, options)), next)
+        return (yield* texts(ann)).filter((text) => text === "Thank you").length
+      })
+      assert.strictEqual(yield* played(), 2)
+      assert.strictEqual(yield* played({ name: "thanks" }), 1)
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("ask a new question when it is reached, and keep an answer that was given to a later one", () =>
     Effect.gen(function* () {
       const after = Effect.fn(function* (talk: Talk.Talk) {

@@ -249,6 +249,11 @@ export class Run {
     })
   }
 
+  /** A step begins. If an operation waits that is not reached, what is said between them was said before the step was in the code. */
+  get beginStep(): Send<void> {
+    return Effect.suspend(() => (this.waiting === undefined ? this.begin : Effect.void))
+  }
+
   /** Does something that is finished before the run is paused. */
   finishing<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {

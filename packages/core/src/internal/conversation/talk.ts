@@ -86,7 +86,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
         Effect.provideService(CurrentKey, run.keyOf(slot))
       )
       const recorded = Journal.step(`conversation ${run.id} ${slot}`, schema, keyed)
-      const execute = Effect.flatMap(run.begin, () =>
+      const execute = Effect.flatMap(run.beginStep, () =>
         run.critical(
           `the step "${slot}"`,
           run.store.pipe(
