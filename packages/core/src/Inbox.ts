@@ -53,8 +53,8 @@ export interface Options {
    */
   readonly partitionKey?: ((update: Update) => string | number) | undefined
   /**
-   * How long the inbox recognizes a second delivery of an event, which it does not store. `0` turns deduplication off.
-   * Default: 24 hours.
+   * How long the inbox recognizes a second delivery of an event, which it does not store, by the clock of the process. `0` turns
+   * deduplication off. Default: 24 hours.
    */
   readonly deduplicationWindow?: Duration.Input | undefined
   /**

@@ -196,7 +196,7 @@ export interface Options<A> {
   readonly version?: number | undefined
   /** How to read the values of older versions, by version. Default: they are stale. */
   readonly migrate?: { readonly [version: number]: Migration<A> } | undefined
-  /** A value expires when it was not written for this time. Default: it does not expire. */
+  /** A value expires when it was not written for this time, by the clock of the process. Default: it does not expire. */
   readonly expireAfter?: Duration.Input | undefined
   /**
    * What happens if a value cannot be read. `"fail"`: the operation fails with {@link StaleState}. `"initial"`: a warning is

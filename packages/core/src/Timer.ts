@@ -137,7 +137,7 @@ export interface CronOptions extends KeyOptions {
   /**
    * What happens to occurrences that were missed, for example while the bot was down: `"one"`: the first of them is handled
    * late, and the others are skipped. `"all"`: each of them is handled, one after the other. `"none"`: an occurrence that is
-   * more than a minute late is skipped. Default: `"one"`.
+   * more than a minute late is skipped. The time is that of the clock of the process. Default: `"one"`.
    */
   readonly missed?: "one" | "all" | "none" | undefined
 }
