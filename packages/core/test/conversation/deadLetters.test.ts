@@ -6,7 +6,16 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Command, Conversation, Handler, Inbox, Journal, Messages, PermanentError } from "../../src/index.ts"
+import {
+  Command,
+  Conversation,
+  Handler,
+  Inbox,
+  Journal,
+  Messages,
+  PermanentError,
+  StoreError
+} from "../../src/index.ts"
 import * as InboxStore from "../../src/InboxStore.ts"
 import {
   buttonsOf,
@@ -270,6 +279,41 @@ describe("a conversation whose update is a dead letter", () => {
       assert.include(lines.join("\n"), 'A press of a button of the conversation "order" changes nothing')
       assert.isEmpty(buttonsOf(yield* last(ann)))
     }).pipe(Effect.provide(layer), Effect.provide(logger))
+  })
+
+  it.effect("begins no step while the store does not take the answer", () => {
+    let failures = 8
+    const failing = (store: InboxStore.InboxStore["Service"]): InboxStore.InboxStore["Service"] => ({
+      ...store,
+      state: {
+        ...store.state,
+        write: (writes) =>
+          Effect.suspend(() => {
+            if (--failures < 0) return store.state.write(writes)
+            const reason = "the connection was lost"
+            return Effect.fail(
+              new StoreError.StoreError({ store: "inbox", operation: "writeState", reason, isRetryable: true })
+            )
+          })
+      }
+    })
+    return Effect.gen(function* () {
+      const { bot, shop } = makeShop()
+      shop.isDown = false
+      const ann = yield* Emulator.user("Ann")
+      yield* during(
+        bot,
+        Effect.gen(function* () {
+          yield* writes(ann, "/order")
+          yield* presses(ann, "Yes")
+          assert.lengthOf(shop.keys, 0)
+          yield* TestClock.adjust("1 minute")
+        })
+      )
+      assert.deepStrictEqual(yield* texts(ann), ["Pay?\n✓ Yes", "I am paying", "Order 7"])
+      assert.lengthOf(shop.keys, 1)
+      assert.deepStrictEqual(yield* left("order"), nothing)
+    }).pipe(Effect.updateService(InboxStore.InboxStore, failing), Effect.provide(layer))
   })
 
   it.effect("has stored the answer before the step that ends the process three times", () =>

@@ -4,7 +4,6 @@ import * as Backoff from "../../Backoff.ts"
 import type { StateKey, StateValue, StateWrite } from "../../HandlingStore.ts"
 import type { Inbox } from "../../Inbox.ts"
 import { StoreError } from "../../StoreError.ts"
-import { storeBackoff } from "../updates/persist.ts"
 
 /** A value at a moment. */
 export interface Snapshot {
@@ -169,9 +168,8 @@ export class Session {
       if (this.#isClosed || entry === undefined || isSame(entry.first.value, entry.current.value)) return Effect.void
       const { current, first } = entry
       const revision = this.#inbox.nextRevision()
-      const attempt = stored(this.#inbox, key).attempt(first, current.value, revision)
-      const written = Backoff.retry(attempt, { schedule: storeBackoff, while: ({ isRetryable }) => isRetryable })
-      return Effect.flatMap(written, (isApplied) => {
+      // After a failure, the handler runs again, and reads what the store has.
+      return Effect.flatMap(stored(this.#inbox, key).attempt(first, current.value, revision), (isApplied) => {
         if (!isApplied) return Effect.fail(changed())
         entry.first = { ...current, revision }
         return Effect.void
