@@ -83,6 +83,18 @@ export interface RecipientRecord {
 }
 
 /**
+ * A recipient to which the message may be sent from now on.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface BegunRecipient {
+  readonly chat_id: ChatId
+  /** A time before the message is sent, in Unix milliseconds of the platform's clock. */
+  readonly after: number
+}
+
+/**
  * The state of a broadcast and the number of its results.
  *
  * @category models

@@ -10,7 +10,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
-import type { RecipientRecord, Status, Summary } from "./Broadcast.ts"
+import type { BegunRecipient, RecipientRecord, Status, Summary } from "./Broadcast.ts"
 import * as memoryStore from "./internal/broadcast/memoryStore.ts"
 import type { ChatId } from "./Recipient.ts"
 import type { StoreError } from "./StoreError.ts"
@@ -49,6 +49,17 @@ export class BroadcastStore extends Context.Service<
     ) => Effect.Effect<boolean, StoreError>
     /** Returns those of the chats that have no record, in the same order. */
     readonly pending: (name: string, chats: ReadonlyArray<ChatId>) => Effect.Effect<ReadonlyArray<ChatId>, StoreError>
+    /**
+     * Replaces the recipients to which the message may be sent from now on, at most some hundreds. Does nothing if `owner` was not the
+     * last owner of the lease.
+     */
+    readonly begin: (request: {
+      readonly name: string
+      readonly owner: string
+      readonly recipients: ReadonlyArray<BegunRecipient>
+    }) => Effect.Effect<void, StoreError>
+    /** Returns the recipients of the last `begin`, also those that have a record. */
+    readonly begun: (name: string) => Effect.Effect<ReadonlyArray<BegunRecipient>, StoreError>
     /** Adds and counts records. Ignores chats that already have a record, and broadcasts that do not exist. */
     readonly addRecords: (name: string, records: ReadonlyArray<RecipientRecord>) => Effect.Effect<void, StoreError>
     /** Returns up to `limit` records of chats above `after`, in ascending order of the chats. */

@@ -31,8 +31,9 @@ import type { StoreError } from "./StoreError.ts"
  * replies and answers are sent before them, and they keep the limit of 30 requests per second.
  *
  * A result is stored before it is emitted. A later run with the same name continues the broadcast, also after a restart:
- * nobody receives the message twice, unless the process was killed after the platform answered and before the result was
- * stored. This can affect at most `concurrency` recipients. If the stream is interrupted, requests in flight are awaited
+ * nobody receives the message twice. If the process was killed after the platform answered and before the result was
+ * stored, the next run looks for the message by its text, where the bot may read the chat. Elsewhere, at most `concurrency`
+ * recipients may receive the message twice. If the stream is interrupted, requests in flight are awaited
  * and recorded, but not emitted; {@link records} returns them. Memory does not grow with the number of recipients.
  *
  * Temporary failures do not end the stream. It waits for an outage of the platform or the network however long it lasts,

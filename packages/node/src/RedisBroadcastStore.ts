@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import * as scripts from "./internal/broadcast/redisScripts.ts"
-import { fromJson, toSummary } from "./internal/broadcast/row.ts"
+import { fromBegun, fromJson, toBegun, toSummary } from "./internal/broadcast/row.ts"
 import { keyPrefix, redisToStoreError } from "./internal/stores/redis.ts"
 
 /**
@@ -44,6 +44,7 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
     const keysOf = (name: string) => scripts.keysOf(keyPrefix("broadcasts", options.prefix), name)
     const acquireLease = redis.eval(scripts.acquireLease)
     const update = redis.eval(scripts.update)
+    const begin = redis.eval(scripts.begin)
     const countRecords = redis.eval(scripts.countRecords)
     const addRecords = redis.eval(scripts.addRecords)
     const remove = redis.eval(scripts.remove)
@@ -76,6 +77,12 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
           : Effect.forEach(Arr.chunksOf(chats, chunkSize), (chunk) =>
               Effect.map(countRecords(keysOf(name), chunk), (counts) => chunk.filter((_, index) => counts[index] === 0))
             ).pipe(Effect.mapBoth({ onFailure: toStoreError("pending"), onSuccess: Arr.flatten })),
+      begin: ({ name, owner, recipients }) =>
+        begin(keysOf(name), owner, fromBegun(recipients)).pipe(Effect.asVoid, Effect.mapError(toStoreError("begin"))),
+      begun: (name) =>
+        redis
+          .send<string | null>("HGET", keysOf(name).broadcast, "begun")
+          .pipe(Effect.flatMap(toBegun), Effect.mapError(toStoreError("begun"))),
       addRecords: (name, records) =>
         addRecords(keysOf(name), records).pipe(Effect.asVoid, Effect.mapError(toStoreError("addRecords"))),
       records: (name, { after, limit }) => {

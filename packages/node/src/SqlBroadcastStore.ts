@@ -10,7 +10,7 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as SqlClient from "effect/sql/SqlClient"
-import { type BroadcastRow, fromRecord, toRecord, toSummary } from "./internal/broadcast/row.ts"
+import { type BroadcastRow, fromBegun, fromRecord, toBegun, toRecord, toSummary } from "./internal/broadcast/row.ts"
 import { migrations, recordColumns } from "./internal/broadcast/sqlSchema.ts"
 import { makeStore, withTransaction } from "./internal/stores/sql.ts"
 
@@ -116,6 +116,16 @@ export const make: (
           })
         )
       },
+      begin: ({ name, owner, recipients }) =>
+        sql`UPDATE ${broadcasts} SET begun = ${fromBegun(recipients)} WHERE name = ${name} AND owner = ${owner}`.pipe(
+          Effect.asVoid,
+          Effect.mapError(toStoreError("begin"))
+        ),
+      begun: (name) =>
+        sql<{ begun: unknown }>`SELECT begun FROM ${broadcasts} WHERE name = ${name}`.pipe(
+          Effect.flatMap(([row]) => toBegun(row?.begun)),
+          Effect.mapError(toStoreError("begun"))
+        ),
       addRecords: (name, added) =>
         Effect.gen(function* () {
           if (!(yield* lock(name))) return

@@ -139,6 +139,32 @@ const ends = [Number.MIN_SAFE_INTEGER, -1, 1, Number.MAX_SAFE_INTEGER]
 
 const recordCases: ReadonlyArray<Case> = [
   {
+    name: "keeps the recipients that have begun, until the broadcast is removed",
+    effect: Effect.gen(function* () {
+      const store = yield* BroadcastStore.BroadcastStore
+      const recipients = ends.map((id, index) => ({ chat_id: idOf(id), after: now + index }))
+      const begin = (owner: string, count: number) =>
+        store.begin({ name, owner, recipients: recipients.slice(0, count) })
+      yield* begin("one", 1)
+      equals(yield* store.begun(name), [])
+      yield* acquireLease("one", 0, 60)
+      equals(yield* store.begun(name), [])
+      yield* begin("one", 1)
+      yield* begin("one", 4)
+      yield* addRecords([sent(1)])
+      equals(yield* store.begun(name), recipients)
+      yield* acquireLease("two", 60, 120)
+      yield* begin("one", 1)
+      equals(yield* store.begun(name), recipients)
+      yield* begin("two", 0)
+      equals(yield* store.begun(name), [])
+      yield* begin("two", 2)
+      yield* remove()
+      yield* acquireLease("one", 120, 180)
+      equals(yield* store.begun(name), [])
+    })
+  },
+  {
     name: "returns the chats without a record, in the order of the query",
     effect: Effect.gen(function* () {
       equals(yield* pending([idOf(2), idOf(1)]), [2, 1])

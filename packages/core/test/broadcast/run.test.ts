@@ -66,6 +66,18 @@ const failing = (isUnavailable: (operation: keyof Operations) => boolean) =>
     })
   ).pipe(Layer.provide(BroadcastStore.layerMemory()))
 
+/** The store of a process that can be killed. Its operations do not return any more then. */
+const mortal = (store: Operations, isDead: () => boolean): Operations => {
+  const orNever = <A>(self: Effect.Effect<A, StoreError.StoreError>): Effect.Effect<A, StoreError.StoreError> =>
+    Effect.suspend(() => (isDead() ? Effect.never : self))
+  return {
+    ...store,
+    acquireLease: (request) => orNever(store.acquireLease(request)),
+    begin: (request) => orNever(store.begin(request)),
+    addRecords: (name, records) => orNever(store.addRecords(name, records))
+  }
+}
+
 describe("run", () => {
   it.effect("sends one message to a chat that is repeated while its request is in flight", () =>
     Effect.gen(function* () {
@@ -323,6 +335,41 @@ describe("run", () => {
       )
     )
   })
+
+  it.effect("sends nothing twice after kills, where the bot may read", () => {
+    let killed = 0
+    return Effect.gen(function* () {
+      const chats = yield* dialogs(200)
+      const store = yield* BroadcastStore.BroadcastStore
+      yield* Emulator.setFaults([{ endpoint: "Messages.send", delay: 400 }])
+      for (let life = 0; life < 3; life++) {
+        const own = mortal(store, () => life < killed)
+        yield* Effect.forkDetach(
+          Effect.provideService(Stream.runDrain(newsFor(chats)), BroadcastStore.BroadcastStore, own)
+        )
+        yield* TestClock.adjust("1730 millis")
+        killed = life + 1
+        yield* TestClock.adjust("25 seconds")
+      }
+      // Some messages have no record.
+      assert.isAbove(yield* sent, yield* recorded)
+      yield* inTime(Stream.runDrain(newsFor(chats)))
+      for (const chat_id of chats) assert.deepStrictEqual(yield* textsIn(chat_id), ["News!"])
+      assert.strictEqual((yield* summary).counts.Sent, 200)
+    }).pipe(Effect.provide(platform))
+  })
+
+  it.effect("looks up nothing in the run after an interruption", () =>
+    Effect.gen(function* () {
+      const chats = yield* dialogs(60)
+      const fiber = yield* fork(Stream.runDrain(newsFor(chats)))
+      yield* TestClock.adjust("1 second")
+      yield* inTime(Fiber.interrupt(fiber))
+      yield* inTime(Stream.runDrain(newsFor(chats)))
+      const methods = (yield* Emulator.requests).map(({ endpoint }) => endpoint)
+      assert.notInclude(methods, "Messages.list")
+    }).pipe(Effect.provide(platform))
+  )
 
   it.effect("logs the chat at which it stops if the platform rejects one for an unknown reason", () => {
     const logged: Array<string> = []

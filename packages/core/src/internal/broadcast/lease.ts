@@ -37,6 +37,7 @@ export const retryStore: <A, R>(self: Effect.Effect<A, StoreError, R>) => Effect
 
 /** The right of one runner to send a broadcast. */
 export interface Lease {
+  readonly owner: string
   /** What the client confirms between the permit of a request and the request: the wait for the permit can be long. */
   readonly held: HeldLease
   /** Waits while the broadcast is paused. Returns `false` when it has ended. */
@@ -116,6 +117,7 @@ export const acquire: (name: string) => Effect.Effect<Lease, LeaseError, Broadca
     })
 
     return {
+      owner,
       held: {
         // After the end, and after an error that `keepRenewing` fails with too, the caller is interrupted.
         confirm: Effect.interruptible(

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { RecipientRecord, RecipientStatus, Status, Summary } from "../../Broadcast.ts"
+import type { BegunRecipient, RecipientRecord, RecipientStatus, Status, Summary } from "../../Broadcast.ts"
 import type { ChatId } from "../../Recipient.ts"
 
 interface Broadcast {
@@ -9,6 +9,7 @@ interface Broadcast {
   readonly records: Map<ChatId, RecipientRecord>
   /** The chats with a record in ascending order, until one is added. */
   sorted: ReadonlyArray<ChatId> | undefined
+  begun: ReadonlyArray<BegunRecipient>
   status: Status
   total: number | undefined
   owner: string
@@ -32,6 +33,7 @@ export const make = () => {
       counts: { Sent: 0, Forbidden: 0, NotFound: 0, Failed: 0 },
       records: new Map(),
       sorted: undefined,
+      begun: [],
       status: "running",
       total: undefined,
       owner: "",
@@ -75,6 +77,16 @@ export const make = () => {
         const records = broadcasts.get(name)?.records
         return chats.filter((chat_id) => records?.has(chat_id) !== true)
       }),
+    begin: (request: {
+      readonly name: string
+      readonly owner: string
+      readonly recipients: ReadonlyArray<BegunRecipient>
+    }) =>
+      Effect.sync(() => {
+        const broadcast = broadcasts.get(request.name)
+        if (broadcast?.owner === request.owner) broadcast.begun = request.recipients
+      }),
+    begun: (name: string) => Effect.sync(() => broadcasts.get(name)?.begun ?? []),
     addRecords: (name: string, records: ReadonlyArray<RecipientRecord>) =>
       Effect.sync(() => {
         const broadcast = broadcasts.get(name)

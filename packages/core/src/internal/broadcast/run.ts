@@ -15,6 +15,7 @@ import * as Messages from "../../Messages.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import type { ChatId } from "../../Recipient.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
+import * as Begun from "./begun.ts"
 import * as Lease from "./lease.ts"
 
 /** Recipients that are looked up in the store at once. */
@@ -39,7 +40,9 @@ const isOutage = (error: Failure): boolean =>
 const isRecipientError = (error: SendError): error is RecipientError =>
   error._tag === "Forbidden" || error._tag === "NotFound" || (error._tag === "RequestFailed" && error.maybeExecuted)
 
-const outageBackoff = Backoff.make({ first: "200 millis", cap: "30 seconds" }).pipe(Schedule.setInputType<Failure>())
+const backoff = Backoff.make({ first: "200 millis", cap: "30 seconds" })
+
+const outageBackoff = Schedule.setInputType<Failure>()(backoff)
 
 const rateLimitSchedule = Schedule.spaced("1 second").pipe(Schedule.setInputType<Failure>())
 
@@ -74,26 +77,36 @@ export const run = Effect.fnUntraced(function* <E, R>({
   let sending = 0
   let warnedAt = -Infinity
 
-  // The stream may end after a request was sent: the next run must find its record.
-  yield* Effect.addFinalizer(() => Effect.andThen(lease.end, idle.await))
   if (total !== undefined) yield* Lease.retryStore(store.update(name, { total }))
 
-  const send = (chat_id: ChatId): Effect.Effect<Outcome, Failure, BotApi> =>
-    Messages.send({ chat_id, ...(typeof message === "function" ? message(chat_id) : message) }).pipe(
+  const begun = yield* Begun.open(name, lease.owner, backoff)
+  // The stream may end after a request was sent: the next run must find its record.
+  yield* Effect.addFinalizer(() => Effect.andThen(Effect.andThen(lease.end, idle.await), begun.close))
+
+  const record = (outcome: Outcome) =>
+    Effect.map(Lease.retryStore(store.addRecords(name, [recordOf(outcome, clock.currentTimeMillisUnsafe())])), () =>
+      begun.end(outcome.chat_id, outcome._tag === "Sent" ? outcome.message : undefined)
+    )
+
+  const asBroadcast = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    call.pipe(
       RateLimiter.withPriority("broadcast"),
       Effect.provideService(CurrentLease, lease.held),
+      // A broadcast has its own records, also if a handler runs it.
+      Effect.updateService(CurrentUpdate, withoutJournal)
+    )
+
+  const send = (request: Begun.Request): Effect.Effect<Outcome, Failure, BotApi> =>
+    Messages.send(request).pipe(
+      asBroadcast,
       // Requests are not interruptible, so retries and their pauses are outside of them.
       RetryPolicy.override({
         transient: RetryPolicy.none.transient,
         attachmentNotReady: RetryPolicy.none.attachmentNotReady
       }),
-      // A broadcast has its own records, also if a handler runs it.
-      Effect.updateService(CurrentUpdate, withoutJournal),
-      Effect.map((sent): Outcome => ({ _tag: "Sent", chat_id, message: sent })),
-      Effect.catchIf(isRecipientError, (error) => Effect.succeed(outcomeOf(chat_id, error))),
-      Effect.tap((outcome) =>
-        Lease.retryStore(store.addRecords(name, [recordOf(outcome, clock.currentTimeMillisUnsafe())]))
-      )
+      Effect.map((sent): Outcome => ({ _tag: "Sent", chat_id: request.chat_id, message: sent })),
+      Effect.catchIf(isRecipientError, (error) => Effect.succeed(outcomeOf(request.chat_id, error))),
+      Effect.tap(record)
     )
 
   /** Only the end of the process can separate the response of the platform from its record. The wait for a permit can be interrupted. */
@@ -120,11 +133,18 @@ export const run = Effect.fnUntraced(function* <E, R>({
   const serve = (chat_id: ChatId) =>
     Effect.suspend(() => {
       const outcomes: Array<Outcome> = []
-      const sendOnce = uninterrupted(
-        Effect.map(send(chat_id), (outcome) => {
-          outcomes.push(outcome)
+      const request = { chat_id, ...(typeof message === "function" ? message(chat_id) : message) }
+      const sendOnce = Effect.flatMap(asBroadcast(begun.find(request)), (found) => {
+        const earlier = Effect.suspend(() => {
+          const outcome: Outcome = { _tag: "Sent", chat_id, message: found! }
+          return Effect.as(record(outcome), outcome)
         })
-      )
+        return uninterrupted(
+          Effect.map(found === undefined ? send(request) : earlier, (outcome) => {
+            outcomes.push(outcome)
+          })
+        )
+      }) as Effect.Effect<void, Failure, BotApi>
       const retried = Effect.flatMap(lease.mayContinue, (mayContinue) => (mayContinue ? sendOnce : Effect.void)).pipe(
         Effect.tapError(warnOfOutage),
         Effect.retry({ schedule: rateLimitSchedule, while: ({ _tag }) => _tag === "RateLimited" }),
@@ -146,7 +166,7 @@ export const run = Effect.fnUntraced(function* <E, R>({
       const candidates = [...new Set(chats)].filter((chat_id) => !inProgress.has(chat_id))
       return Effect.tap(Lease.retryStore(store.pending(name, candidates)), (pending) => {
         for (const chat_id of pending) inProgress.add(chat_id)
-        return Effect.void
+        return begun.begin(pending)
       })
     })
 

@@ -74,6 +74,12 @@ return 1`
   }
 ).withReturnType<number>()
 
+export const begin = Redis.script((keys: Keys, owner: string, begun: string) => [keys.broadcast, owner, begun], {
+  numberOfKeys: 1,
+  lua: `
+if redis.call("HGET", KEYS[1], "owner") == ARGV[1] then redis.call("HSET", KEYS[1], "begun", ARGV[2]) end`
+})
+
 /** Returns the number of records of each chat, 0 or 1. */
 export const countRecords = Redis.script((keys: Keys, chats: ReadonlyArray<ChatId>) => [keys.records, ...chats], {
   numberOfKeys: 1,

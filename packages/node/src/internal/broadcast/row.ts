@@ -1,4 +1,4 @@
-import type { RecipientRecord, Summary } from "@colloquy/core/Broadcast"
+import type { BegunRecipient, RecipientRecord, Summary } from "@colloquy/core/Broadcast"
 import { ChatId, MessageId } from "@colloquy/core/Recipient"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -73,3 +73,13 @@ const decodeJsonRecord = Schema.decodeUnknownEffect(Schema.fromJsonString(Record
 export const toRecord = (row: unknown) => Effect.map(decodeRecord(row), toRecipientRecord)
 
 export const fromJson = (json: string) => Effect.map(decodeJsonRecord(json), toRecipientRecord)
+
+const BegunList = Schema.fromJsonString(Schema.Array(Schema.Struct({ chat_id: ChatId, after: Schema.Number })))
+
+const decodeBegun = Schema.decodeUnknownEffect(BegunList)
+
+export const fromBegun = (recipients: ReadonlyArray<BegunRecipient>): string => JSON.stringify(recipients)
+
+/** Fails if the text is not what `fromBegun` wrote. */
+export const toBegun = (text: unknown): Effect.Effect<ReadonlyArray<BegunRecipient>, Schema.SchemaError> =>
+  text == null ? Effect.succeed([]) : decodeBegun(text)

@@ -33,5 +33,6 @@ export const migrations = (sql: SqlClient.SqlClient, table: string, { integer }:
       at ${integer} NOT NULL,
       PRIMARY KEY (name, chat_id)
     )`
-  )
+  ),
+  "2_begun": sql`ALTER TABLE ${sql(table)} ADD COLUMN begun TEXT`
 })

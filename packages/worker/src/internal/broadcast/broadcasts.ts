@@ -1,4 +1,4 @@
-import type { RecipientRecord, RecipientStatus, Status, Summary } from "@colloquy/core/Broadcast"
+import type { BegunRecipient, RecipientRecord, RecipientStatus, Status, Summary } from "@colloquy/core/Broadcast"
 import { BroadcastStore } from "@colloquy/core/BroadcastStore"
 import { ChatId, MessageId } from "@colloquy/core/Recipient"
 import * as Arr from "effect/Array"
@@ -47,7 +47,8 @@ const migrations: ReadonlyArray<string> = [
     problem TEXT,
     at INTEGER NOT NULL,
     PRIMARY KEY (name, chat_id)
-  ) WITHOUT ROWID`
+  ) WITHOUT ROWID`,
+  "ALTER TABLE colloquy_broadcasts ADD COLUMN begun TEXT"
 ]
 
 const toSummary = (row: BroadcastRow): Summary => ({
@@ -149,6 +150,23 @@ export const makeStore = (storage: DurableObjectStorage): BroadcastStore["Servic
           encodeText(name)
         ).map(({ value }) => value)
       ),
+    begin: ({ name, owner, recipients }) =>
+      run("begin", () => {
+        query(
+          "UPDATE colloquy_broadcasts SET begun = ? WHERE name = ? AND owner = ?",
+          JSON.stringify(recipients),
+          encodeText(name),
+          owner
+        )
+      }),
+    begun: (name) =>
+      run("begun", () => {
+        const [row] = query<{ begun: string | null }>(
+          "SELECT begun FROM colloquy_broadcasts WHERE name = ?",
+          encodeText(name)
+        )
+        return JSON.parse(row?.begun ?? "[]") as ReadonlyArray<BegunRecipient>
+      }),
     addRecords: (name, records) =>
       run("addRecords", () => {
         const key = encodeText(name)
