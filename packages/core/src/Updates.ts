@@ -479,7 +479,8 @@ const deliveriesWith = <E, R>(
  * - With `perChat: 1`, the default, a chat's next update is emitted when the one before is acknowledged or rejected. Every
  *   operator of `Stream`, also a concurrent one or a buffer, therefore keeps the order of each chat.
  * - What is not acknowledged when the program stops or dies is emitted again, in order.
- * - When the stream is closed, its source is stopped, and what is not acknowledged returns to the inbox at once.
+ * - When the stream is closed, its source is stopped, and what is not acknowledged returns to the inbox at once. If effects of
+ *   `Deliveries` are handling its updates, as after `Stream.interruptWhen`, it waits for them for 10 seconds, and interrupts them.
  * - Every delivery has to be settled. If an operator drops one, for example `Stream.filter` or `Stream.debounce`, its chat
  *   waits until the stream is closed: use the operators of `Deliveries`, or acknowledge it.
  * - Deliveries are emitted in arrays, and claimed and settled in batches.

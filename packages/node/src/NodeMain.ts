@@ -48,8 +48,8 @@ const run = Runtime.makeRunMain(({ fiber, teardown }) => {
 /**
  * Runs a program until it ends or the process receives a signal.
  *
- * SIGTERM and SIGINT stop the program gracefully: the webhook answers deliveries with 503, so that the platform sends them
- * again; running handlers get their shutdown timeout; all other updates stay in the inbox. The process then exits with 0. A
+ * SIGTERM and SIGINT stop the program gracefully: the readiness check of the webhook returns 503, and deliveries are stored until its
+ * server closes; running handlers get their shutdown timeout; all other updates stay in the inbox. The process then exits with 0. A
  * second signal ends the process at once, with the exit code 128 plus the number of the signal.
  *
  * If the program fails, the process exits with 1. An error with a tag and a message is logged as by `StoreError.reasonOf`, without

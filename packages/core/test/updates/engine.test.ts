@@ -14,6 +14,7 @@ import * as TestClock from "effect/testing/TestClock"
 import {
   BotApi,
   Deliveries,
+  type Delivery,
   Inbox,
   Messages,
   type QueuedUpdate,
@@ -517,6 +518,61 @@ describe("An idle bot", () => {
       yield* TestClock.adjust("1 millis")
       assert.deepStrictEqual(handled, [7])
       yield* inTime(Fiber.interrupt(fiber))
+    })
+  )
+})
+
+describe("A stream that is closed while its updates are handled", () => {
+  type Emitted = Stream.Stream<Delivery.Delivery, Updates.SourceError, Updates.Updates>
+
+  const pipelines: Record<string, (self: Emitted) => Emitted> = {
+    "take(1)": (self) => Stream.take(self, 1),
+    "take(1) and buffer": (self) => self.pipe(Stream.take(1), Stream.buffer({ capacity: 16 })),
+    "take(1) and merge": (self) => self.pipe(Stream.take(1), Stream.merge(Stream.empty)),
+    "take(1) and Deliveries.tee": (self) =>
+      self.pipe(
+        Stream.take(1),
+        Deliveries.tee((second) => Deliveries.runForEach(second, () => Effect.void))
+      ),
+    interruptWhen: (self) => Stream.interruptWhen(self, Effect.sleep("500 millis")),
+    timeout: (self) => Stream.timeout(self, "500 millis")
+  }
+
+  /** What two processes do with an update, of which the first closes its stream. */
+  const logOf = (end: (self: Emitted) => Emitted, duration: Duration.Input) =>
+    Effect.gen(function* () {
+      const store = yield* makeStore()
+      const log: Array<string> = []
+      const handle = (process: string) => () =>
+        Effect.gen(function* () {
+          log.push(`${process} begins`)
+          yield* Effect.sleep(duration)
+          log.push(`${process} has handled it`)
+        }).pipe(Effect.onInterrupt(() => Effect.sync(() => void log.push(`${process} is interrupted`))))
+      const first = Deliveries.runForEach(end(Updates.deliveries()), handle("first"))
+      yield* Effect.forkDetach(Effect.provide(first, Layer.fresh(within(store, [started(1, 0)]))))
+      for (let step = 0; step < 60; step++) yield* TestClock.adjust("10 millis")
+      yield* Effect.forkDetach(Effect.provide(Updates.run(handle("second")), Layer.fresh(within(store))))
+      yield* TestClock.adjust("1 minute")
+      return log
+    })
+
+  for (const [name, end] of Object.entries(pipelines)) {
+    it.effect(`waits for them, so that no other process handles them meanwhile: ${name}`, () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* logOf(end, "1 second"), ["first begins", "first has handled it"])
+      })
+    )
+  }
+
+  it.effect("interrupts their handlers after 10 seconds, and another process handles them", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* logOf(pipelines["interruptWhen"]!, "15 seconds"), [
+        "first begins",
+        "first is interrupted",
+        "second begins",
+        "second has handled it"
+      ])
     })
   )
 })

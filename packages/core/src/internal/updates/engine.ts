@@ -22,6 +22,7 @@ import { persist } from "./persist.ts"
 import { makeHandlerMetrics } from "./metrics.ts"
 import { makeSelection } from "./selection.ts"
 import type { Root } from "./settlement.ts"
+import { makeWaiter } from "./waiter.ts"
 import { type Conflicts, makePrepare, makeTogether, mark, openChange, withoutConflicts, type Write } from "./write.ts"
 
 export interface Options<R> {
@@ -45,6 +46,9 @@ const headStart = "1 second"
 
 /** Maximum number of deliveries that wait until they are pulled, so that few of them count as begun. */
 const maxBuffered = 64
+
+/** A stream that is closed waits for the handlers of its updates for at most this time. */
+const closeTimeout = "10 seconds"
 
 /** For this time after the start, updates whose process died again and again are not handled. */
 const calmMillis = 10_000
@@ -81,6 +85,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   let unsettled = 0
   /** How many of them were reported. Suspects do not wait for these. */
   let reported = 0
+  const settledAll = makeWaiter(() => unsettled === reported)
   let isStopping = false
   let hasRoom = false
 
@@ -128,6 +133,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     unsettled--
     if (queued.isReported) reported--
     queued.isReported = false
+    settledAll.wake()
   }
 
   const warn = ({ value }: Queued): void => {
@@ -422,6 +428,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       unsettled--
       if (isReported) reported--
     }
+    settledAll.wake()
     outlet.remove(partition)
     endPartition(partition)
     for (const queued of emitted) queued.onLost()
@@ -444,6 +451,30 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       endIfFinished(partition)
     }
     return options.stopSource
+  })
+
+  const giveBackAll = Effect.suspend(() => {
+    together.flush()
+    isStopping = true
+    for (const fiber of background) fiber.interruptUnsafe()
+    for (const { emitted } of partitions.all()) for (const queued of emitted) queued.onLost()
+    const held = partitions.all().filter(({ commits }) => commits === 0)
+    return leases.finish(
+      held.map(({ emitted, held }) => {
+        const failed = emitted
+          .filter(({ emittedAt, isRecorded }) => emittedAt >= 0 && !isRecorded)
+          .map(({ entry }) => entry.id)
+        return {
+          held,
+          owner: held.owner,
+          partitionKey: held.key,
+          completed: none,
+          failed,
+          begun: none,
+          release: true
+        }
+      })
+    )
   })
 
   const common: Common = { base: undefined, context: undefined }
@@ -518,28 +549,15 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       reported += late.length
       return late
     },
-    /** Gives back all updates. Those that were emitted count as attempted. */
+    /**
+     * Gives back all updates. Those that were emitted count as attempted. If the stream is closed while its updates are handled, it
+     * waits until they are settled, and then interrupts their handlers as if their partitions were lost.
+     */
     finish: Effect.suspend(() => {
-      together.flush()
-      isStopping = true
-      for (const fiber of background) fiber.interruptUnsafe()
-      const held = partitions.all().filter(({ commits }) => commits === 0)
-      return leases.finish(
-        held.map(({ emitted, held }) => {
-          const failed = emitted
-            .filter(({ emittedAt, isRecorded }) => emittedAt >= 0 && !isRecorded)
-            .map(({ entry }) => entry.id)
-          return {
-            held,
-            owner: held.owner,
-            partitionKey: held.key,
-            completed: none,
-            failed,
-            begun: none,
-            release: true
-          }
-        })
-      )
+      const isHandled = partitions.all().some(({ emitted }) => emitted.some((queued) => queued.isHandled))
+      if (!isHandled) return giveBackAll
+      const settled = Effect.timeoutOption(settledAll.until, closeTimeout)
+      return Effect.andThen(Effect.andThen(stop, settled), giveBackAll)
     })
   }
 })

@@ -131,6 +131,11 @@ export class Queued extends Settleable<Update> implements Root {
     return this.partition.held.isLost
   }
 
+  /** Whether an effect handles it that ends if the partition is lost. */
+  get isHandled(): boolean {
+    return this.#watchers !== none
+  }
+
   watch(onLost: () => void): void {
     this.#watchers = this.#watchers === none ? [onLost] : [...this.#watchers, onLost]
   }

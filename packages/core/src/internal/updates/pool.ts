@@ -185,10 +185,14 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     if (!isDispatching) flush()
   }
 
-  const onExit = (worker: Worker<A>, exit: Exit.Exit<B, E>): void => {
-    const { delivery, isLost, onLost, roots, startedAt } = worker
-    worker.fiber = undefined
+  const unwatch = ({ onLost, roots }: Worker<A>): void => {
     if (onLost !== undefined) for (const root of roots) root.unwatch(onLost)
+  }
+
+  const onExit = (worker: Worker<A>, exit: Exit.Exit<B, E>): void => {
+    const { delivery, isLost, roots, startedAt } = worker
+    worker.fiber = undefined
+    unwatch(worker)
     if (isLost) return endLost(delivery)
     if (Exit.isSuccess(exit)) {
       onResult?.(delivery, exit.value)
@@ -325,7 +329,11 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
 
   const interruptRunning = Effect.sync(() => {
     isInterrupting = true
-    for (const worker of running) interrupt(worker)
+    for (const worker of running) {
+      // The source does not wait for handlers that cannot be interrupted.
+      unwatch(worker)
+      interrupt(worker)
+    }
     for (const fiber of settling) fiber.interruptUnsafe()
   })
 
