@@ -3,6 +3,7 @@
  *
  * - `--seed`: the seed. Default: 1. `--seeds`: how many seeds, from this one on. Default: 1.
  * - `--minutes`: runs seeds until this time is over, instead of a number of seeds.
+ * - `--first`: ends at the first seed that breaks a rule.
  * - `--program`: the kind of the program. Default: the seed chooses it.
  * - `--trace`: prints the history of a seed. `--shrink`: finds a smaller program with the same failure, and prints it.
  * - `--plan`: runs a plan from a file, which `--shrink` has printed.
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     minutes: { type: "string" },
     program: { type: "string" },
     plan: { type: "string" },
+    first: { type: "boolean", default: false },
     trace: { type: "boolean", default: false },
     shrink: { type: "boolean", default: false }
   }
@@ -65,6 +67,7 @@ if (values.plan !== undefined) {
   for (let seed = first; seed < first + seeds && performance.now() < until; seed++) {
     const outcome = await runOne(planOf(seed, values.program))
     totals = addTo(totals, outcome)
+    if (values.first && outcome.violations.length > 0) break
     if (seeds === 1) console.log(`fingerprint ${fingerprintOf(outcome)}`)
   }
   for (const line of linesOf(totals, performance.now() - startedAt)) console.log(line)

@@ -60,7 +60,7 @@ const messagesOf = (events: Effect.Success<typeof Emulator.seen>): ReadonlyArray
 }
 
 /** The names of the states that programs use. */
-const stateNames = ["seen", "conversation/talk", "counter", "sound"]
+const stateNames = ["seen", "count", "conversation/talk", "counter", "sound"]
 
 const readEnding = async (
   { world }: Simulation,

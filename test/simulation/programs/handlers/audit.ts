@@ -116,10 +116,25 @@ const expectOperation = (operation: Operation, context: Context): void => {
     case "timerCancelled":
       if (facts.began.has(`timer later ${name}`)) violate("a cancelled timer is not handled", name)
       return
+    case "count":
     case "sleep":
     case "fail":
       return
   }
+}
+
+/** The count of all chats is the number of operations of acknowledged updates that have counted. */
+const expectCount = (
+  { chats }: HandlersPlan,
+  { ending }: Recording,
+  facts: Facts,
+  violate: Context["violate"]
+): void => {
+  const expected = chats
+    .flatMap(({ messages }) => messages.filter(({ text }) => facts.isFinished(text)))
+    .reduce((sum, { operations }) => sum + operations.filter(({ type }) => type === "count").length, 0)
+  const actual = Number(ending.states.find(({ name }) => name === "count")?.value ?? 0)
+  if (actual !== expected) violate("the state is what the acknowledged updates made of it", `${actual} of ${expected}`)
 }
 
 /** The messages of a chat in the order in which they were said and stored: the state has to be the same. */
@@ -168,5 +183,6 @@ export const auditHandlers = (plan: HandlersPlan, recording: Recording): Readonl
     }
   }
   expectStates(plan, recording, facts, violate)
+  expectCount(plan, recording, facts, violate)
   return violations
 }

@@ -13,6 +13,9 @@ import type { Host } from "../program.ts"
 /** The texts that were handled in a chat, in order. */
 export const Seen = State.make("seen", Schema.Array(Schema.String), { of: "chat", initial: () => [] })
 
+/** How many operations of all chats have counted. Updates of different chats change it at the same time. */
+export const Count = State.make("count", Schema.Int, { of: "bot", initial: () => 0 })
+
 export const Later = Timer.make("later", Schema.Struct({ id: Schema.String }))
 
 export type Operation =
@@ -41,6 +44,7 @@ export type Operation =
   | { readonly type: "timerAgain"; readonly millis: number }
   /** Sets a timer, which is cancelled at once. */
   | { readonly type: "timerCancelled"; readonly millis: number }
+  | { readonly type: "count" }
   | { readonly type: "sleep"; readonly millis: number }
   | { readonly type: "fail" }
 
@@ -59,6 +63,7 @@ export const planOperation = (dice: Dice): Operation =>
     [4, () => ({ type: "timer", millis: dice.int(40_000) })],
     [1, () => ({ type: "timerAgain", millis: dice.int(20_000) })],
     [1, () => ({ type: "timerCancelled", millis: dice.int(20_000) })],
+    [2, () => ({ type: "count" })],
     [3, () => ({ type: "sleep", millis: dice.int(4000) })],
     [2, () => ({ type: "fail" })]
   ])()
@@ -135,6 +140,8 @@ export const operationOf = (operation: Operation, place: Place) => {
       case "timerCancelled":
         yield* Later.in(operation.millis, { id: name }, { key: name })
         return yield* Later.cancel({ key: name })
+      case "count":
+        return yield* Count.update((count) => count + 1)
       case "sleep":
         return yield* Effect.sleep(operation.millis)
       case "fail":

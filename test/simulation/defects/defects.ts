@@ -1,0 +1,6 @@
+import type { Defect } from "./defect.ts"
+import { inboxDefects } from "./inbox.ts"
+import { journalDefects } from "./journal.ts"
+import { stateDefects } from "./state.ts"
+
+export const defects: ReadonlyArray<Defect> = [...inboxDefects, ...journalDefects, ...stateDefects]

@@ -1,0 +1,101 @@
+/** Defects of calls that happen once. */
+import type { Defect } from "./defect.ts"
+
+const programs = ["handlers"]
+
+const file = "internal/journal/journal.ts"
+
+export const journalDefects: ReadonlyArray<Defect> = [
+  {
+    name: "a step that takes the place of a failed one",
+    file: "internal/journal/slots.ts",
+    find: "    fail: (slot, name, identity) => {",
+    replace:
+      "    fail: (slot, name, identity) => {\n      if (slot !== '') return void numbers.set(name, (numbers.get(name) ?? 1) - 1)",
+    programs
+  },
+  {
+    name: "a look-up that adopts a call in flight",
+    file,
+    find: "return Effect.flatMap(created.settled(call.kind, call.chat_id), () => {",
+    replace: "return Effect.flatMap(Effect.void, () => {",
+    programs
+  },
+  {
+    name: "a recorded answer is not used",
+    file,
+    find: 'if (entry?.state === "done") return this.#replay(call, entry.text, "replayed")',
+    replace: "if (entry === null) return this.#replay(call, '', 'replayed')",
+    programs
+  },
+  {
+    name: "a call is not recorded before its request leaves",
+    file,
+    find: "return Effect.map(this.#write(entry), () => void this.#open().entries.set(slot, entry))",
+    replace: "return Effect.sync(() => void this.#open().entries.set(slot, entry))",
+    programs
+  },
+  {
+    name: "a call whose outcome is not known counts as refused",
+    file,
+    find: "isBegun && cause.reasons.every((reason) => Cause.isFailReason(reason) && call.isRefusal(reason.error))",
+    replace: "isBegun && cause.reasons.length > 0",
+    programs
+  },
+  {
+    name: "a call whose outcome is not known is not looked for",
+    file,
+    find: 'return decision === "lookUp" && call.find !== undefined',
+    replace: "return call.find === null && call.find !== undefined",
+    programs
+  },
+  {
+    name: "the clock of the process bounds a look-up",
+    file,
+    find: "const after = Math.floor(Math.max(happenedAt, time.atLeast(now, at))) - tolerance",
+    replace: "const after = Math.floor(at) - tolerance",
+    programs
+  },
+  {
+    name: "a process that does not recognize its own message",
+    file: "internal/journal/created.ts",
+    find: "isOfAnother: (id, call) => calls.has(id) && calls.get(id) !== call",
+    replace: "isOfAnother: (id) => calls.has(id)",
+    programs
+  },
+  {
+    name: "a look-up takes messages of other calls",
+    file,
+    find: "!created.isOfAnother(id, this.#callOf(slot)) && !started.created.includes(id)",
+    replace: "id !== undefined",
+    programs
+  },
+  {
+    name: "the key of a step differs in each attempt",
+    file,
+    find: "    return this.#queued.fingerprint\n",
+    replace: "    return `${this.#queued.fingerprint} ${this.#shared.monotonic()}`\n",
+    programs
+  },
+  {
+    name: "a claim returns no journals",
+    file: "InboxStore.ts",
+    find: "return journals.isEmpty()\n",
+    replace: "return claimed.length > 0\n",
+    programs
+  },
+  {
+    name: "the result of a step is not written",
+    file,
+    find: "if (call.isWrittenAtOnce) return Effect.as(this.#write(), answer)",
+    replace: "if (call.isWrittenAtOnce) return Effect.succeed(answer)",
+    programs: ["handlers", "conversations"]
+  },
+  {
+    name: "a repeated call takes a new slot",
+    file: "internal/journal/slots.ts",
+    find: "      if (again !== undefined) return again\n",
+    replace: "",
+    programs
+  }
+]
