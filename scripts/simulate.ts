@@ -34,6 +34,11 @@ const { values } = parseArgs({
 
 const startedAt = performance.now()
 
+const cpuMillis = () => {
+  const { system, user } = process.cpuUsage()
+  return (system + user) / 1000
+}
+
 const report = ({ plan, violations }: Outcome) => {
   const rules = new Map<string, Array<string>>()
   for (const { detail, rule } of violations) rules.set(rule, [...(rules.get(rule) ?? []), detail])
@@ -70,5 +75,5 @@ if (values.plan !== undefined) {
     if (values.first && outcome.violations.length > 0) break
     if (seeds === 1) console.log(`fingerprint ${fingerprintOf(outcome)}`)
   }
-  for (const line of linesOf(totals, performance.now() - startedAt)) console.log(line)
+  for (const line of linesOf(totals, performance.now() - startedAt, cpuMillis())) console.log(line)
 }

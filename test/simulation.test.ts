@@ -1,4 +1,6 @@
 import { assert, describe, it } from "vitest"
+import { defects } from "./simulation/defects/defects.ts"
+import { planted } from "./simulation/defects/plant.ts"
 import { planOf } from "./simulation/planning.ts"
 import { programKinds } from "./simulation/programs/programs.ts"
 import { fingerprintOf, simulate } from "./simulation/run.ts"
@@ -21,5 +23,16 @@ describe("the simulator", () => {
       fingerprintOf(await simulate(plan)),
       fingerprintOf(await simulate(JSON.parse(JSON.stringify(plan))))
     )
+  })
+})
+
+describe("the planted defects", () => {
+  it("are at least 40, with different names", () => {
+    assert.isAtLeast(defects.length, 40)
+    assert.lengthOf(new Set(defects.map(({ name }) => name)), defects.length)
+  })
+
+  it.each(defects)("apply to the sources: $name", (defect) => {
+    assert.include(planted(defect), defect.replace)
   })
 })

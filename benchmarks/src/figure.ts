@@ -15,6 +15,9 @@ export interface Figure {
     | "requests"
     | "per second"
     | "kB"
+    | "defects"
+    | "seeds"
+    | "hours"
   readonly goal: number
   /** A second value of the same measurement, with its goal. */
   readonly also?: { readonly name: string; readonly goal: number }

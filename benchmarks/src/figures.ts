@@ -9,6 +9,7 @@ import * as stores from "./figures/stores.ts"
 import * as once from "./figures/once.ts"
 import * as conversations from "./figures/conversations.ts"
 import * as live from "./figures/live.ts"
+import * as simulation from "./figures/simulation.ts"
 
 export const figures: ReadonlyArray<Figure> = [
   ...client.figures,
@@ -19,5 +20,6 @@ export const figures: ReadonlyArray<Figure> = [
   ...stores.figures,
   ...once.figures,
   ...conversations.figures,
-  ...live.figures
+  ...live.figures,
+  ...simulation.figures
 ]

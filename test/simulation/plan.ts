@@ -63,6 +63,8 @@ export interface Plan {
   /** Number of processes. */
   readonly processes: number
   readonly delivery: "webhook" | "polling"
+  /** The store of the inbox, which all processes share. */
+  readonly store: "memory" | "sqlite"
   readonly order: "random" | "fifo" | "priority"
   readonly yieldProbability: number
   /** Maximum duration of each way to the platform and to the store, in milliseconds. */

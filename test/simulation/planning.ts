@@ -73,6 +73,10 @@ export const planOf = (seed: number, kind?: string): Plan => {
     // Two processes that poll with one token take updates from each other, by the rules of the platform.
     processes: delivery === "polling" ? 1 : 1 + dice.int(dice.pick([3, 5])),
     delivery,
+    store: dice.weighted([
+      [5, "memory"],
+      [1, "sqlite"]
+    ] as const),
     order: dice.weighted([
       [6, "random"],
       [2, "fifo"],

@@ -12,6 +12,7 @@ import { makeBots } from "./bot.ts"
 import type { FaultName, Plan } from "./plan.ts"
 import { makePlatform, type Platform, type Simulation } from "./platform.ts"
 import { peopleOf } from "./programs/programs.ts"
+import { sqliteStore } from "./sqlite.ts"
 import { type Database, makeDatabase } from "./store.ts"
 import { Dice } from "./world/dice.ts"
 import { type Event, History, ofType, toText } from "./world/history.ts"
@@ -114,11 +115,11 @@ const carryOut = async (simulation: Simulation): Promise<Ending> => {
   const platform = await makePlatform(simulation)
   const process = new Process("store", plan.storeSkew)
   const stores = Effect.all({
-    store: InboxStore.makeMemory,
+    store: plan.store === "sqlite" ? sqliteStore : InboxStore.makeMemory,
     broadcasts: BroadcastStore.makeMemory,
     permits: RateLimiterStore.makeMemory
   })
-  const database = makeDatabase(simulation, { process, ...(await world.await(process, Context.empty(), stores)) })
+  const database = makeDatabase(simulation, { process, ...(await world.open(process, Context.empty(), stores)) })
   if (platform.marker !== undefined) {
     const marker = { source: "updates", value: platform.marker }
     const batch = { updates: [], deadLetters: [], marker, now: world.now, duplicatesSince: 0 }

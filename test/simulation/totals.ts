@@ -31,13 +31,14 @@ const listOf = (counts: ReadonlyMap<string, number>): string =>
     .map(([kind, count]) => `${kind} ${count}`)
     .join(", ")
 
-/** The totals as text. `millis` is the real time. */
+/** The totals as text. `millis` is the real time, and `cpuMillis` the CPU time. */
 export const linesOf = (
   { broken, faults, programs, seeds, tasks, virtual }: Totals,
-  millis: number
+  millis: number,
+  cpuMillis: number
 ): ReadonlyArray<string> => [
   `${seeds} seeds in ${Math.round(millis / 1000)} s, ${broken} of them with a failure`,
-  `${(virtual / 3_600_000).toFixed(1)} virtual hours (${Math.round(virtual / millis)} times real time), ${tasks} tasks`,
+  `${(virtual / 3_600_000).toFixed(1)} virtual hours (${Math.round(virtual / cpuMillis)} for each hour of CPU time), ${tasks} tasks`,
   `programs: ${listOf(programs)}`,
   `faults: ${listOf(faults)}`
 ]

@@ -9,7 +9,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
+import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import * as Scheduler from "effect/Scheduler"
 import type { Dice } from "./dice.ts"
@@ -269,5 +269,15 @@ export class World {
     if (exit === undefined) throw new Error("The effect did not end.")
     if (exit._tag === "Failure") throw new Error(String(exit.cause))
     return exit.value
+  }
+
+  /** Runs an effect that may wait for something real, such as a module that is loaded, before virtual time begins. */
+  async open<A, E, R>(process: Process, context: Context.Context<R>, effect: Effect.Effect<A, E, R>): Promise<A> {
+    const fiber = this.fork(process, context, effect)
+    while (fiber.pollUnsafe() === undefined) {
+      while (await this.step(this.now));
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return this.await(process, Context.empty(), Fiber.join(fiber))
   }
 }
