@@ -80,6 +80,9 @@ const format: payload.Format = {
  * Errors: `Payload.InvalidPayload` when a payload is created, {@link MalformedLink} when a received payload of this name
  * cannot be decoded.
  *
+ * Old versions of the messenger open the dialog without the payload, and `/start` that a user types is a `message_created`
+ * without one, so the bot should also greet users without a payload.
+ *
  * **Example** (An invitation)
  *
  * ```ts
@@ -99,6 +102,7 @@ const format: payload.Format = {
  * API: Events.
  *
  * @assumption startPayloadCharacters
+ * @assumption oldAppsStart
  * @category constructors
  * @since 0.1.0
  */

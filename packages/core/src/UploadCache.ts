@@ -6,8 +6,12 @@
  * between processes. `DurableObjectUploadCache` of `@colloquy/worker` keeps them in a Durable Object. Use one cache per bot.
  * `UploadCacheSuite` of `@colloquy/testing` tests an implementation of your own.
  *
+ * The platform stores a file until its message is deleted, so the attachment of an entry may no longer work. `Uploads.cached`
+ * then uploads the file again.
+ *
  * API: Endpoints, POST /uploads (frequently used files).
  *
+ * @assumption storedFiles
  * @since 0.1.0
  */
 import * as Context from "effect/Context"

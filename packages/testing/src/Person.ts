@@ -300,8 +300,8 @@ export interface Person {
     (matches: (event: PersonEvent) => boolean): Effect.Effect<PersonEvent>
   }
   /**
-   * Returns the events that {@link reply}, {@link notification} and {@link next} have not returned yet, without
-   * actions: an empty list if the bot did not answer.
+   * Returns the events that {@link reply}, {@link notification}, {@link next} and earlier calls have not returned yet,
+   * without actions: an empty list if the bot did not answer. Each event is returned once.
    */
   readonly unread: Effect.Effect<ReadonlyArray<PersonEvent>>
   /** The events of bots in the chats of this person, from the creation of this value on. */

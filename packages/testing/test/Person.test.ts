@@ -220,7 +220,7 @@ describe("Person", () => {
         ["Buy", { payload: "help" }, { payload: "plum" }, [0, 2]] as const,
         (button) => problemOf(ann.press(shop, button))
       )
-      const there = `there are "Buy", "Buy", "Help", "Help me"`
+      const there = `there are "Buy", "Buy", "Help", "Help me". The message is "Shop"`
       assert.deepStrictEqual(problems, [
         `there are 2 buttons "Buy": press one by its [row, column]`,
         `there are 2 buttons with the payload "help": press one by its [row, column]`,
@@ -291,7 +291,6 @@ describe("Person", () => {
       assert.deepStrictEqual(yield* ann.unread, [])
       const message = yield* Messages.send({ user_id, text: "Are you there?" })
       assert.deepStrictEqual(yield* ann.unread, [{ _tag: "Message", chat_id, message, notify: true }])
-      yield* ann.reply
       assert.deepStrictEqual(yield* ann.unread, [])
     }).pipe(Effect.provide(layer))
   )

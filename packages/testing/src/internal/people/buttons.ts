@@ -42,14 +42,25 @@ const nameOf = (ref: ButtonRef): string => {
   return "payload" in ref ? `with the payload "${ref.payload}"` : `at row ${ref[0]}, column ${ref[1]}`
 }
 
-const pick = (actor: Actor, rows: Rows, ref: ButtonRef): Action<Placed> => {
+const maxQuoted = 100
+
+/** A message as an error names it, by its text. */
+const quoteOf = ({ value: { body } }: MessageState): string => {
+  const text = body?.text ?? ""
+  if (text === "") return "The message has no text"
+  return `The message is ${JSON.stringify(text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text)}`
+}
+
+const pick = (actor: Actor, message: MessageState, ref: ButtonRef): Action<Placed> => {
+  const rows = rowsOf(message)
   const found = matching(rows, ref)
   if (found.length === 1) return Effect.succeed(found[0])
   if (found.length > 1) {
     return cannot(actor, `there are ${found.length} buttons ${nameOf(ref)}: press one by its [row, column]`)
   }
   const there = rows.flat().map((button) => `"${textOf(button) ?? "of an unknown type"}"`)
-  return cannot(actor, `there is no button ${nameOf(ref)}; there are ${there.length === 0 ? "none" : there.join(", ")}`)
+  const buttons = there.length === 0 ? "none" : there.join(", ")
+  return cannot(actor, `there is no button ${nameOf(ref)}; there are ${buttons}. ${quoteOf(message)}`)
 }
 
 const keyboardOwner = (actor: Actor, { author }: MessageState): Action<BotState> => {
@@ -97,7 +108,7 @@ const pressCallback = (
 export const pressButton =
   (actor: Actor, ref: ButtonRef) =>
   (message: MessageState): Action<string | undefined> =>
-    Effect.flatMap(pick(actor, rowsOf(message), ref), ({ button, place }): Action<string | undefined> => {
+    Effect.flatMap(pick(actor, message, ref), ({ button, place }): Action<string | undefined> => {
       const send = (text: string, attachments: ReadonlyArray<Attachment> = []) =>
         Effect.suspend(() => {
           emitPress(actor, message, place)

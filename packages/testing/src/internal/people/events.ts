@@ -127,7 +127,10 @@ export const makeEventReader = (state: PlatformState, self: UserState): EventRea
       typeof wanted === "string" ? takeOf(`next("${wanted}")`, wanted) : take("next", wanted)) as Person["next"],
     unread: Effect.sync(() => {
       read()
-      return unread.filter(({ _tag }) => _tag !== "Action")
+      const isAction = ({ _tag }: PersonEvent) => _tag === "Action"
+      const all = unread.splice(0)
+      unread.push(...all.filter(isAction))
+      return all.filter((event) => !isAction(event))
     }),
     events: state.seen.stream(start).pipe(
       Stream.filter(isSeen),
