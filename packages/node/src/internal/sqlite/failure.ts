@@ -70,9 +70,9 @@ const isDirectory = (filename: string): boolean =>
 const reasonOf = (filename: string, operation: string, cause: unknown): SqlErrorReason => {
   if (isNative(cause)) {
     if ((cause.errcode & 0xff) === 14 && isDirectory(filename)) {
-      // A connection error could be temporary.
       const message = `${cause.message}: ${filename} is a folder. Pass the path of a file in it.`
-      return new UnknownError({ cause, message, operation })
+      // A connection error, and a result of SQLite as the cause, could be temporary.
+      return new UnknownError({ cause: new Error(message, { cause }), message, operation })
     }
     const message = advice(filename, cause)
     return cause.errcode === 1 && operation === "prepare"
