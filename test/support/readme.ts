@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { assert } from "vitest"
-import { root } from "../../scripts/internal/workspace.ts"
+import { programs, root } from "../../scripts/internal/workspace.ts"
 
 /** The fences of a section of a page, in their order. */
 export const fencesOf = (
@@ -24,7 +24,7 @@ export const start = (
   onTestFinished: (end: () => void) => void
 ): { readonly output: () => string; readonly child: ChildProcess } => {
   let output = ""
-  const PATH = [dirname(process.execPath), process.env["PATH"]].join(delimiter)
+  const PATH = [dirname(process.execPath), ...programs, process.env["PATH"]].join(delimiter)
   const env = { ...process.env, PATH }
   const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true })
   for (const stream of [child.stdout, child.stderr]) {

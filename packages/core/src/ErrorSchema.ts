@@ -13,6 +13,7 @@ import * as Getter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Errors from "./ApiError.ts"
 import * as Broadcast from "./Broadcast.ts"
+import * as ClientResponse from "./ClientResponse.ts"
 import * as Command from "./Command.ts"
 import type * as Declaration from "./Declaration.ts"
 import * as DeepLink from "./DeepLink.ts"
@@ -597,6 +598,17 @@ export const PermitExpired = make(RateLimiter.PermitExpired, "PermitExpired", {}
  */
 export const InvalidSettings = make(Settings.InvalidSettings, "InvalidSettings", {
   problems: Schema.Array(Schema.Struct({ setting: Schema.String, problem: Schema.String }))
+})
+
+/**
+ * Codec of `ClientResponse.ResponseTooLarge`.
+ *
+ * @category limits
+ * @since 0.1.0
+ */
+export const ResponseTooLarge = make(ClientResponse.ResponseTooLarge, "ResponseTooLarge", {
+  status: Schema.Int,
+  limit: Schema.Finite
 })
 
 /**

@@ -31,6 +31,7 @@ import {
   User,
   Webhook
 } from "../src/index.ts"
+import * as ClientResponse from "../src/ClientResponse.ts"
 import * as Endpoints from "../src/Endpoints.ts"
 import * as StoreError from "../src/StoreError.ts"
 import * as WebhookRequest from "../src/WebhookRequest.ts"
@@ -191,6 +192,7 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
     ErrorSchema.InvalidArguments,
     [new Command.InvalidArguments({ command: "add", usage: "/add", issues, update: created })]
   ],
+  [ErrorSchema.ResponseTooLarge, [new ClientResponse.ResponseTooLarge({ status: 200, limit: 8 * 1024 * 1024 })]],
   [ErrorSchema.InvalidMenu, [new Menu.InvalidMenu({ menuName: "shop", page: "main", problem: "it has 31 rows" })]],
   [
     ErrorSchema.StaleScene,
