@@ -44,7 +44,7 @@ import type { StoreError } from "./StoreError.ts"
  * - the errors of `recipients`;
  * - a `StoreError`;
  * - {@link BroadcastAlreadyRunning} if another runner still sends it after 20 seconds, which is how long a killed process
- *   holds its lease, or if another runner takes it over because this one could not renew its lease;
+ *   holds its lease at most, or if another runner takes it over because this one could not renew its lease;
  * - {@link StopError}, an error that would occur for every recipient.
  *
  * **Example** (A broadcast to all dialogs)

@@ -9,6 +9,7 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
+import { acquireFromGone, ownerIn } from "./internal/broadcast/owner.ts"
 import * as scripts from "./internal/broadcast/redisScripts.ts"
 import { fromBegun, fromJson, toBegun, toSummary } from "./internal/broadcast/row.ts"
 import { keyPrefix, redisToStoreError } from "./internal/stores/redis.ts"
@@ -63,8 +64,14 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
       )
 
     return BroadcastStore.BroadcastStore.of({
-      acquireLease: ({ create, leaseUntil, name, now, owner }) =>
-        summaryOf("acquireLease", name, acquireLease(keysOf(name), owner, now, leaseUntil, create)),
+      acquireLease: acquireFromGone(
+        ({ create, leaseUntil, name, now, owner }) =>
+          summaryOf("acquireLease", name, acquireLease(keysOf(name), owner, now, leaseUntil, create)),
+        (name) =>
+          redis
+            .send<string | null>("HGET", keysOf(name).broadcast, "owner")
+            .pipe(Effect.mapError(toStoreError("acquireLease")))
+      ),
       summary: (name) => summaryOf("summary", name, redis.send("HMGET", keysOf(name).broadcast, ...scripts.fields)),
       update: (name, { status, total }) =>
         Effect.mapBoth(update(keysOf(name), status, total), {
@@ -78,7 +85,10 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
               Effect.map(countRecords(keysOf(name), chunk), (counts) => chunk.filter((_, index) => counts[index] === 0))
             ).pipe(Effect.mapBoth({ onFailure: toStoreError("pending"), onSuccess: Arr.flatten })),
       begin: ({ name, owner, recipients }) =>
-        begin(keysOf(name), owner, fromBegun(recipients)).pipe(Effect.asVoid, Effect.mapError(toStoreError("begin"))),
+        begin(keysOf(name), ownerIn(owner), fromBegun(recipients)).pipe(
+          Effect.asVoid,
+          Effect.mapError(toStoreError("begin"))
+        ),
       begun: (name) =>
         redis
           .send<string | null>("HGET", keysOf(name).broadcast, "begun")

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as SqlClient from "effect/sql/SqlClient"
 import { type BroadcastRow, fromBegun, fromRecord, toBegun, toRecord, toSummary } from "./internal/broadcast/row.ts"
+import { acquireFromGone, type LeaseRequest, ownerIn } from "./internal/broadcast/owner.ts"
 import { migrations, recordColumns } from "./internal/broadcast/sqlSchema.ts"
 import { makeStore, withTransaction } from "./internal/stores/sql.ts"
 
@@ -78,20 +79,28 @@ export const make: (
         (rows) => rows.length > 0
       )
 
+    const acquireLease = ({ create, leaseUntil, name, now, owner }: LeaseRequest) => {
+      const isFree = sql`(${broadcasts}.owner = ${owner} OR ${broadcasts}.lease_until <= ${now})`
+      return summaryOf(
+        "acquireLease",
+        create
+          ? sql<BroadcastRow>`INSERT INTO ${broadcasts} (name, status, started_at, owner, lease_until)
+              VALUES (${name}, 'running', ${now}, ${owner}, ${leaseUntil})
+              ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, lease_until = excluded.lease_until
+              WHERE ${isFree} RETURNING *`
+          : sql<BroadcastRow>`UPDATE ${broadcasts} SET owner = ${owner}, lease_until = ${leaseUntil}
+              WHERE name = ${name} AND ${isFree} RETURNING *`
+      )
+    }
+
+    const ownerOf = (name: string) =>
+      sql<{ owner: string }>`SELECT owner FROM ${broadcasts} WHERE name = ${name}`.pipe(
+        Effect.map(([row]) => row?.owner),
+        Effect.mapError(toStoreError("acquireLease"))
+      )
+
     return BroadcastStore.BroadcastStore.of({
-      acquireLease: ({ create, leaseUntil, name, now, owner }) => {
-        const isFree = sql`(${broadcasts}.owner = ${owner} OR ${broadcasts}.lease_until <= ${now})`
-        return summaryOf(
-          "acquireLease",
-          create
-            ? sql<BroadcastRow>`INSERT INTO ${broadcasts} (name, status, started_at, owner, lease_until)
-                VALUES (${name}, 'running', ${now}, ${owner}, ${leaseUntil})
-                ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, lease_until = excluded.lease_until
-                WHERE ${isFree} RETURNING *`
-            : sql<BroadcastRow>`UPDATE ${broadcasts} SET owner = ${owner}, lease_until = ${leaseUntil}
-                WHERE name = ${name} AND ${isFree} RETURNING *`
-        )
-      },
+      acquireLease: acquireFromGone(acquireLease, ownerOf),
       summary: (name) => summaryOf("summary", sql<BroadcastRow>`SELECT * FROM ${broadcasts} WHERE name = ${name}`),
       update: (name, { status, total }) =>
         isChanged(
@@ -117,7 +126,8 @@ export const make: (
         )
       },
       begin: ({ name, owner, recipients }) =>
-        sql`UPDATE ${broadcasts} SET begun = ${fromBegun(recipients)} WHERE name = ${name} AND owner = ${owner}`.pipe(
+        sql`UPDATE ${broadcasts} SET begun = ${fromBegun(recipients)}
+          WHERE name = ${name} AND owner = ${ownerIn(owner)}`.pipe(
           Effect.asVoid,
           Effect.mapError(toStoreError("begin"))
         ),
