@@ -41,6 +41,19 @@ const counters = (onStale?: "initial") => {
 const logged = (lines: Array<string>) =>
   Effect.provide(Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))]))
 
+const countAttempts =
+  <E, R>(handler: Handler.Handler<E, R>, attempts: Array<number>): Handler.Handler<E, R> =>
+  (update) => {
+    const handled = handler(update)
+    return (
+      handled &&
+      Effect.andThen(
+        Effect.map(Handler.CurrentAttempt, (attempt) => void attempts.push(attempt)),
+        handled
+      )
+    )
+  }
+
 describe("what a newer program wrote", () => {
   for (const onStale of [undefined, "initial"] as const)
     it.effect(`waits for the newer program, and this is said once (onStale: ${onStale})`, () => {
@@ -79,16 +92,7 @@ describe("what a newer program wrote", () => {
       const dialog = yield* ann.start()
       const { newer, older } = counters()
       const attempts: Array<number> = []
-      const counted: typeof newer = (update) => {
-        const handled = newer(update)
-        return (
-          handled &&
-          Effect.andThen(
-            Effect.map(Handler.CurrentAttempt, (attempt) => void attempts.push(attempt)),
-            handled
-          )
-        )
-      }
+      const counted = countAttempts(newer, attempts)
       const old = yield* startBot(store, older, Infinity)
       const settle = Effect.repeat(TestClock.adjust("1 second"), { times: 10 })
       yield* settle
@@ -112,6 +116,45 @@ describe("what a newer program wrote", () => {
       yield* again.kill
     }).pipe(Effect.scoped, Effect.provide(platform))
   )
+
+  it.effect("is given back also if it is claimed again before the answer of its release", () => {
+    const attempts: Array<number> = []
+    return Effect.gen(function* () {
+      const memory = yield* InboxStore.makeMemory
+      const commit = (all: Parameters<typeof memory.commit>[0]) =>
+        Effect.tap(memory.commit(all), Effect.sleep("1 second"))
+      const ann = yield* Emulator.user("Ann")
+      const others = yield* Effect.forEach(Array.from({ length: 20 }), (_, index) => Emulator.user(`Other ${index}`))
+      const dialog = yield* ann.start()
+      yield* Effect.forEach(others, (other) => other.start())
+      const { newer, older } = counters()
+      const settle = Effect.repeat(TestClock.adjust("1 second"), { times: 10 })
+      const first = yield* startBot(memory, newer, Infinity)
+      yield* settle
+      yield* ann.send("1")
+      yield* settle
+      yield* first.kill
+      yield* settle
+      const old = yield* startBot({ ...memory, commit }, older, Infinity)
+      yield* settle
+      yield* ann.send("2")
+      // Each of these messages makes the process claim.
+      for (const other of others) {
+        yield* other.send("1")
+        yield* TestClock.adjust("100 millis")
+      }
+      yield* settle
+      const last = yield* startBot(memory, countAttempts(newer, attempts), Infinity)
+      yield* Effect.repeat(TestClock.adjust("1 second"), { times: 30 })
+      yield* last.kill
+      yield* old.kill
+      const said = (yield* Emulator.messages(dialog)).flatMap(({ body, sender }) =>
+        sender?.is_bot ? [body?.text] : []
+      )
+      assert.deepStrictEqual(said, ["new 1", "new 2"])
+      assert.deepStrictEqual(attempts, [1])
+    }).pipe(Effect.scoped, Effect.provide(platform))
+  })
 
   it.effect("waits in conversations, scenes and menus", () => {
     const lines: Array<string> = []

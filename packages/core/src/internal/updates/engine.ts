@@ -41,8 +41,11 @@ export interface Options<R> {
   readonly onDispatched: () => void
 }
 
-/** How long other processes may claim a partition that was given back before this one claims again because of it. */
-const headStart = "1 second"
+/**
+ * How long other processes may claim a partition that was given back before this one claims again because of it, with and without
+ * a notification. Without one, they look every 5 seconds.
+ */
+const headStart = { notified: "1 second", polling: "6 seconds" } as const
 
 /** Maximum number of deliveries that wait until they are pulled, so that few of them count as begun. */
 const maxBuffered = 64
@@ -117,7 +120,9 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
 
   const endPartition = (partition: ClaimedPartition): void => {
     if (!partitions.remove(partition)) return
-    if (partition.isLeft) inBackground(Effect.sleep(headStart), options.onEnd)
+    const { listen } = leases.inbox.store
+    if (partition.isLeft)
+      inBackground(Effect.sleep(headStart[listen === undefined ? "polling" : "notified"]), options.onEnd)
     else hasRoom = true
   }
 
@@ -311,7 +316,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       partition.leave()
       endIfFinished(partition)
     }
-    const wait = handBacks.waitOf(partition.held.key)
+    const wait = handBacks.waitOf(queued.entry.id)
     if (wait === 0 || isStopping) leave()
     else {
       // Until then, others may be claimed.

@@ -255,6 +255,7 @@ export class ClaimedPartition implements Holder {
   }
 
   isUnchanged(queued: ReadonlyArray<ClaimedUpdate>): boolean {
+    if (this.isLeft) return false
     const open = [...this.emitted, ...this.#retried, ...this.#delayed].sort((a, b) => a.position - b.position)
     const unsettled = [...open.map(({ entry }) => entry), ...this.updates.slice(this.#next)]
     const compared = Math.min(unsettled.length, queued.length)
