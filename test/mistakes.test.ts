@@ -47,7 +47,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
       `{ readonly update_type: "narrow the update first: Updates.on, Deliveries.on, or a check of its update_type"; }`
   },
   "a reply to any update of a stream": {
-    code: `Updates.stream.pipe(Stream.runForEach((update) => Messages.reply(update, "Hello")))`,
+    code: `Updates.deliveries().pipe(Stream.runForEach(({ value }) => Messages.reply(value, "Hello")))`,
     error:
       `Argument of type 'Update' is not assignable to parameter of type 'TimerUpdate | ` +
       `{ readonly update_type: "narrow the update first: Updates.on, Deliveries.on, or a check of its update_type"; }`

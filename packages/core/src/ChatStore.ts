@@ -178,18 +178,15 @@ const trackHandler = (handle: Handling["handle"]) =>
  * Wraps a handler or a stream of updates, and stores the chat of each update before the update is handled or emitted. The
  * chats of a chunk of a stream are stored together.
  *
- * **Example** (A stream and a handler)
+ * **Example** (A handler)
  *
  * ```ts
  * import { ChatStore, type Update, Updates } from "@colloquy/core"
  * import * as Effect from "effect/Effect"
- * import * as Stream from "effect/Stream"
- *
- * export const updates = ChatStore.track(Updates.stream)
  *
  * export const handle = ChatStore.track((update: Update.Update) => Effect.log(update.update_type))
  *
- * export const program = Stream.runForEach(Updates.stream, handle).pipe(Effect.provide(ChatStore.layerMemory()))
+ * export const program = Updates.run(handle).pipe(Effect.provide(ChatStore.layerMemory()))
  * ```
  *
  * @category storing

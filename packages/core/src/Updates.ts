@@ -1,5 +1,5 @@
 /**
- * Handles the updates of a bot: `Updates.run` with handlers, or `Updates.stream` as a stream. The updates come from the
+ * Handles the updates of a bot: `Updates.run` with handlers, or `Updates.deliveries` as a stream. The updates come from the
  * inbox, which a source writes to: `LongPolling`, `Webhook`, or a stream of your own with `Updates.layer`.
  *
  * @since 0.1.0
@@ -763,39 +763,6 @@ export const drainFrom = <SourceE, Services, E, R, R2 = never>(
   options?: DrainOptions<R2>
 ): Effect.Effect<boolean, SourceE, Exclude<R | NoInfer<R2>, Services>> =>
   drainWith("Updates.drainFrom", { ...source, services: source.services as Context.Context<never> }, handler, options)
-
-/**
- * A stream of the updates of the bot, one at a time, the oldest first. It is the plain stream for sequential use:
- * {@link deliveries} is faster, and keeps its guarantee with every operator.
- *
- * An update is acknowledged when the next one is requested, or when the stream is closed after its consumer has succeeded. So
- * it is handled at least once if the pipeline requests the next element after the current one was handled:
- *
- * | operators | at least once |
- * |---|---|
- * | `runForEach`, `mapEffect`, `tap`, `filter`, `map`, `take`, `throttle`, `scan` | yes |
- * | `mapEffect` with concurrency, `buffer`, `groupedWithin`, `groupByKey`, `broadcast`, `share`, `merge`, `zip`, `debounce`, `runHead`, `runCollect` | no: updates are acknowledged before they are handled |
- *
- * **Example** (An echo bot)
- *
- * ```ts
- * import { Messages, Updates } from "@colloquy/core"
- * import { Effect, Stream } from "effect"
- *
- * const echo = Updates.stream.pipe(
- *   Stream.filter((update) => update.update_type === "message_created"),
- *   Stream.runForEach((update) => Messages.reply(update, update.message?.body?.text ?? "?"))
- * )
- * ```
- *
- * API: Events.
- *
- * @category running
- * @since 0.1.0
- */
-export const stream: Stream.Stream<Update, SourceError, Updates> = consumer.sequential(
-  deliveries({ maxInMemory: 1, unsettledAfter: Infinity })
-)
 
 // Re-exported because bots that need no other function of `Deliveries` do not have to import it.
 export { ImmediateShutdown } from "./Deliveries.ts"

@@ -12,7 +12,8 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Scene from "../../testing/test/support/scene.ts"
 import * as ChatRecord from "../src/ChatRecord.ts"
-import { ChatStore, LongPolling, Members, StoreError, type Update, Updates } from "../src/index.ts"
+import { ChatStore, LongPolling, Members, StoreError, type Update } from "../src/index.ts"
+import { emitted } from "./support/deliveries.ts"
 
 const { groupId: chat_id, timestamp, user } = Fixtures
 
@@ -174,7 +175,7 @@ describe("a ChatStore of a bot on the emulator", () => {
     Effect.gen(function* () {
       const { channel, dialog, group, owner, visitor } = yield* Scene.make
       yield* visitor.send("Hello")
-      yield* Effect.forkChild(Stream.runDrain(ChatStore.track(Updates.stream)))
+      yield* Effect.forkChild(Stream.runDrain(ChatStore.track(emitted)))
       yield* stored
       assert.deepStrictEqual(yield* titles, [
         ["channel", undefined],

@@ -8,7 +8,6 @@ import { pipe } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import {
   Answers,
   Chat,
@@ -423,7 +422,7 @@ const bot = Handler.transform(
   Effect.catchTag("InvalidArguments", (error) => Messages.reply(error.update, error.message))
 )
 
-const runBot = Updates.stream.pipe(Stream.runForEach((update) => Handler.run(bot, update)))
+const runBot = Updates.run((update) => Handler.run(bot, update), { concurrency: 1 })
 
 const platform = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot({ botUsername: "test_bot" })))
 

@@ -29,6 +29,7 @@ import {
 } from "../src/index.ts"
 import { chat_id, message } from "./support/fixtures.ts"
 import { answer, ok, scripted } from "./support/scripted.ts"
+import { emitted } from "./support/deliveries.ts"
 
 const started = (chat_id: number, timestamp: number): Inbox.Received => {
   const user = { user_id: 1, first_name: "Ann", is_bot: false }
@@ -321,31 +322,9 @@ describe("An update with malformed parts", () => {
   it.effect("is logged by the stream", () =>
     Effect.gen(function* () {
       const logs: Array<string> = []
-      yield* Stream.runDrain(Updates.stream).pipe(Effect.provide([source(malformed), logging(logs)]))
+      yield* Stream.runDrain(emitted).pipe(Effect.provide([source(malformed), logging(logs)]))
       assert.deepStrictEqual(logs, [warning])
     })
-  )
-})
-
-describe("Updates.stream", () => {
-  it.effect("emits the oldest update first, across chats, and ends with the source", () =>
-    Effect.gen(function* () {
-      const updates = yield* Stream.runCollect(Updates.stream)
-      assert.deepStrictEqual(updates.map(timeOf), [1, 2, 3, 4, 5])
-    }).pipe(Effect.provide(source(started(1, 1), started(2, 2), started(1, 3), started(1, 4), started(2, 5))))
-  )
-
-  it.effect("leaves the last emitted update in the inbox when its consumer is interrupted", () =>
-    Effect.gen(function* () {
-      const inbox = yield* Inbox.Inbox
-      const fiber = yield* Updates.stream.pipe(
-        Stream.runForEach((update) => (timeOf(update) === 2 ? Effect.never : Effect.void)),
-        Effect.forkChild({ startImmediately: true })
-      )
-      yield* TestClock.adjust("1 second")
-      yield* Fiber.interrupt(fiber)
-      assert.strictEqual((yield* inbox.stats).queued, 2)
-    }).pipe(Effect.provide(source(started(1, 1), started(1, 2), started(1, 3))))
   )
 })
 

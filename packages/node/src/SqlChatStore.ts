@@ -187,14 +187,16 @@ export const make: (
  * **Example** (Chats in a SQLite file)
  *
  * ```ts
- * import { ChatStore, Updates } from "@colloquy/core"
+ * import { ChatStore, type Update, Updates } from "@colloquy/core"
  * import { NodeSqlite, SqlChatStore } from "@colloquy/node"
+ * import * as Effect from "effect/Effect"
  * import * as Layer from "effect/Layer"
- * import * as Stream from "effect/Stream"
  *
  * const Chats = SqlChatStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename: "data/bot.sqlite" })))
  *
- * export const updates = Updates.stream.pipe(ChatStore.track, Stream.provide(Chats))
+ * const handle = ChatStore.track((update: Update.Update) => Effect.log(update.update_type))
+ *
+ * export const bot = Updates.run(handle).pipe(Effect.provide(Chats))
  * ```
  *
  * @category layers

@@ -10,8 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 
 /**
- * A source that enqueues the given updates, with an inbox in memory. `Updates.run` ends when all of them are handled, and
- * `Updates.stream` ends after the last one. The layer sets `Updates.ImmediateShutdown`. Equal updates are not duplicates, unless the options set
+ * A source that enqueues the given updates, with an inbox in memory. `Updates.run` ends when all of them are handled. The layer sets `Updates.ImmediateShutdown`. Equal updates are not duplicates, unless the options set
  * `deduplicationWindow`.
  *
  * **Example** (Run a bot with two updates)

@@ -27,10 +27,14 @@ describe("TestUpdates.layer", () => {
     }).pipe(Effect.provide(TestUpdates.layer([started, started], { deduplicationWindow: "1 hour" })))
   )
 
-  it.effect("emits the updates of a stream with `Updates.stream`", () =>
+  it.effect("emits the updates of a stream with `Updates.deliveries`", () =>
     Effect.gen(function* () {
-      const updates = yield* Stream.runCollect(Updates.stream)
-      assert.deepStrictEqual(updates, [started, created])
+      const deliveries = Stream.tap(Updates.deliveries(), ({ ack }) => ack)
+      const updates = yield* Stream.runCollect(deliveries)
+      assert.deepStrictEqual(
+        updates.map(({ value }) => value),
+        [started, created]
+      )
     }).pipe(Effect.provide(TestUpdates.layer(Stream.make(started, created))))
   )
 })

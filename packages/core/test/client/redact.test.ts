@@ -8,17 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as TestClock from "effect/testing/TestClock"
 import * as Tracer from "effect/Tracer"
-import {
-  type ApiError,
-  type BotApi,
-  Inbox,
-  LongPolling,
-  Me,
-  Members,
-  Messages,
-  RetryPolicy,
-  Updates
-} from "../../src/index.ts"
+import { type ApiError, type BotApi, Inbox, LongPolling, Me, Members, Messages, RetryPolicy } from "../../src/index.ts"
 import * as Stream from "effect/Stream"
 import { chat_id, message, user_id } from "../support/fixtures.ts"
 import {
@@ -33,6 +23,7 @@ import {
   text,
   token
 } from "../support/scripted.ts"
+import { emitted } from "../support/deliveries.ts"
 
 /** The encodings in which a platform or a library may repeat the token. */
 const spellings = [token, encodeURIComponent(token), token.replaceAll("/", "\\/")]
@@ -173,7 +164,7 @@ describe("redact: the token", () => {
     Effect.gen(function* () {
       const { layer, logs } = watched()
       const platform = scripted(lost(nodeError("ECONNREFUSED", echo)), answer(502, { message: echo }), answer(405, {}))
-      const fiber = yield* Updates.stream.pipe(
+      const fiber = yield* emitted.pipe(
         Stream.runDrain,
         Effect.exit,
         Effect.provideService(RetryPolicy.RetryPolicy, RetryPolicy.none),

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Inbox, Update, Updates } from "../../src/index.ts"
 import * as InboxStore from "../../src/InboxStore.ts"
@@ -36,6 +37,11 @@ export const within = (
 
 export const timeOf = (update: Update.Update): number => ("timestamp" in update ? update.timestamp : 0)
 export const chatOf = (update: Update.Update): number => ("chat_id" in update ? update.chat_id : 0)
+
+/** The updates, the oldest first. Each is acknowledged as soon as it is emitted. */
+export const emitted = Stream.mapEffect(Updates.deliveries({ maxInMemory: 1 }), ({ ack, value }) =>
+  Effect.as(Effect.orDie(ack), value)
+)
 
 /** Advances the test clock until a program ends. */
 export const inTime = <A, E, R>(program: Effect.Effect<A, E, R>) =>

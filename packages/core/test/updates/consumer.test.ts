@@ -25,7 +25,17 @@ import {
   type Update,
   Updates
 } from "../../src/index.ts"
-import { chatOf, inboxOver, inTime, source, started, storeOver, timeOf, within } from "../support/deliveries.ts"
+import {
+  chatOf,
+  inboxOver,
+  inTime,
+  source,
+  started,
+  storeOver,
+  timeOf,
+  within,
+  emitted
+} from "../support/deliveries.ts"
 
 const noRetry = { retry: Schedule.recurs(0) }
 
@@ -500,7 +510,7 @@ describe("consumer", () => {
       )
       assert.deepStrictEqual(times, [1])
       isFirst = true
-      const updates = yield* Stream.runCollect(Updates.stream).pipe(
+      const updates = yield* Stream.runCollect(emitted).pipe(
         Effect.provideService(Updates.Updates, enqueueing(inbox, 2))
       )
       assert.deepStrictEqual(updates.map(timeOf), [2])
@@ -532,7 +542,7 @@ describe("consumer", () => {
     Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
       const updates = yield* inTime(
-        Stream.runCollect(Updates.stream).pipe(
+        Stream.runCollect(emitted).pipe(
           Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: sourceOf(inbox) }))
         )
       )

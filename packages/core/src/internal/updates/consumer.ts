@@ -1,4 +1,3 @@
-import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -6,18 +5,14 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
-import type * as Pull from "effect/Pull"
-import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Delivery } from "../../Delivery.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { DeadLetter } from "../../QueuedUpdate.ts"
-import type { Update } from "../../Update.ts"
 import { annotationsOf } from "./annotations.ts"
 import * as engine from "./engine.ts"
 import type { Claimed } from "./held.ts"
 import * as leases from "./leases.ts"
-import { persist } from "./persist.ts"
 import { makeWaiter } from "./waiter.ts"
 
 /** A partition is released after this many updates, so that partitions with many updates do not delay the others. */
@@ -234,27 +229,3 @@ const open = Effect.fnUntraced(function* <E, R>(
   yield* Effect.forkScoped(consume, { startImmediately: true })
   return Stream.fromPull(Effect.succeed(emitter.pull))
 })
-
-/**
- * Emits the values of deliveries one at a time. Each is acknowledged when the next one is requested, or when the stream is
- * closed after its consumer has succeeded.
- */
-export const sequential = <E, R>(self: Stream.Stream<Delivery, E, R>): Stream.Stream<Update, E, R> =>
-  Stream.transformPull(self, (pull, scope) =>
-    Effect.suspend(() => {
-      let last: Delivery | undefined
-      const acknowledge = Effect.suspend(() => {
-        const acknowledged = last === undefined ? Effect.void : persist(last.ack)
-        last = undefined
-        return acknowledged
-      })
-      const next: Pull.Pull<NonEmptyReadonlyArray<Update>, E> = Effect.map(pull, ([delivery]) => {
-        last = delivery
-        return [delivery.value] as const
-      })
-      return Effect.as(
-        Scope.addFinalizerExit(scope, (exit) => (Exit.isSuccess(exit) ? acknowledge : Effect.void)),
-        Effect.andThen(acknowledge, next)
-      )
-    })
-  )
