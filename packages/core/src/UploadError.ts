@@ -29,7 +29,8 @@ export class LimitExceeded extends Data.TaggedError("LimitExceeded")<{
 }
 
 /**
- * Reason: the source could not be opened or read, or its content does not have the size that the source declared.
+ * Reason: the source could not be opened or read, it was changed while it was read, or its content does not have the size that the
+ * source declared.
  *
  * @category reasons
  * @since 0.1.0

@@ -54,6 +54,18 @@ describe("Uploads.upload", () => {
       }).pipe(Effect.provide(layer))
   )
 
+  it.effect("fails with InvalidRequest for a type that does not exist, and sends nothing", () =>
+    Effect.gen(function* () {
+      for (const type of ["photo", "constructor", undefined]) {
+        const error = yield* Effect.flip(Uploads.upload({ type: type as "image", source: bytes(10) }))
+        if (error._tag !== "RequestFailed") return assert.fail(error.message)
+        assert.strictEqual(error.reason._tag, "InvalidRequest")
+        assert.include(error.message, "`type` must be one of image, video, audio, file")
+      }
+      assert.lengthOf(yield* Emulator.requests, 0)
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("uses the address unchanged, and discloses nothing about the bot to the upload host", () =>
     Effect.gen(function* () {
       for (const method of methods) yield* Uploads.upload({ type: "image", source: bytes(1000), name: "a.png", method })

@@ -8,6 +8,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
+import { closeSync, openSync, writeSync } from "node:fs"
 import { utimes } from "node:fs/promises"
 import type { IncomingMessage } from "node:http"
 import { join } from "node:path"
@@ -126,6 +127,23 @@ describe("NodeUploads.fromPath", () => {
           assert.strictEqual((changed as UploadError.UploadFailed).reason._tag, "SourceMismatch")
         })
       )
+    })
+  )
+
+  it.live.each(methods)("fails if the file is rewritten in place while it is sent, by %s", (method) =>
+    Effect.gen(function* () {
+      const path = yield* makeSparseFile(64 * megabyte)
+      let requests = 0
+      const host = digestHost(() => {
+        if (requests++ > 0) return
+        const file = openSync(path, "r+")
+        writeSync(file, "other")
+        closeSync(file)
+      })
+      const baseUrl = yield* Servers.serve(host)
+      const upload = Uploads.upload({ type: "file", source: NodeUploads.fromPath(path), method })
+      const error = yield* Effect.flip(Effect.provide(upload, NodeBot.layer({ token: "token", baseUrl })))
+      assert.include(error.message, `the file ${path} was changed while it was read`)
     })
   )
 

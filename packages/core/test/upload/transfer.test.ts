@@ -161,6 +161,56 @@ describe("a resumable upload that fails", () => {
   )
 })
 
+describe("a resumable upload whose last response is lost", () => {
+  const resumable = { type: "file", source, name: "a.bin", method: "resumable", partSize: 100 } as const
+
+  /** Loses responses to the last part, and answers status queries. */
+  const losing = (options: { readonly lost: number; readonly status: string; readonly repeated?: boolean }) =>
+    Effect.gen(function* () {
+      let left = options.lost
+      let completed = EmulatorHttp.respond(200, "")
+      yield* Emulator.intercept((request, next) => {
+        if (!request.path.startsWith("/upload/")) return next
+        if (request.method === "GET") return Effect.succeed(EmulatorHttp.respond(200, options.status))
+        if (!request.headers["content-range"]?.startsWith("bytes 900-")) return next
+        if (left-- > 0) {
+          return Effect.flatMap(next, (response) => {
+            completed = response
+            return Effect.succeed(EmulatorHttp.respond(503, ""))
+          })
+        }
+        return options.repeated === true ? Effect.succeed(completed) : next
+      })
+    })
+
+  it.effect("is complete if the status query has the token", () =>
+    Effect.gen(function* () {
+      yield* losing({ lost: 1, status: JSON.stringify({ fileId: 1, token: "the-token" }) })
+      const media = yield* advance(Uploads.upload(resumable))
+      assert.deepStrictEqual(media, { type: "file", payload: { token: "the-token" } })
+      assert.strictEqual(yield* addressCount, 1)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("sends the last part again, if the host has every byte, and says no token", () =>
+    Effect.gen(function* () {
+      yield* losing({ lost: 1, status: "0-999/1000", repeated: true })
+      const sent = yield* sendAttachment(yield* advance(Uploads.upload(resumable)))
+      assert.strictEqual(sent?.type, "file")
+      assert.strictEqual(yield* addressCount, 1)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("fails with what happened to the responses if it happens at every address", () =>
+    Effect.gen(function* () {
+      yield* losing({ lost: Infinity, status: "0-999/1000" })
+      const { reason } = yield* failureOf(advance(Uploads.upload(resumable)))
+      assert.deepInclude(reason, { _tag: "Rejected", status: 503 })
+      assert.strictEqual(yield* addressCount, 4)
+    }).pipe(Effect.provide(layer))
+  )
+})
+
 describe("a multipart upload that fails", () => {
   it.effect("starts over at another address, unless the source can be read only once", () =>
     Effect.gen(function* () {

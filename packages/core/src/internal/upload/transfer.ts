@@ -4,6 +4,7 @@ import * as HttpBody from "effect/http/HttpBody"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Pull from "effect/Pull"
 import * as Random from "effect/Random"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "../../ApiError.ts"
@@ -17,14 +18,7 @@ import type { Opened, UploadSource } from "../../UploadSource.ts"
 import { chunkSize } from "./content.ts"
 import { checkSize } from "./limits.ts"
 import type { Progress } from "./progress.ts"
-import {
-  fileNameParameter,
-  hasTokenInAddress,
-  type HostResponse,
-  mediaOf,
-  receivedBytes,
-  rejectionOf
-} from "./protocol.ts"
+import { fileNameParameter, type HostResponse, mediaOf, receivedBytes, rejectionOf } from "./protocol.ts"
 import { type HostRequest, send } from "./request.ts"
 
 /** What both methods need to know about an upload. */
@@ -47,7 +41,8 @@ export const failed = ({ name, type }: Pick<Transfer, "name" | "type">, reason: 
 const sendRequest = (transfer: Transfer, progress: Progress, request: HostRequest, saved?: SavedUpload) =>
   Effect.mapError(send(request, progress, transfer.stallTimeout), (reason) => failed(transfer, reason, saved))
 
-const endpoint = "Uploads.upload"
+/** The name of an upload in errors. */
+export const endpoint = "Uploads.upload"
 
 /** Returns the failure as the error that `RetryPolicy` decides about, or `undefined` if it is not retryable. */
 const requestFailedOf = (error: UploadFailed): ApiError.RequestFailed | undefined => {
@@ -163,6 +158,10 @@ interface State {
   /** How often the host rejected a part at `offset`. */
   rejections: number
   addresses: number
+  /** Why there is no response to the last part. */
+  lost: UploadFailed | ApiError.Common | undefined
+  /** Whether the last part was sent again for its response. */
+  isRepeated: boolean
 }
 
 /**
@@ -177,7 +176,16 @@ export const uploadResumable = (
 ): Step<Media> => {
   const { size } = options.saved
   const progress = transfer.makeProgress(size)
-  const state: State = { saved: options.saved, offset: 0, isConfirmed: options.isNew, rejections: 0, addresses: 1 }
+  const lastPart = Math.floor((size - 1) / options.saved.partSize) * options.saved.partSize
+  const state: State = {
+    saved: options.saved,
+    offset: 0,
+    isConfirmed: options.isNew,
+    rejections: 0,
+    addresses: 1,
+    lost: undefined,
+    isRepeated: false
+  }
 
   const moveTo = (offset: number) => {
     if (offset !== state.offset) state.rejections = 0
@@ -186,10 +194,16 @@ export const uploadResumable = (
     progress.moveTo(offset)
   }
 
-  const startOver = ({ status, text }: HostResponse): Step<void> =>
+  const startOver = (response: HostResponse): Step<void> =>
     Effect.gen(function* () {
-      if (state.addresses === maxAddresses) return yield* failed(transfer, new Rejected({ status, body: text }))
+      if (state.addresses === maxAddresses) {
+        const rejection = rejectionOf(response)
+        if (rejection === undefined && state.lost !== undefined) return yield* state.lost
+        const { status, text } = response
+        return yield* failed(transfer, rejection ?? new Rejected({ status, body: text }))
+      }
       state.addresses++
+      state.isRepeated = false
       const { token, url } = yield* transfer.createAddress
       const { token: _, ...rest } = state.saved
       state.saved = { ...rest, url, ...(token == null ? {} : { token }) }
@@ -203,53 +217,67 @@ export const uploadResumable = (
     return rejection === undefined ? Effect.void : Effect.fail(failed(transfer, rejection, state.saved))
   }
 
-  /** @assumption uploadStatus */
-  const queryOffset: Step<void> = Effect.gen(function* () {
-    const response = yield* sendRequest(transfer, progress, { method: "GET", url: state.saved.url }, state.saved)
-    const { status, text } = response
-    if (isUnavailable(status)) return yield* failIfRejected(response)
-    const offset = status === 200 ? receivedBytes(text, size) : status === 204 ? 0 : undefined
-    const isStuck = offset === state.offset && state.rejections > 1
-    // The host has the whole file, but the response with the token of the image or the file was lost.
-    const isTokenLost = offset === size && !hasTokenInAddress(transfer.type)
-    if (offset === undefined || isStuck || isTokenLost) return yield* startOver(response)
-    moveTo(offset)
-  })
-
   const complete = (response: HostResponse): Step<Media> =>
     Effect.mapError(Effect.fromResult(mediaOf(transfer.type, state.saved.token, response, size)), (reason) =>
       failed(transfer, reason, state.saved)
     )
 
-  const sendPart: Step<Media | undefined> = Effect.gen(function* () {
-    const first = state.offset
-    const end = Math.min(first + state.saved.partSize, size)
-    state.isConfirmed = false
-    const request: HostRequest = {
-      method: "POST",
-      url: state.saved.url,
-      headers: {
-        "content-range": `bytes ${first}-${end - 1}/${size}`,
-        "content-disposition": `attachment; ${fileNameParameter(transfer.name)}`
-      },
-      body: {
-        contentType: "application/octet-stream",
-        content: read(first, end),
-        length: end - first,
-        checkSize: () => undefined
-      }
-    }
-    const response = yield* sendRequest(transfer, progress, request, state.saved)
-    if (isOffsetRejected(response.status)) state.rejections++
-    yield* failIfRejected(response)
-    if (end === size) return yield* complete(response)
-    moveTo(receivedBytes(response.text, size) ?? end)
+  /**
+   * Asks the host how much it has. Returns the attachment if the host says that the file is complete.
+   *
+   * @assumption uploadStatus
+   */
+  const queryOffset: Step<Media | undefined> = Effect.gen(function* () {
+    const response = yield* sendRequest(transfer, progress, { method: "GET", url: state.saved.url }, state.saved)
+    const { status, text } = response
+    if (isUnavailable(status)) yield* failIfRejected(response)
+    const completed = mediaOf(transfer.type, state.saved.token, response, size)
+    if (status === 200 && rejectionOf(response) === undefined && Result.isSuccess(completed)) return completed.success
+    const offset = status === 200 ? receivedBytes(text, size) : status === 204 ? 0 : undefined
+    const isStuck = offset === state.offset && state.rejections > 1
+    // The response with the token of the image or the file was lost. The host may repeat it.
+    if (offset === size && !state.isRepeated) {
+      state.isRepeated = true
+      moveTo(lastPart)
+    } else if (offset === undefined || isStuck || offset === size) yield* startOver(response)
+    else moveTo(offset)
     return undefined
   })
 
+  const sendPart = (first: number, end: number): Step<Media | undefined> =>
+    Effect.gen(function* () {
+      state.isConfirmed = false
+      const request: HostRequest = {
+        method: "POST",
+        url: state.saved.url,
+        headers: {
+          "content-range": `bytes ${first}-${end - 1}/${size}`,
+          "content-disposition": `attachment; ${fileNameParameter(transfer.name)}`
+        },
+        body: {
+          contentType: "application/octet-stream",
+          content: read(first, end),
+          length: end - first,
+          checkSize: () => undefined
+        }
+      }
+      const response = yield* sendRequest(transfer, progress, request, state.saved)
+      if (isOffsetRejected(response.status)) state.rejections++
+      yield* failIfRejected(response)
+      if (end === size) return yield* complete(response)
+      moveTo(receivedBytes(response.text, size) ?? end)
+      return undefined
+    })
+
   const step: Step<Media | undefined> = Effect.gen(function* () {
-    if (!state.isConfirmed) yield* queryOffset
-    return state.offset < size ? yield* sendPart : yield* complete({ status: 200, text: `0-${size - 1}/${size}` })
+    if (!state.isConfirmed) {
+      const completed = yield* queryOffset
+      if (completed !== undefined) return completed
+    }
+    const first = state.offset
+    const end = Math.min(first + state.saved.partSize, size)
+    const sent = sendPart(first, end)
+    return yield* end < size ? sent : Effect.tapError(sent, (error) => Effect.sync(() => void (state.lost = error)))
   })
 
   return Effect.gen(function* () {

@@ -1,6 +1,8 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { InvalidRequest, RequestFailed } from "../../ApiError.ts"
 import {
   type Media,
   type ResumeRequest,
@@ -8,7 +10,7 @@ import {
   type UploadAddress,
   UploadEvent,
   type UploadRequest,
-  type UploadType
+  UploadType
 } from "../../Upload.ts"
 import { SourceMismatch, type UploadFailed } from "../../UploadError.ts"
 import { UploadLimits } from "../../UploadLimits.ts"
@@ -18,6 +20,7 @@ import { checkContent, checkName, checkSize, headSize, limitsContent } from "./l
 import * as progress from "./progress.ts"
 import { sourceFailed } from "./request.ts"
 import {
+  endpoint,
   failed,
   type OpenSource,
   partSizeFor,
@@ -117,6 +120,12 @@ const run = Effect.fnUntraced(function* (transfer: Transfer, request: Request) {
   return yield* uploadResumable(transfer, opened, { saved, isNew: true })
 })
 
+const isUploadType = Schema.is(UploadType)
+
+const invalidType = new InvalidRequest({
+  issues: [{ field: "type", problem: `must be one of ${UploadType.literals.join(", ")}` }]
+})
+
 /** Runs an upload. `createAddress` requests an upload address, `emit` receives the events. */
 export const upload = (
   createAddress: (request: { readonly type: UploadType }) => Step<UploadAddress>,
@@ -125,6 +134,7 @@ export const upload = (
 ): Step<Media> => {
   const { name = request.source.name, type }: { readonly type: UploadType; readonly name?: string | undefined } =
     isResume(request) ? request.saved : request
+  if (!isUploadType(type)) return Effect.fail(new RequestFailed({ endpoint, reason: invalidType }))
   return Effect.gen(function* () {
     const clock = yield* Clock.Clock
     const limits = (yield* UploadLimits)[type]
