@@ -61,6 +61,7 @@ export interface SendRequest {
  * API: POST /answers.
  *
  * @assumption answerNotification
+ * @assumption emptyAnswer
  * @category endpoints
  * @since 0.1.0
  */

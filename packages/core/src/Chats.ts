@@ -213,14 +213,14 @@ export const getPin: Endpoint.Endpoint<
  * @since 0.1.0
  */
 export const pin: Endpoint.Endpoint<
-  { readonly chat_id: ChatId; readonly message_id: MessageId; readonly notify?: boolean | undefined },
+  { readonly chat_id: ChatId; readonly message_id: MessageId; readonly notify?: boolean | null | undefined },
   void,
   ApiError.Forbidden | ApiError.NotFound | ApiError.OperationRejected
 > = Endpoint.make("Chats.pin", () => ({
   method: "PUT",
   path: "/chats/{chatId}/pin",
   params: { chat_id: ChatId },
-  body: { message_id: MessageId, notify: Schema.optional(rules.flag(true)) },
+  body: { message_id: MessageId, notify: optional(rules.flag(true)) },
   success: done,
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected]
 }))

@@ -301,7 +301,7 @@ export const edit: Endpoint.Endpoint<
 }))
 
 /**
- * Removes a comment.
+ * Removes a comment. The bot must have the rights `read_all_messages` and `delete`, also to remove a comment of its own.
  *
  * Fails with `Forbidden` if the bot may not remove it, with `NotFound` if it does not exist, and with
  * `OperationRejected` if the platform rejects the removal.

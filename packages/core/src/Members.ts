@@ -42,7 +42,7 @@ export interface ListRequest {
   /** The id of the chat. */
   readonly chat_id: ChatId
   /** Return only these members, and ignore the other fields. Default: all members. */
-  readonly user_ids?: ReadonlyArray<UserId> | undefined
+  readonly user_ids?: ReadonlyArray<UserId> | null | undefined
   /** The `marker` of the previous page. Default: the first page. */
   readonly marker?: bigint | null | undefined
   /** Number of members, 1 to 100. Default: 20. */
@@ -75,7 +75,7 @@ export const list: Endpoint.Endpoint<ListRequest, MembersPage, ApiError.Forbidde
     path: "/chats/{chatId}/members",
     params: { chat_id: ChatId },
     query: {
-      user_ids: Schema.optional(rules.list(UserId, 1)),
+      user_ids: optional(rules.list(UserId, 1)),
       marker: optional(Int64),
       count: Schema.optional(rules.between(1, Platform.membersPage))
     },

@@ -251,7 +251,10 @@ export type EditRequest = NewMessage.NewMessageBody & { readonly message_id: Mes
 
 /**
  * Edits a message of the bot, or a post of a channel where the bot has the right `edit`. If `attachments` is missing or
- * null, the attachments do not change; an empty array removes them. The limits are those of {@link send}.
+ * null, the attachments do not change; an empty array removes them. The limits are those of {@link send}. In a dialog, a message
+ * without an inline keyboard can be edited for 7 days (`Platform.messageEditWindow`).
+ *
+ * Rate limit: 2 edits per second in one chat. The rate limiter delays the call, and counts it as a message by default.
  *
  * Fails with `Forbidden` if the bot may not edit the message, with `NotFound` if it does not exist, with
  * `AttachmentNotReady` if a file is still being processed after all retries, and with `OperationRejected` if the
@@ -268,6 +271,7 @@ export type EditRequest = NewMessage.NewMessageBody & { readonly message_id: Mes
  * API: PUT /messages.
  *
  * @assumption editMessage
+ * @assumption messageEditWindow
  * @category endpoints
  * @since 0.1.0
  */
@@ -286,9 +290,9 @@ export const edit: Endpoint.Endpoint<
 }))
 
 /**
- * Removes a message: in a dialog one of the bot, in a group chat or channel any message, with the right `delete`.
+ * Removes a message: in a dialog a message of the bot, and in group chats and channels any message, if the bot has the right.
  *
- * Rate limit: 2 deletions per second in one chat, together with its messages and edits. The rate limiter delays the call.
+ * Rate limit: 2 removals per second in one chat. The rate limiter delays the call, and counts it as a message by default.
  *
  * Fails with `Forbidden` if the bot may not remove it, with `NotFound` if it does not exist, and with
  * `OperationRejected` if the platform rejects the removal.
@@ -322,7 +326,7 @@ export const remove: Endpoint.Endpoint<
   query: { message_id: rules.messageId },
   success: done,
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected],
-  limit: targets.edit,
+  limit: targets.removal,
   repeated: { key: ({ message_id }) => message_id, errors: [ApiError.NotFound] }
 }))
 

@@ -64,7 +64,7 @@ export const fields = {
   text: optional(MessageText),
   attachments: optional(AttachmentRequests),
   link: optional(NewMessageLink),
-  notify: Schema.optional(rules.flag(true)),
+  notify: optional(rules.flag(true)),
   format: optional(TextFormat)
 }
 

@@ -32,14 +32,16 @@ import type { ChatId } from "./Recipient.ts"
  * What a limit counts.
  *
  * - `host`: all requests to the API host.
- * - `messages`: messages sent to one chat, including edits and comments.
+ * - `messages`: messages sent to one chat, and comments.
+ * - `edits`: edits of messages in one chat.
+ * - `removals`: removals of messages in one chat.
  * - `answers`: answers to callbacks in one chat.
  * - `polling`: calls of `GET /updates`.
  *
  * @category models
  * @since 0.1.0
  */
-export type Scope = "host" | "messages" | "answers" | "polling"
+export type Scope = "host" | "messages" | "edits" | "removals" | "answers" | "polling"
 
 /**
  * A limit of at most `count` requests in any window of the given length, wherever the window begins.
@@ -90,8 +92,18 @@ export const priorities: ReadonlyArray<Priority> = ["answer", "reply", "normal",
 export interface Options {
   /** All requests to the API host. Default: 30 per second. */
   readonly host?: Limit | undefined
-  /** Messages sent to one chat, including edits and comments. Default: 2 per second. */
+  /** Messages sent to one chat, including comments, edits and removals. Default: 2 per second. */
   readonly messages?: Limit | undefined
+  /**
+   * Edits of messages in one chat, if they have a limit of their own. The document does not say whether they have, so they count as
+   * `messages` by default. With a limit of `Platform.editsPerSecond`, an edit does not wait for messages of the same chat.
+   */
+  readonly edits?: Limit | undefined
+  /**
+   * Removals of messages in one chat, if they have a limit of their own, such as `Platform.removalsPerSecond`. Default: they count
+   * as `messages`.
+   */
+  readonly removals?: Limit | undefined
   /** Answers to callbacks in one chat. Default: 2 per second. */
   readonly answers?: Limit | undefined
   /** Calls of `GET /updates`. Default: 2 per second. */
@@ -152,7 +164,9 @@ export interface Share {
  * @category options
  * @since 0.1.0
  */
-export const defaults: { readonly [K in keyof Options]-?: Exclude<Options[K], undefined> } = {
+export const defaults: {
+  readonly [K in Exclude<keyof Options, "edits" | "removals">]-?: Exclude<Options[K], undefined>
+} = {
   host: { count: Platform.requestsPerSecond, window: 1000 },
   messages: { count: Platform.messagesPerSecond, window: 1000 },
   answers: { count: Platform.answersPerSecond, window: 1000 },
@@ -408,14 +422,27 @@ export const CurrentSlot = Context.Reference<string | undefined>("@colloquy/core
   defaultValue: () => undefined
 })
 
+type OwnScope = Exclude<Scope, "edits" | "removals">
+
 /** The limits in milliseconds, with the margin. */
-type LimitsInMillis = { readonly [S in Scope]: LimitInMillis }
+type LimitsInMillis = { readonly [S in OwnScope]: LimitInMillis } & { readonly [S in Scope]?: LimitInMillis }
+
+const ownScopes: ReadonlyArray<OwnScope> = ["host", "messages", "answers", "polling"]
+
+const optionalScopes = ["edits", "removals"] as const
+
+/** The scope that a request counts in. Edits and removals count as messages, unless they have a limit of their own. */
+const scopeOf = (options: Options, scope: Scope): Scope =>
+  (scope === "edits" || scope === "removals") && options[scope] === undefined ? "messages" : scope
 
 const toMillis = Effect.fnUntraced(function* (options: Options) {
   const margin = Duration.toMillis(options.margin ?? defaults.margin)
   const limits: Record<string, LimitInMillis> = {}
-  for (const scope of ["host", "messages", "answers", "polling"] as const) {
-    const { count, window } = options[scope] ?? defaults[scope]
+  const configured = [
+    ...ownScopes.map((scope) => [scope, options[scope] ?? defaults[scope]] as const),
+    ...optionalScopes.flatMap((scope) => (options[scope] === undefined ? [] : [[scope, options[scope]] as const]))
+  ]
+  for (const [scope, { count, window }] of configured) {
     if (!(Number.isInteger(count) && count > 0)) {
       return yield* Effect.die(new RangeError(`RateLimiter: \`${scope}.count\` must be an integer above 0`))
     }
@@ -466,7 +493,7 @@ const fromBackend = (
   return RateLimiter.of({
     acquire: (target, previous) =>
       Effect.withFiber((fiber) => {
-        const scope = target?.scope ?? "host"
+        const scope = target === undefined ? "host" : scopeOf(options, target.scope)
         const key = target && keyOf(target, fiber.getRef(CurrentChat))
         const priority = priorityOf(fiber.getRef(CurrentPriority), target?.priority)
         const call = { scope, bucket: key === undefined ? undefined : bucketKey(scope, key), priority }

@@ -72,7 +72,7 @@ export interface ListRequest {
   /** The marker of the page before, which acknowledges its updates. Default: the platform chooses the position. */
   readonly marker?: bigint | null | undefined
   /** The types of the updates to return. Default: all types. */
-  readonly types?: ReadonlyArray<string> | undefined
+  readonly types?: ReadonlyArray<string> | null | undefined
 }
 
 /**
@@ -106,7 +106,7 @@ export const list: Endpoint.Endpoint<ListRequest, UpdatesPage, ApiError.MethodNo
       limit: Schema.optional(rules.between(1, Platform.updatesPage)),
       timeout: Schema.optional(rules.between(0, Platform.longPollTimeout)),
       marker: Schema.optional(Schema.NullOr(Int64)),
-      types: Schema.optional(rules.list(Schema.String, 1))
+      types: Schema.optional(Schema.NullOr(rules.list(Schema.String, 1)))
     },
     success: UpdatesPage,
     errors: [ApiError.MethodNotAllowed],

@@ -253,3 +253,19 @@ describe("OpenApi", () => {
     assert.isFalse(isUpdate({ ...update, chat_id: "x" }))
   })
 })
+
+describe("The fields that can be null", () => {
+  it("are nullable: notify, user_ids and types", () => {
+    const { components, paths } = OpenApi.fromEndpoints(Endpoints.all)
+    const typeOf = (path: string, method: string, name: string) => {
+      const operation = paths[path][method] as {
+        readonly parameters?: ReadonlyArray<{ readonly name: string; readonly schema: { readonly type: unknown } }>
+      }
+      return operation.parameters?.find((parameter) => parameter.name === name)?.schema.type
+    }
+    assert.deepStrictEqual(typeOf("/chats/{chatId}/members", "get", "user_ids"), ["array", "null"])
+    assert.deepStrictEqual(typeOf("/updates", "get", "types"), ["array", "null"])
+    assert.match(JSON.stringify(paths["/chats/{chatId}/pin"]["put"]), /"notify":{"type":\["boolean","null"\]/)
+    assert.match(JSON.stringify(components.schemas["NewMessageBody"]), /"notify":{"type":\["boolean","null"\]/)
+  })
+})

@@ -119,7 +119,7 @@ describe("RateLimiter.acquire", () => {
         yield* limiter.linkDialog({ user_id: 7, chat_id: 1 })
         const granted = yield* grantedOf(limiter, calls)
         assert.isAtLeast(granted.length, calls.filter(({ interruptAfter }) => interruptAfter === undefined).length)
-        const within = (scope: RateLimiter.Scope, granted: ReadonlyArray<Granted>) =>
+        const within = (scope: Exclude<RateLimiter.Scope, "edits" | "removals">, granted: ReadonlyArray<Granted>) =>
           assert.isAtMost(
             maxInWindow(
               Duration.toMillis(narrow[scope].window) + 10,
@@ -130,7 +130,7 @@ describe("RateLimiter.acquire", () => {
         within("host", granted)
         for (const [bucket, inBucket] of Map.groupBy(granted, bucketOf)) {
           if (bucket === undefined) continue
-          within(inBucket[0].target!.scope, inBucket)
+          within(inBucket[0].target!.scope as "messages", inBucket)
           assert.isTrue(isSorted(inBucket.map(({ index }) => index)), bucket)
         }
         const { waiting } = yield* limiter.status
@@ -193,6 +193,40 @@ describe("RateLimiter.acquire", () => {
         ),
         [0, 0, 0, 0]
       )
+    })
+  )
+})
+
+describe("Edits and removals", () => {
+  const calls: ReadonlyArray<Call> = [
+    ...many(2, () => ({ after: 0, target: target("messages", 1), priority: "reply" as const })),
+    ...many(3, () => ({ after: 0, target: target("edits", 1), priority: "reply" as const })),
+    ...many(3, () => ({ after: 0, target: target("removals", 1), priority: "reply" as const }))
+  ]
+  const limit = { count: 2, window: 1000 }
+  const host = { count: 30, window: 1000 }
+
+  it.effect("count as messages to their chat by default", () =>
+    Effect.gen(function* () {
+      const times = yield* timesOf({ margin: 0, host }, calls)
+      assert.deepStrictEqual(times, [0, 0, 1000, 1000, 2000, 2000, 3000, 3000])
+    })
+  )
+
+  it.effect("count by themselves with a limit of their own", () =>
+    Effect.gen(function* () {
+      const times = yield* timesOf({ margin: 0, host, edits: limit, removals: limit }, calls)
+      assert.deepStrictEqual(
+        times.toSorted((a, b) => a - b),
+        [0, 0, 0, 0, 0, 0, 1000, 1000]
+      )
+    })
+  )
+
+  it.effect("need a limit that is an integer above 0", () =>
+    Effect.gen(function* () {
+      const exit = yield* Effect.exit(RateLimiter.makeMemory({ edits: { count: 0, window: 1000 } }))
+      assert.include(String(exit), "`edits.count` must be an integer above 0")
     })
   )
 })

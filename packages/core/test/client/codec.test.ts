@@ -725,7 +725,7 @@ describe("codec: the issues of a request", () => {
         "format must be one of markdown, html",
         "link.mid is missing",
         "link.type must be one of forward, reply",
-        "notify must be true or false",
+        "notify must be true or false or null",
         "silent is not a field of this request",
         "text must be at most 4000 characters"
       ])

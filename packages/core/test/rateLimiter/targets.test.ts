@@ -23,8 +23,8 @@ const targetOf = {
 
 describe("The target of a request", () => {
   it("is the chat that the id of the message contains", () => {
-    assert.deepStrictEqual(targetOf.edit(inChat), { scope: "messages", key: 4242 })
-    assert.deepStrictEqual(targetOf.edit(inGroup), { scope: "messages", key: -70000000000001 })
+    assert.deepStrictEqual(targetOf.edit(inChat), { scope: "edits", key: 4242 })
+    assert.deepStrictEqual(targetOf.edit(inGroup), { scope: "edits", key: -70000000000001 })
     assert.deepStrictEqual(targetOf.comment(inGroup), { scope: "messages", key: -70000000000001 })
   })
 

@@ -23,15 +23,25 @@ export const chatOf = (messageId: string): number | undefined => {
   return digits === undefined ? undefined : Number(BigInt.asIntN(64, BigInt(`0x${digits}`)))
 }
 
-/** The target of an edit or a deletion. If the id of the message does not contain its chat, only the limit of the host applies. */
-export const edit = ({ message_id }: { readonly message_id: string }): Target | undefined => {
-  const chat = chatOf(message_id)
-  return chat === undefined ? undefined : { scope: "messages", key: chat }
-}
+/** The target of a change of a message. If the id of the message does not contain its chat, only the limit of the host applies. */
+const change =
+  (scope: "edits" | "removals") =>
+  ({ message_id }: { readonly message_id: string }): Target | undefined => {
+    const chat = chatOf(message_id)
+    return chat === undefined ? undefined : { scope, key: chat }
+  }
+
+/** The target of an edit. */
+export const edit = change("edits")
+
+/** The target of a removal. */
+export const removal = change("removals")
 
 /** The target of a comment: it counts as a message to the channel of the post. */
-export const comment = (request: { readonly message_id: string }): Target =>
-  edit(request) ?? { scope: "messages", key: request.message_id }
+export const comment = ({ message_id }: { readonly message_id: string }): Target => ({
+  scope: "messages",
+  key: chatOf(message_id) ?? message_id
+})
 
 /** Returns the dialog that a message to a user was sent to. */
 export const dialog = (

@@ -39,7 +39,7 @@ export const members: Handlers<typeof Members> = {
   list: ({ chat_id, count = Platform.membersPage.default, marker, user_ids }, call) =>
     Effect.map(withVisibleMembers(call, chat_id), (chat) => {
       const all = [...chat.members.values()]
-      if (user_ids !== undefined) {
+      if (user_ids != null) {
         return { members: all.filter(({ user }) => user_ids.includes(idOf(user))).map((m) => toMember(chat, m)) }
       }
       const start = Math.max(0, Number(marker ?? 0n))

@@ -58,7 +58,7 @@ export const messages: Handlers<typeof Messages> = {
     yield* mayWrite(call, chat)
     yield* requireOpen(chat)
     const content = yield* readContent(call, chat, request)
-    return toMessage(call.state, createMessage(call.state, chat, call.bot.user, content, request.notify))
+    return toMessage(call.state, createMessage(call.state, chat, call.bot.user, content, request.notify ?? undefined))
   }),
 
   list: Effect.fnUntraced(function* (

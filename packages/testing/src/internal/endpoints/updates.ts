@@ -45,7 +45,7 @@ const poll = ({ bot, listener, state }: Call, request: Updates.ListRequest): Eff
   const { marker, types } = request
   const limit = Math.min(request.limit ?? Platform.updatesPage.default, Platform.updatesPage.returned)
   const timeout = Math.min(request.timeout ?? Platform.longPollTimeout.default, Platform.longPollTimeout.waited)
-  const isWanted = matches(types)
+  const isWanted = matches(types ?? undefined)
   const isFresh = marker == null && bot.polledTo === undefined
   const position = marker == null ? (bot.polledTo ?? bot.updates.start) : Number(marker)
   // A marker from before a restart of the emulator can be beyond the last update.
