@@ -91,9 +91,11 @@ export const createJournal = (
 
 /** What SQLite and PostgreSQL do in the same way with the journals of updates that have one. */
 export const make = (sql: SqlClient.SqlClient, table: string, { rows }: Dialect) => {
-  const journal = sql(tableNames(table).journal)
+  const names = tableNames(table)
+  const journal = sql(names.journal)
 
   return {
+    /** Deletes the journals of updates that were deleted. An id that was not deleted, such as that of a dead letter, keeps its journal. */
     remove: (ids: ReadonlyArray<string>): Effect.Effect<unknown, SqlError> =>
       ids.length === 0
         ? Effect.void
@@ -102,7 +104,7 @@ export const make = (sql: SqlClient.SqlClient, table: string, { rows }: Dialect)
               { id: "bigint" },
               ids.map((id) => ({ id }))
             )}
-          )`,
+          ) AND NOT EXISTS (SELECT 1 FROM ${sql(names.updates)} AS u WHERE u.id = update_id)`,
     /** Gives journals to the updates with the ids `to`. */
     move: (moves: ReadonlyArray<{ readonly id: string; readonly to: string }>): Effect.Effect<unknown, SqlError> =>
       moves.length === 0

@@ -130,6 +130,19 @@ export const journalCases: ReadonlyArray<Case> = [
     deepStrictEqual(yield* claimJournals("two"), [undefined, [["b", "done", "{}"]]])
   }),
 
+  test("keeps the journal of a dead letter that is acknowledged afterwards", function* () {
+    yield* enqueue(updatesOf("chat", 2))
+    const [{ key, updates }] = yield* claim("one")
+    const [first, second] = updates
+    yield* record("one", key, first.id, done("a"))
+    yield* failAll("one", { key, updates: [first] }, "broken")
+    yield* enqueue(updatesOf("chat", 3).slice(2))
+    yield* claim("two")
+    yield* commit(change("two", key, { completed: [{ id: first.id }, { id: second.id }], release: true }))
+    yield* replay(first.id)
+    deepStrictEqual(yield* claimJournals("three"), [undefined, [["a", "done", "{}"]]])
+  }),
+
   test("forgets the journal of a dead letter that was dropped or is too old", function* () {
     yield* enqueue(updatesOf("chat", 2))
     const [{ key, updates }] = yield* claim("one")
