@@ -1,5 +1,6 @@
 /** Rules of the order of a chat, and of which process may handle it. */
-import type { Event, Handling } from "../world/history.ts"
+import type { Plan } from "../plan.ts"
+import type { Event, Handling, StoreApplied } from "../world/history.ts"
 import { Ledger, type Settled } from "./ledger.ts"
 import type { Recording, Violation } from "./recording.ts"
 
@@ -27,9 +28,11 @@ class Judge {
   /** Of each chat, when another process than before claimed it the last time. */
   readonly #claimedAt = new Map<string, { readonly process: string; readonly at: number }>()
   readonly #leaseDuration: number
+  readonly #isStoreFaulty: boolean
 
-  constructor(leaseDuration: number) {
-    this.#leaseDuration = leaseDuration
+  constructor({ faults, leaseDuration }: Plan) {
+    this.#leaseDuration = leaseDuration * 1000
+    this.#isStoreFaulty = faults.storeBefore + faults.storeAfter + faults.storeSlow > 0
   }
 
   #violate(rule: string, detail: string): void {
@@ -55,6 +58,7 @@ class Judge {
         return
       }
       case "store": {
+        if (event.operation === "claim") this.#checkTakeOver(event)
         for (const settled of this.ledger.apply(event, event.at)) this.#settle(settled)
         if (event.operation === "claim") this.#follow(event.at)
         return
@@ -71,6 +75,19 @@ class Judge {
       }
       default:
         return
+    }
+  }
+
+  /** A lease can end only because its process or the store was disturbed. */
+  #checkTakeOver({ at, process, result }: StoreApplied & Pick<Event, "at">): void {
+    if (this.#isStoreFaulty) return
+    for (const { key } of result as ReadonlyArray<{ readonly key: string }>) {
+      const lease = this.ledger.leases.get(key)
+      if (lease === undefined) continue
+      const { continuedAt, isAlive, isFrozen } = this.#process(lease.process)
+      if (isAlive && !isFrozen && at - continuedAt > 2 * this.#leaseDuration) {
+        this.#violate("a process that works keeps its chats", `${process} takes ${key} from ${lease.process}`)
+      }
     }
   }
 
@@ -155,7 +172,7 @@ export const auditHandling = ({
   events,
   plan
 }: Recording): { readonly violations: ReadonlyArray<Violation>; readonly ledger: Ledger } => {
-  const judge = new Judge(plan.leaseDuration * 1000)
+  const judge = new Judge(plan)
   for (const event of events) judge.take(event)
   judge.end()
   return { violations: judge.violations, ledger: judge.ledger }

@@ -70,13 +70,6 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     programs: handlers
   },
   {
-    name: "the next update of a chat begins before the one before is committed",
-    file: "internal/updates/partitions.ts",
-    find: "this.isLeft || (this.commits > 0 && this.#perChat === 1)) return false",
-    replace: "this.isLeft) return false",
-    programs: handlers
-  },
-  {
     name: "a second attempt that does not begin again",
     file: "internal/updates/engine.ts",
     find: "      queued.beginNext()\n      if (!wasStopping)",
@@ -112,13 +105,6 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     programs: handlers
   },
   {
-    name: "a commit that fails is not repeated",
-    file: "internal/updates/leases.ts",
-    find: "isShared ? retryWhile(commitShared(changes), isRetried) : commitOwn(changes)",
-    replace: "isShared ? commitShared(changes) : commitOwn(changes)",
-    programs: handlers
-  },
-  {
     name: "a claim that fails is not repeated",
     file: "internal/updates/leases.ts",
     find: "Effect.orDie(retryWhile(isShared ? Effect.andThen(renewal.renewDoubtful, claim) : claim, () => true))",
@@ -131,13 +117,6 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     find: "return Effect.succeed(emitted)",
     replace: "return Effect.succeed([emitted[0]] as unknown as typeof emitted)",
     programs: ["handlers", "pipelines"]
-  },
-  {
-    name: "an update whose changes are refused counts as handled",
-    file: "internal/updates/engine.ts",
-    find: "if (conflicts.has(change)) onConflict(queued)\n    else if",
-    replace: "if",
-    programs: handlers
   },
   {
     name: "long polling goes on although a page was not stored",
@@ -175,25 +154,11 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     programs: pipelines
   },
   {
-    name: "deliveries of effects that were handled are taken twice",
-    file: "internal/updates/handleEach.ts",
-    find: "          results = []\n          taken.wake()",
-    replace: "          results = next.slice(1)\n          taken.wake()",
-    programs: pipelines
-  },
-  {
     name: "an acknowledgement before the last step",
     file: "internal/updates/handleEach.ts",
     find: "        onHandled: () => {\n          emitted.wake()\n          return Effect.void\n        }",
     replace:
       "        onHandled: (deliveries) => {\n          emitted.wake()\n          return settleAll(deliveries, acknowledged)\n        }",
     programs: pipelines
-  },
-  {
-    name: "a process that has lost all chats asks for nothing more",
-    file: "internal/updates/engine.ts",
-    find: "    for (const queued of emitted) queued.onLost()\n    useRoom()\n    dispatch()\n  }",
-    replace: "    for (const queued of emitted) queued.onLost()\n  }",
-    programs: ["handlers", "live", "pipelines"]
   }
 ]

@@ -123,6 +123,15 @@ const expectOperation = (operation: Operation, context: Context): void => {
   }
 }
 
+/** The result of a step is recorded before the handler has it. */
+const expectReceipts = ({ events }: Recording, violate: Context["violate"]): void => {
+  const received = new Set<string>()
+  for (const { subject, what } of ofType(events, "noted")) {
+    if (what === "received") received.add(subject)
+    else if (what === "charged" && received.has(subject)) violate("a step with a result does not run again", subject)
+  }
+}
+
 /** The count of all chats is the number of operations of acknowledged updates that have counted. */
 const expectCount = (
   { chats }: HandlersPlan,
@@ -183,6 +192,7 @@ export const auditHandlers = (plan: HandlersPlan, recording: Recording): Readonl
     }
   }
   expectStates(plan, recording, facts, violate)
+  expectReceipts(recording, violate)
   expectCount(plan, recording, facts, violate)
   return violations
 }

@@ -123,7 +123,8 @@ export const operationOf = (operation: Operation, place: Place) => {
         return
       }
       case "step":
-        return yield* Journal.step(`charge ${name}`, Schema.String, charge(host, name, operation.millis))
+        yield* Journal.step(`charge ${name}`, Schema.String, charge(host, name, operation.millis))
+        return host.history.add({ type: "noted", process: process.name, what: "received", subject: name, value: "" })
       case "steps": {
         const step = (subject: string) =>
           Journal.step(`pay ${name}`, Schema.String, charge(host, subject, operation.millis))
