@@ -63,7 +63,7 @@ export const planOperation = (dice: Dice): Operation =>
     [4, () => ({ type: "timer", millis: dice.int(40_000) })],
     [1, () => ({ type: "timerAgain", millis: dice.int(20_000) })],
     [1, () => ({ type: "timerCancelled", millis: dice.int(20_000) })],
-    [2, () => ({ type: "count" })],
+    [5, () => ({ type: "count" })],
     [3, () => ({ type: "sleep", millis: dice.int(4000) })],
     [2, () => ({ type: "fail" })]
   ])()
