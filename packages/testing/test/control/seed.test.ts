@@ -80,4 +80,22 @@ describe("POST /_emulator/seed", () => {
       { moreTokens: ["second"] }
     )
   )
+
+  it.effect("restores a forward of a message without a text that was removed since", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const ann = yield* Emulator.user("Ann")
+        const group = yield* Emulator.chat({ owner: ann })
+        const attachments = [{ type: "location" as const, latitude: 1, longitude: 2 }]
+        const original = yield* ann.send("", { attachments })
+        yield* ann.send(group, "", { link: { type: "forward", mid: original.body!.mid } })
+        yield* ann.remove(original)
+        const seed = yield* getOk("/seed")
+        yield* postOk("/reset")
+        yield* postOk("/seed", seed)
+        const [forward] = yield* Emulator.messages(group)
+        assert.strictEqual(forward.body?.text, "(forwarded message)")
+      })
+    )
+  )
 })

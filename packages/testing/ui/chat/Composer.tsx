@@ -172,7 +172,7 @@ export const Composer = ({
         <div class="quoting">
           <span>
             <b>{edited === undefined ? `Reply to ${nameOf(replied?.message.sender?.user_id)}` : "Edit"}</b>
-            <bdi>{(edited ?? replied)?.message.body?.text ?? "message"}</bdi>
+            <bdi>{(edited ?? replied)?.message.body?.text || "message"}</bdi>
           </span>
           <button type="button" class="quiet" aria-label="Cancel" onClick={cancel}>
             <Icon name="close" />

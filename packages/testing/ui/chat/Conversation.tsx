@@ -96,7 +96,7 @@ const Pinned = ({ view }: { readonly view: ChatView }) => {
       <Icon name="pin" />
       <span>
         <b>Pinned message</b>
-        <bdi>{pinned.message.body?.text ?? "attachment"}</bdi>
+        <bdi>{pinned.message.body?.text || "attachment"}</bdi>
       </span>
     </button>
   )

@@ -90,7 +90,7 @@ const toSeedMessage = (chats: ReadonlyArray<ChatState>, message: MessageState, i
     mid: message.mid,
     timestamp: value.timestamp,
     ...text,
-    ...(rest === undefined || rest === null ? {} : { text: rest.text ?? "(forwarded message)" }),
+    ...(rest === undefined || rest === null ? {} : { text: rest.text || "(forwarded message)" }),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(link === undefined ? {} : { link }),
     ...(comments.length === 0 ? {} : { comments: comments.map((comment) => toSeedComment(comments, comment)) })
