@@ -8,8 +8,10 @@ import * as Clock from "effect/Clock"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -22,6 +24,7 @@ import * as json from "./internal/client/json.ts"
 import { randomId } from "./internal/stores/randomId.ts"
 import { makeInboxMetrics } from "./internal/updates/metrics.ts"
 import { makeRecentUpdates } from "./internal/updates/recentUpdates.ts"
+import { watchFiber } from "./internal/updates/watchFiber.ts"
 import * as QueuedUpdate from "./QueuedUpdate.ts"
 import * as Settings from "./Settings.ts"
 import type { StoreError } from "./StoreError.ts"
@@ -164,6 +167,8 @@ export class Inbox extends Context.Service<
     readonly timerChanges: () => number
     /** Claims partitions from the store. Updates that this process has stored recently are not decoded again. */
     readonly claim: InboxStore.InboxStore["Service"]["claim"]
+    /** Dies with the defect of what the inbox runs in the background. */
+    readonly died: Effect.Effect<never>
     /** The duration of leases on partitions. */
     readonly leaseDuration: Duration.Duration
     /** The store of the inbox. */
@@ -214,6 +219,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     if (watchers.size === 0) return
     for (const { partitionKey } of updates) for (const watcher of watchers.get(partitionKey) ?? []) watcher.openUnsafe()
   }
+  const died = yield* Deferred.make<never>()
   let isOpen = true
   let timerChanges = 0
   const revisionPrefix = yield* randomId
@@ -300,7 +306,9 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     const logged = Effect.catch(Effect.andThen(cleanup, store.state.cleanup(now)), ({ message }) =>
       Effect.logWarning(`The cleanup of the inbox failed, and runs again in 10 minutes. ${message}`)
     )
-    return Effect.asVoid(Effect.forkIn(logged, scope))
+    return Effect.map(Effect.forkIn(logged, scope), (fiber) => {
+      watchFiber(fiber, (cause) => void Deferred.doneUnsafe(died, Exit.failCause(cause)))
+    })
   })
 
   return Inbox.of({
@@ -355,6 +363,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     nextRevision: () => `${revisionPrefix}.${++revisions}`,
     timerChanges: () => timerChanges,
     claim: recent === undefined ? store.claim : (claim) => Effect.map(store.claim(claim), recent.recall),
+    died: Deferred.await(died),
     leaseDuration,
     store
   })

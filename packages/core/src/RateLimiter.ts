@@ -519,6 +519,8 @@ const fromBackend = (
 
         const maxWait = fiber.getRef(MaxWait)
         return Effect.callback((resume) => {
+          const stopped = queue.stopped()
+          if (stopped !== undefined) return resume(Effect.die(stopped))
           const sequence = previous?.sequence ?? queue.takeSequence()
           const leave = () => {
             queue.remove(waiter)
@@ -533,8 +535,6 @@ const fromBackend = (
             isRetry: previous !== undefined,
             onGranted: ({ at, countedAt, id, isBucketFull, leavesAt, localAt, usableUntil, used }) => {
               const sentAt = now()
-              observer?.onWaiting(priorities[waiter.priority], -1)
-              observer?.onPermit(priorities[waiter.priority], sentAt - startedAt)
               const bucket = waiter.bucket!.key
               const permit = Effect.succeed({
                 id,
@@ -550,6 +550,8 @@ const fromBackend = (
               })
               const departure = backend.untilLeave(leavesAt)
               resume(departure === undefined ? permit : Effect.andThen(departure, permit))
+              observer?.onWaiting(priorities[waiter.priority], -1)
+              observer?.onPermit(priorities[waiter.priority], sentAt - startedAt)
             },
             onExpired: () => {
               leave()
@@ -558,6 +560,10 @@ const fromBackend = (
             onReplaced: () => {
               observer?.onWaiting(priorities[waiter.priority], -1)
               resume(Effect.fail(replaced))
+            },
+            onStopped: (defect) => {
+              leave()
+              resume(Effect.die(defect))
             }
           }
           queue.add(scope, call.bucket, waiter)

@@ -590,7 +590,7 @@ const runWith = <E, S, E2, R, R2>(
  *
  * Ends when the source has ended and all its updates are handled. Fails with the error of the source if the source cannot
  * continue, after running handlers had their `shutdownTimeout`. Dies if `concurrency` or `maxInMemory` is not a positive
- * whole number.
+ * whole number, and with a defect of what runs in the background of the inbox, the rate limiter or the source.
  *
  * **Example** (A bot with two handlers)
  *

@@ -191,7 +191,10 @@ export const make: <A, B, E>(
   /** Returns the cause of a failure, of which nobody has been informed yet. */
   const writeAll = (waiters: ReadonlyArray<Waiter<A, B, E>>): Effect.Effect<Cause.Cause<E> | undefined> =>
     Effect.matchCause(
-      Effect.onExit(write(waiters.map(({ item }) => item)), () => ownTurn),
+      Effect.onExit(
+        Effect.suspend(() => write(waiters.map(({ item }) => item))),
+        () => ownTurn
+      ),
       {
         onSuccess: (results) => {
           waiters.forEach(({ resume }, index) => resume(Exit.succeed(results[index]!)))

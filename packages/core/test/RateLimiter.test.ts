@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -673,5 +674,30 @@ describe("RateLimiter.layerMemory", () => {
       const exit = yield* Effect.exit(RateLimiter.makeMemory({ answers: { count: 0, window: 1 } }))
       assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("`answers.count` must be an integer above 0"))
     })
+  )
+
+  it.effect("lets all calls die that wait when what grants permits has died, and those that would wait later", () =>
+    Effect.gen(function* () {
+      const limiter = yield* RateLimiter.RateLimiter
+      const call = Effect.forkChild(Effect.exit(limiter.acquire(undefined)), { startImmediately: true })
+      const calls = [yield* call, yield* call, yield* call]
+      yield* TestClock.adjust("1 second")
+      calls.push(yield* call)
+      const exits = yield* Effect.forEach(calls, Fiber.join)
+      const defects = exits.map((exit) => (Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : "granted"))
+      const died = "RateLimiterStopped: The rate limiter grants no more permits because of a defect: Error: a mistake"
+      assert.deepStrictEqual(defects, ["granted", "granted", died, died])
+    }).pipe(
+      Effect.provide(RateLimiter.layerMemory({ host: { count: 1, window: 1000 }, margin: 0 })),
+      Effect.provideService(RateLimiter.CurrentObserver, {
+        onPermit: (_, waited) => {
+          if (waited > 0) throw new Error("a mistake")
+        },
+        onWaiting: () => {},
+        onRejected: () => {},
+        onRateLimited: () => {},
+        onPaused: () => {}
+      })
+    )
   )
 })

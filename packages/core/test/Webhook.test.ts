@@ -616,6 +616,28 @@ describe("The subscription of a webhook", () => {
     }).pipe(Effect.provide(Layer.provideMerge(webhook(), inMemory)))
   )
 
+  it.effect("ends Updates.run with the defect of a check", () =>
+    Effect.gen(function* () {
+      const fail = Logger.make(({ message }) => {
+        if (String(message).includes("does not have the subscription")) throw new Error("a defect of a logger")
+      })
+      const running = yield* Effect.forkChild(
+        Effect.exit(Effect.provide(bot([]), webhook().pipe(Layer.provide(Logger.layer([fail]))))),
+        { startImmediately: true }
+      )
+      yield* TestClock.adjust("1 second")
+      yield* Subscriptions.unsubscribe({ url })
+      yield* TestClock.adjust("5 minutes")
+      const exit = running.pollUnsafe()
+      assert.isTrue(
+        exit !== undefined &&
+          Exit.isSuccess(exit) &&
+          Exit.isFailure(exit.value) &&
+          Cause.pretty(exit.value.cause).includes("a defect of a logger")
+      )
+    }).pipe(Effect.provide(inMemory))
+  )
+
   it.effect("is checked again after a failed check", () =>
     Effect.gen(function* () {
       yield* Emulator.addFault({ endpoint: "Subscriptions.list", status: 400, times: 1 })

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -371,6 +372,18 @@ describe("WriteBatching", () => {
       for (const caller of callers) assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(caller)))
       const late = yield* Effect.forkChild(write("c"))
       assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(late)))
+    })
+  )
+
+  it.effect("dies with what the function `write` throws", () =>
+    Effect.gen(function* () {
+      const write = yield* WriteBatching.make<string, string, never>({
+        write: () => {
+          throw new Error("a mistake")
+        }
+      })
+      const exit = yield* Effect.exit(write("a"))
+      assert.isTrue(Exit.isFailure(exit) && Cause.pretty(exit.cause).includes("a mistake"))
     })
   )
 })

@@ -90,8 +90,28 @@ describe("a dashboard", () => {
   )
 })
 
+/** A store in which nothing can be watched while it is handled. */
+const defectiveStore = Layer.effect(
+  InboxStore.InboxStore,
+  Effect.map(InboxStore.makeMemory, (store) =>
+    InboxStore.InboxStore.of({ ...store, queuedAfter: () => Effect.die(new Error("a defect of the store")) })
+  )
+)
+
 describe("an answer", () => {
   const tokens = words(30)
+
+  it.effect("fails with the defect of what runs beside it", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      yield* ann.start()
+      const bot = Handler.on("message_created", (update) => LiveMessage.reply(update, ticking(tokens, 100)))
+      yield* during(bot, ann.send("tell"))
+      const { deadLetters } = yield* InboxStore.InboxStore
+      const [deadLetter] = yield* deadLetters({ limit: 1 })
+      assert.include(deadLetter?.error ?? "", "a defect of the store")
+    }).pipe(Effect.scoped, Effect.provide(Layer.merge(Emulator.layer({ token }), defectiveStore)))
+  )
 
   it.effect("has all of its text if the response to its first message is lost after the stream has ended", () =>
     Effect.gen(function* () {

@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as InboxStore from "../../src/InboxStore.ts"
+import * as RateLimiterStore from "../../src/RateLimiterStore.ts"
 import {
   Deliveries,
   Handler,
@@ -590,6 +591,96 @@ const bots = {
 }
 
 const platform = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot({ clientLimits: RateLimiter.defaults })))
+
+describe("A defect of what runs in the background", () => {
+  const defect = Effect.die(new Error("a defect of the store"))
+
+  const cases: ReadonlyArray<
+    readonly [string, (store: InboxStore.InboxStore["Service"]) => Partial<InboxStore.InboxStore["Service"]>]
+  > = [
+    ["a renewal", () => ({ renew: () => defect })],
+    ["a claim", () => ({ claim: () => Effect.delay(defect, "1 second") })],
+    ["a commit", () => ({ commit: () => defect })],
+    [
+      "a commit that marks an update as begun",
+      (store) => ({
+        commit: (commits) => (commits.some(({ begun }) => begun.length > 0) ? defect : store.commit(commits))
+      })
+    ],
+    [
+      "the statistics",
+      (store) => {
+        let reads = 0
+        return { stats: Effect.suspend(() => (reads++ < 1 ? store.stats : defect)) }
+      }
+    ],
+    ["the wake-ups of other processes", () => ({ listen: () => defect })],
+    ["the cleanup", () => ({ cleanup: () => defect })],
+    ["the wait for a timer", (store) => ({ timers: { ...store.timers, untilNext: defect } })]
+  ]
+
+  it.effect.each(cases)("ends the bot with that defect: %s", ([, modify]) =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.makeMemory
+      let handled = 0
+      // The first handler takes all that may run.
+      const handler = () => Effect.andThen(Effect.sleep(handled++ === 0 ? "100 millis" : "40 seconds"), Effect.void)
+      const exit = yield* Updates.run(handler, { concurrency: 1 }).pipe(
+        Effect.provide(
+          Layer.provide(
+            source([started(1, 1), started(1, 2), started(2, 3), started(3, 4)], { stays: true }),
+            Inbox.layer()
+          )
+        ),
+        Effect.provideService(InboxStore.InboxStore, { ...store, isShared: true, ...modify(store) }),
+        Effect.timeoutOption("2 minutes"),
+        Effect.exit,
+        inTime
+      )
+      assert.isTrue(Exit.isFailure(exit) && Cause.pretty(exit.cause).includes("a defect of the store"))
+    })
+  )
+
+  it.effect("ends the bot although its handler waits for the lease that is not renewed", () =>
+    Effect.gen(function* () {
+      const exit = yield* Updates.run(
+        Handler.on("bot_started", (update) =>
+          Effect.andThen(Effect.sleep("20 seconds"), Messages.reply(update, "done"))
+        ),
+        { concurrency: 1 }
+      ).pipe(
+        Effect.provide(Layer.provide(source([started(1, 1)], { stays: true }), Inbox.layer())),
+        Effect.provide(storeOver(() => ({ isShared: true, renew: () => defect }))),
+        Effect.timeoutOption("30 seconds"),
+        Effect.exit,
+        inTime
+      )
+      assert.isTrue(Exit.isFailure(exit) && Cause.pretty(exit.cause).includes("a defect of the store"))
+    }).pipe(Effect.provide(Emulator.layerBot()))
+  )
+
+  it.effect("ends the bot with that defect: the rate limiter", () =>
+    Effect.gen(function* () {
+      const limiter = RateLimiter.layer().pipe(
+        Layer.provide(
+          Layer.effect(
+            RateLimiterStore.RateLimiterStore,
+            Effect.map(RateLimiterStore.makeMemory, (store) => ({ ...store, acquire: () => defect }))
+          )
+        )
+      )
+      const acquire = Effect.flatMap(RateLimiter.RateLimiter, (limiter) => limiter.acquire(undefined))
+      const exit = yield* Updates.run(() => acquire).pipe(
+        Effect.provide(Layer.provide(source([started(1, 1)], { stays: true }), Inbox.layerMemory())),
+        Effect.provide(limiter),
+        Effect.timeoutOption("30 seconds"),
+        Effect.exit,
+        inTime
+      )
+      assert.isTrue(Exit.isFailure(exit) && Cause.pretty(exit.cause).includes("a defect of the store"))
+    })
+  )
+})
 
 describe("the consumer of a bot on the emulator", () => {
   for (const [name, bot] of Object.entries(bots)) {

@@ -323,7 +323,7 @@ describe("leases", () => {
     Effect.gen(function* () {
       const { counts, store } = yield* makeOutage
       yield* Effect.gen(function* () {
-        const held = yield* leases.make(yield* Inbox.Inbox)
+        const held = yield* leases.make(yield* Inbox.Inbox, () => {})
         yield* TestClock.adjust("1 minute")
         assert.strictEqual(counts.renew, 0)
         yield* Inbox.Inbox.use((inbox) => inbox.receive([started(1, 1)]))
@@ -402,7 +402,7 @@ describe("leases", () => {
       yield* Effect.gen(function* () {
         const inbox = yield* Inbox.make({ leaseDuration: "10 seconds" })
         yield* inbox.receive([started(1, 1)])
-        const held = yield* leases.make(inbox)
+        const held = yield* leases.make(inbox, () => {})
         const request = () => ({ maxPartitions: 1, maxUpdates: 1, begin: 1 })
         const [claimed] = yield* held.claim(request)
         yield* TestClock.adjust("14 seconds")
@@ -606,7 +606,7 @@ describe("leases.finish", () => {
       yield* Effect.gen(function* () {
         const inbox = yield* Inbox.make()
         yield* inbox.receive([started(1, 1), started(1, 2)])
-        const held = yield* leases.make(inbox)
+        const held = yield* leases.make(inbox, () => {})
         const [claimed] = yield* held.claim(() => ({ maxPartitions: 1, maxUpdates: 2, begin: 0 }))
         const change = {
           held: claimed!.held,
@@ -679,7 +679,7 @@ describe("leases.confirm", () => {
     const held = yield* Effect.gen(function* () {
       const inbox = yield* Inbox.make({ leaseDuration: "10 seconds" })
       yield* inbox.receive([started(1, 1)])
-      const held = yield* leases.make(inbox)
+      const held = yield* leases.make(inbox, () => {})
       const [claimed] = yield* held.claim(() => ({ maxPartitions: 1, maxUpdates: 1, begin: 1 }))
       return { ...held, partition: claimed!.held }
     }).pipe(Effect.provideService(InboxStore.InboxStore, shared), Effect.provideService(Clock.Clock, clocks.clock))

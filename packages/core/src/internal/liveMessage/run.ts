@@ -133,9 +133,9 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
     )
   )
   const writing = yield* Effect.forkChild(list.writing)
-  const displayFailed = Effect.flatMap(Fiber.await(displaying), (exit) =>
-    Exit.isFailure(exit) ? Effect.failCause(exit.cause) : Effect.never
-  )
+  /** Fails if a fiber that runs beside the body fails. */
+  const failureOf = <E>(fiber: Fiber.Fiber<unknown, E>): Effect.Effect<never, E> =>
+    Effect.flatMap(Fiber.await(fiber), (exit) => (Exit.isFailure(exit) ? Effect.failCause(exit.cause) : Effect.never))
 
   const say = Effect.gen(function* () {
     isSaid = true
@@ -149,7 +149,10 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
     ).pipe(
       Effect.as("completed" as Outcome),
       Effect.raceFirst(Deferred.await(stop)),
-      Effect.raceFirst(displayFailed),
+      Effect.raceFirst(failureOf(displaying)),
+      Effect.raceFirst(failureOf(watching)),
+      Effect.raceFirst(failureOf(writing)),
+      Effect.raceFirst(failureOf(typing)),
       Effect.ensuring(Fiber.interrupt(typing))
     )
     if (outcome !== "completed") content.keep()
@@ -180,7 +183,11 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
         Effect.andThen(
           Effect.andThen(Effect.sync(content.keep), Fiber.interrupt(displaying)),
           writer.isShown()
-            ? Effect.forkDetach(Effect.ignore(Effect.timeoutOption(finish(unfinished), finishTimeout)))
+            ? Effect.forkDetach(
+                Effect.catchDefect(Effect.ignore(Effect.timeoutOption(finish(unfinished), finishTimeout)), (defect) =>
+                  Effect.logError("The messenger does not show that a live message has ended.", defect)
+                )
+              )
             : Effect.void
         )
       )

@@ -1,6 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
+import { watchFiber } from "../updates/watchFiber.ts"
 import * as Queue from "./queue.ts"
 import * as Windows from "./window.ts"
 
@@ -10,7 +11,7 @@ import * as Windows from "./window.ts"
  */
 export const make = Effect.fnUntraced(function* (limits: Windows.Limits, margin: number) {
   const clock = yield* Clock.Clock
-  const run = Effect.runForkWith(yield* Effect.context<never>())
+  const fork = Effect.runForkWith(yield* Effect.context<never>())
   const coldDelay = margin * Windows.coldMargins
   const windows = Windows.make(limits, coldDelay)
   const estimateDelay = Windows.makeDelayEstimate(coldDelay)
@@ -39,7 +40,8 @@ export const make = Effect.fnUntraced(function* (limits: Windows.Limits, margin:
       timer = undefined
       serve()
     })
-    timer = { at, fiber: run(Effect.andThen(Effect.sleep(Math.ceil(millis)), serving)) }
+    timer = { at, fiber: fork(Effect.andThen(Effect.sleep(Math.ceil(millis)), serving)) }
+    watchFiber(timer.fiber, queue.stop)
   }
 
   const serve = (): void => {

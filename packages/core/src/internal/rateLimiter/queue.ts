@@ -1,3 +1,4 @@
+import * as Cause from "effect/Cause"
 import type * as Effect from "effect/Effect"
 import type { Granted } from "../../RateLimiterProtocol.ts"
 
@@ -23,6 +24,15 @@ export interface SentPermit extends Omit<LocalPermit, "leavesAt"> {
 }
 
 /** A call that waits for a permit. */
+/** What grants permits has ended with a defect. Calls die of it instead of waiting for ever, and it ends the bot. */
+export class RateLimiterStopped extends Error {
+  override readonly name = "RateLimiterStopped"
+
+  constructor(cause: unknown) {
+    super(`The rate limiter grants no more permits because of a defect: ${String(cause)}`, { cause })
+  }
+}
+
 export interface Waiter {
   /** 0 is the most urgent priority. A waiter that replaces another one has the more urgent priority of the two. */
   priority: number
@@ -37,6 +47,8 @@ export interface Waiter {
   readonly onExpired: () => void
   /** A newer call of the slot has taken the place of this one. */
   readonly onReplaced: () => void
+  /** Nothing grants permits any more. */
+  readonly onStopped: (defect: RateLimiterStopped) => void
   bucket?: Bucket
 }
 
@@ -132,6 +144,7 @@ export const make = () => {
   let delayedUntil = Infinity
   let nextExpiry = Infinity
   let sequence = 0
+  let stopped: RateLimiterStopped | undefined
 
   const priorityOf = (bucket: Bucket) => bucket.counts.findIndex((count) => count > 0)
 
@@ -200,6 +213,15 @@ export const make = () => {
     },
     has: (key: string | undefined): boolean => buckets.has(key),
     hasSlot: (slot: string | undefined): boolean => slot !== undefined && slots.has(slot),
+    /** Why nothing grants permits any more. `undefined` while permits are granted. */
+    stopped: () => stopped,
+    /** Tells all waiters that nothing grants permits any more. */
+    stop: (cause: Cause.Cause<never>): void => {
+      stopped ??= new RateLimiterStopped(Cause.squash(cause))
+      for (const bucket of [delayed, ...ready].flatMap((set) => [...set])) {
+        for (const waiter of bucket.waiters) waiter.onStopped(stopped)
+      }
+    },
     hasReady: () => ready.some(({ size }) => size > 0),
     isEmpty: () => waiting.every((count) => count === 0),
     /** Returns the position of a call that arrives now. */

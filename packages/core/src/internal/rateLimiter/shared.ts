@@ -5,6 +5,7 @@ import type { AcquireResult, Limit, PermitResult } from "../../RateLimiterProtoc
 import type { RateLimiterStore } from "../../RateLimiterStore.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { randomId } from "../stores/randomId.ts"
+import { watchFiber } from "../updates/watchFiber.ts"
 import * as adaptive from "./adaptive.ts"
 import * as Alone from "./alone.ts"
 import * as Departures from "./departures.ts"
@@ -82,7 +83,8 @@ export const make = Effect.fnUntraced(function* (
   { share, duration }: Share
 ) {
   const clock = yield* Clock.Clock
-  const run = Effect.runForkWith(yield* Effect.context<never>())
+  const fork = Effect.runForkWith(yield* Effect.context<never>())
+  const run = (effect: Effect.Effect<void>) => watchFiber(fork(effect), queue.stop)
   const processId = yield* randomId
   const { host } = limits
   const coldDelay = margin * Windows.coldMargins
@@ -146,7 +148,8 @@ export const make = Effect.fnUntraced(function* (
         `The rate limiter store is unavailable. ${consequence} until the store is available again.`,
         error
       )
-      return Effect.andThen(warning, Effect.forkIn(reconnect, scope))
+      const reconnecting = Effect.map(Effect.forkIn(reconnect, scope), (fiber) => watchFiber(fiber, queue.stop))
+      return Effect.andThen(warning, reconnecting)
     })
 
   const reconnect: Effect.Effect<void> = Effect.suspend(() =>
@@ -285,7 +288,7 @@ export const make = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() =>
     Effect.suspend(() => (isMember && !isUnavailable ? Effect.ignore(store.leave(processId)) : Effect.void))
   )
-  yield* Effect.forkScoped(Effect.forever(serve))
+  watchFiber(yield* Effect.forkScoped(Effect.forever(serve)), queue.stop)
 
   const openWakeUp = () => {
     wakeUp.openUnsafe()

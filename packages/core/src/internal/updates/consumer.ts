@@ -1,5 +1,7 @@
+import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -14,6 +16,7 @@ import * as engine from "./engine.ts"
 import type { Claimed } from "./held.ts"
 import * as leases from "./leases.ts"
 import { makeWaiter } from "./waiter.ts"
+import { watchFiber } from "./watchFiber.ts"
 
 /** A partition is released after this many updates, so that partitions with many updates do not delay the others. */
 const maxUpdatesPerClaim = 16
@@ -71,7 +74,12 @@ const open = Effect.fnUntraced(function* <E, R>(
   const { maxInMemory, maxUnsettled, perChat } = options
   yield* inbox.open
   const clock = yield* Clock.Clock
-  const held = yield* leases.make(inbox)
+  /** Done when something that runs in the background ends with a defect. */
+  const died = yield* Deferred.make<never>()
+  const onDefect = (cause: Cause.Cause<never>): void => void Deferred.doneUnsafe(died, Exit.failCause(cause))
+  const inBackground = (effect: Effect.Effect<unknown>) =>
+    Effect.map(Effect.forkScoped(effect, { startImmediately: true }), (fiber) => watchFiber(fiber, onDefect))
+  const held = yield* leases.make(inbox, onDefect)
   const fiber = yield* Effect.forkScoped(source)
   fiber.addObserver(() => {
     inbox.wakeAll()
@@ -79,6 +87,7 @@ const open = Effect.fnUntraced(function* <E, R>(
   })
   const emitter = yield* engine.make<E, R>(held, {
     ...options,
+    onDefect,
     stopSource: Effect.andThen(inbox.close, Fiber.interrupt(fiber)),
     onEnd: oncePerTurn(() => {
       inbox.wakeAll()
@@ -88,6 +97,8 @@ const open = Effect.fnUntraced(function* <E, R>(
       if (claimable.isWaiting()) wakeSoon()
     }
   })
+  watchFiber(yield* Effect.forkScoped(Deferred.await(died)), emitter.fail)
+  yield* inBackground(inbox.died)
   yield* Effect.addFinalizer(() => Effect.andThen(inbox.close, emitter.finish))
   const atOnce = Math.min(maxUnsettled, usualConcurrency)
   const least = Math.max(1, Math.min(maxUpdatesPerClaim, Math.floor(maxInMemory / (2 * atOnce))))
@@ -183,7 +194,7 @@ const open = Effect.fnUntraced(function* <E, R>(
       yield* Effect.ignore(inbox.stats)
     }
   })
-  yield* Effect.forkScoped(refreshMetrics)
+  yield* inBackground(refreshMetrics)
 
   const tell = Effect.gen(function* () {
     for (;;) {
@@ -200,7 +211,7 @@ const open = Effect.fnUntraced(function* <E, R>(
       if (late.length > 0) emitter.dispatch()
     }
   })
-  if (Number.isFinite(unsettledAfter)) yield* Effect.forkScoped(tell)
+  if (Number.isFinite(unsettledAfter)) yield* inBackground(tell)
 
   const isEmpty = held.isShared
     ? Effect.match(inbox.stats, { onFailure: () => false, onSuccess: ({ queued }) => queued === 0 })
@@ -226,6 +237,6 @@ const open = Effect.fnUntraced(function* <E, R>(
       yield* claimable.until
     }
   })
-  yield* Effect.forkScoped(consume, { startImmediately: true })
+  yield* inBackground(consume)
   return Stream.fromPull(Effect.succeed(emitter.pull))
 })

@@ -23,6 +23,7 @@ import { makeHandlerMetrics } from "./metrics.ts"
 import { makeSelection } from "./selection.ts"
 import type { Root } from "./settlement.ts"
 import { makeWaiter } from "./waiter.ts"
+import { defectsOf, watchFiber } from "./watchFiber.ts"
 import { type Conflicts, makePrepare, makeTogether, mark, openChange, withoutConflicts, type Write } from "./write.ts"
 
 export interface Options<R> {
@@ -39,6 +40,8 @@ export interface Options<R> {
   readonly onEnd: () => void
   /** Called after updates were emitted, and when others may be. */
   readonly onDispatched: () => void
+  /** Called with the defects of what runs in the background. */
+  readonly onDefect: (cause: Cause.Cause<never>) => void
 }
 
 /**
@@ -63,11 +66,12 @@ const none: ReadonlyArray<never> = []
  * it is emitted. The mark is part of the claim, or of the commit that makes room for the delivery, so it costs no write.
  */
 export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: Options<R>) {
-  const { maxCrashes, maxUnsettled, perChat, services } = options
+  const { maxCrashes, maxUnsettled, onDefect, perChat, services } = options
   const program = yield* Effect.context<R>()
   const context = services === undefined ? program : Context.merge(program, services)
   const clock = yield* Clock.Clock
-  const fork = Effect.runForkWith(context)
+  const run = Effect.runForkWith(context)
+  const fork = <A, E>(effect: Effect.Effect<A, E, R>) => watchFiber(run(effect), onDefect)
   const metrics = makeHandlerMetrics(context)
   const { onDeadLetter, onDeadLetterTimeout: timeout } = options
   const dead = deadLetters.make({ clock, context, metrics, maxCrashes, onDeadLetter, timeout })
@@ -259,10 +263,13 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     const applied = leases.commit(write.changes)
     // `onExit` would run an effect after each commit.
     const committed = Effect.onExitPrimitive(applied, (exit) => {
+      const defects = defectsOf(exit)
       if (Exit.isSuccess(exit)) onApplied(write, exit.value)
+      // What was refused is tried again, so a defect would be repeated for ever.
+      else if (defects !== undefined) onDefect(defects)
       else if (!Cause.hasInterruptsOnly(exit.cause)) onRefused(write)
       else {
-        const again = Effect.matchCause(applied, {
+        const again = Effect.match(applied, {
           onSuccess: (conflicts) => onApplied(write, conflicts),
           onFailure: () => onRefused(write)
         })
@@ -543,6 +550,13 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     dispatch,
     /** Ends the stream of deliveries. */
     end: outlet.end,
+    /** Ends the stream of deliveries with a defect. Handlers are interrupted, because their leases may not be renewed any more. */
+    fail: (cause: Cause.Cause<never>): void => {
+      isStopping = true
+      selection.clear()
+      for (const { held } of partitions.all().slice()) leases.lose(held)
+      outlet.end(Exit.failCause(cause))
+    },
     /** Returns the updates that are emitted and not settled, and were not reported. */
     report: (before: number): ReadonlyArray<Queued> => {
       const late = partitions

@@ -59,7 +59,8 @@ export const runForEach = <A, E, R, E2, R2>(
         isDeclined: Handler.isNotHandledCause,
         onHandled: (deliveries) => settleAll(deliveries, acknowledged)
       })
-      const consumed = Pull.catchDone(feed(pull, workers), () => workers.whenIdle)
+      const fed = Pull.catchDone(feed(pull, workers), () => workers.whenIdle)
+      const consumed = Effect.raceFirst(fed, workers.died)
       yield* Effect.onExit(consumed, (exit) => {
         if (Exit.isSuccess(exit)) return Effect.void
         return shutdownTimeout === undefined ? workers.stopNow : workers.stop(shutdownTimeout)
@@ -92,9 +93,8 @@ export const mapEffect = <A, E, R, B, E2, R2>(
       })
       yield* Effect.addFinalizer(() => workers.stopNow)
       const whenFree = Effect.andThen(taken.until, workers.whenFree)
-      const fed = Effect.exit(
-        Pull.catchDone(feed(pull, { add: workers.add, whenFree }), () => workers.whenIdle)
-      ) as Effect.Effect<Exit.Exit<void, E>>
+      const all = Pull.catchDone(feed(pull, { add: workers.add, whenFree }), () => workers.whenIdle)
+      const fed = Effect.exit(Effect.raceFirst(all, workers.died)) as Effect.Effect<Exit.Exit<void, E>>
       yield* Effect.forkScoped(
         Effect.map(fed, (exit) => {
           end = exit

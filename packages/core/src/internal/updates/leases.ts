@@ -36,9 +36,12 @@ const conflictsOf = (changes: ReadonlyArray<Change>, results: ReadonlyArray<Comm
 
 /**
  * Claims partitions of an inbox. The leases are renewed until the scope closes. Operations are retried while the store is
- * unavailable.
+ * unavailable. `onDefect` is called if something that runs in the background ends with a defect.
  */
-export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
+export const make = Effect.fnUntraced(function* (
+  inbox: Inbox["Service"],
+  onDefect: (cause: Cause.Cause<never>) => void
+) {
   const { leaseDuration, store } = inbox
   const clock = yield* Clock.Clock
   const { isShared } = store
@@ -46,7 +49,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   const leaseMillis = isShared ? Duration.toMillis(leaseDuration) : Infinity
   const held = makeHeldSet(clock, isShared, leaseMillis)
   const { isValid, lose } = held
-  const polls = yield* polling.make(inbox)
+  const polls = yield* polling.make(inbox, onDefect)
   /** All owners that may have leases. */
   const owners = new Set<string>()
   let owner = yield* randomId
@@ -65,6 +68,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     clock,
     leaseMillis,
     store,
+    onDefect,
     onUnknown: (name, keys) =>
       // Under a new name, what the old name has and nobody holds is certain as soon as no claim is under way.
       Effect.andThen(owner === name ? changeOwner : Effect.void, unknown.release(name, keys))
@@ -192,6 +196,8 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     isShared,
     inbox,
     isValid,
+    /** Gives up a partition, as if another process had claimed it. */
+    lose,
     confirm: renewal.confirm,
     /**
      * Claims partitions. `request` is read at each attempt, and nothing is claimed if it returns `undefined`. With `begin`

@@ -1,3 +1,4 @@
+import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -5,6 +6,7 @@ import type { Inbox } from "../../Inbox.ts"
 import type { Claim } from "../../InboxStore.ts"
 import { monoNow } from "./held.ts"
 import { storeBackoff } from "./persist.ts"
+import { watchFiber } from "./watchFiber.ts"
 
 /** How long an idle consumer waits between two claims, in milliseconds. It is longer if the store wakes it up. */
 const pollInterval = 1000
@@ -20,7 +22,10 @@ const maxTimers = 100
 const maxTimerWait = 86_400_000
 
 /** Claims what the store has, and waits until it may have more: until it wakes the consumer up, until a timer is due, or for a time. */
-export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
+export const make = Effect.fnUntraced(function* (
+  inbox: Inbox["Service"],
+  onDefect: (cause: Cause.Cause<never>) => void
+) {
   const { store } = inbox
   const { isShared } = store
   const wakeUp = yield* inbox.wakeUp
@@ -41,7 +46,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
         isListening = true
       })
     )
-    yield* Effect.forkScoped(Effect.ignore(Effect.retry(listening, storeBackoff)))
+    watchFiber(yield* Effect.forkScoped(Effect.ignore(Effect.retry(listening, storeBackoff))), onDefect)
   }
 
   const claim = (options: Claim) => {

@@ -1,6 +1,7 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -12,6 +13,7 @@ import * as Tracer from "effect/Tracer"
 import * as Backoff from "../../Backoff.ts"
 import type { Delivery } from "../../Delivery.ts"
 import type { StoreError } from "../../StoreError.ts"
+import { RateLimiterStopped } from "../rateLimiter/queue.ts"
 import { annotationsOf } from "./annotations.ts"
 import type { Lease } from "./currentLease.ts"
 import { contextOf } from "./handling.ts"
@@ -21,6 +23,7 @@ import { newerIn } from "./newer.ts"
 import { type Origin, type Root, settleable, type Settleable, settleAll } from "./settlement.ts"
 import { storeFailureIn } from "./storeFailure.ts"
 import { makeWaiter } from "./waiter.ts"
+import { defectsOf, watchFiber } from "./watchFiber.ts"
 
 export interface Options<A, B, E, R> {
   /** Handles the value of a delivery. */
@@ -67,7 +70,11 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   const { concurrency, handle, isDeclined = constFalse, onHandled, onResult, retry } = options
   const context = yield* Effect.context<R>()
   const clock = yield* Clock.Clock
-  const fork = Effect.runForkWith(context)
+  /** Done when something that runs in the background ends with a defect. */
+  const died = yield* Deferred.make<never>()
+  const onDefect = (cause: Cause.Cause<never>): void => void Deferred.doneUnsafe(died, Exit.failCause(cause))
+  const run = Effect.runForkWith(context)
+  const fork = <A, E>(effect: Effect.Effect<A, E, R>) => watchFiber(run(effect), onDefect)
   const timeout = Duration.toMillis(options.timeout)
   /** A store can write one half of what is handled while the other half is being handled (benchmark `redis-over-groupmq`). */
   const maxFlushed = Math.ceil(concurrency / 2)
@@ -125,6 +132,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
 
   const onFlushed = (deliveries: ReadonlyArray<Settleable<A>>, exit: Exit.Exit<void, StoreError>): void => {
     if (Exit.isSuccess(exit)) return end(deliveries.length)
+    if (defectsOf(exit) !== undefined) return end(deliveries.length)
     // The store refuses all of them, but one may be the cause, so each is settled by itself.
     for (const { ack } of deliveries) fork(persist(ack)).addObserver(() => end(1))
   }
@@ -178,6 +186,12 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     })
   }
 
+  /** The next handlers would die of the same defect. */
+  const failIfShared = ({ reasons }: Cause.Cause<unknown>): void => {
+    const shared = reasons.filter(Cause.isDieReason).filter(({ defect }) => defect instanceof RateLimiterStopped)
+    if (shared.length > 0) onDefect(Cause.fromReasons(shared))
+  }
+
   const onHandledOne = (delivery: Settleable<A>, roots: ReadonlyArray<Root>, startedAt: number): void => {
     now = clock.currentTimeMillisUnsafe()
     for (const { origin, value } of roots) origin.metrics.duration(value, now - startedAt)
@@ -211,6 +225,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
       : storeFailureIn(exit.cause)
     if (failure !== undefined) return endAfter(onStoreFailure(worker, failure))
     for (const { origin, value } of roots) origin.metrics.failed(value)
+    if (Cause.hasDies(exit.cause)) failIfShared(exit.cause)
     endAfter(onFailure(worker, worker.isTimedOut ? timedOut() : exit.cause))
   }
 
@@ -312,7 +327,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
       yield* Effect.sleep(first === undefined ? timeout : Math.min(timeout, first.startedAt + timeout - now))
     }
   })
-  if (Number.isFinite(timeout)) yield* Effect.forkScoped(interruptTimedOut)
+  if (Number.isFinite(timeout)) watchFiber(yield* Effect.forkScoped(interruptTimedOut), onDefect)
 
   const abandon = Effect.suspend(() =>
     Effect.logWarning(
@@ -343,6 +358,8 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
       for (const delivery of deliveries) queue.push(settleable(delivery))
       dispatch()
     },
+    /** Dies with a defect of what settles deliveries, and of what their handlers share with other updates. */
+    died: Deferred.await(died),
     /** Waits until another delivery could be handled at once. */
     whenFree: free.until,
     /** Waits until every delivery was handled. */

@@ -1,3 +1,4 @@
+import type * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -5,6 +6,7 @@ import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type { InboxStore } from "../../InboxStore.ts"
 import { type Held, type HeldSet, monoNow, warnOfLoss } from "./held.ts"
+import { watchFiber } from "./watchFiber.ts"
 
 /** A lease is renewed this often before it expires. With 3, the event loop may be busy for two thirds of the lease. */
 const renewalsPerLease = 3
@@ -16,12 +18,17 @@ export interface Options {
   readonly clock: Clock.Clock
   readonly store: InboxStore["Service"]
   readonly leaseMillis: number
+  /** Called if the renewals end with a defect. */
+  readonly onDefect: (cause: Cause.Cause<never>) => void
   /** Called with partitions that the store has under a name of this process, and that were not held when the renewal was sent. */
   readonly onUnknown: (owner: string, keys: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
 /** Renews the leases of claimed partitions until the scope closes, so that they do not expire while their updates are handled. */
-export const make = Effect.fnUntraced(function* (held: HeldSet, { clock, leaseMillis, onUnknown, store }: Options) {
+export const make = Effect.fnUntraced(function* (
+  held: HeldSet,
+  { clock, leaseMillis, onDefect, onUnknown, store }: Options
+) {
   const { isValid } = held
   const renewalInterval = leaseMillis / renewalsPerLease
   let isFailing = false
@@ -89,7 +96,7 @@ export const make = Effect.fnUntraced(function* (held: HeldSet, { clock, leaseMi
       Deferred.doneUnsafe(ended, Exit.void)
     }
   })
-  if (store.isShared) yield* Effect.forkScoped(keepRenewing)
+  if (store.isShared) watchFiber(yield* Effect.forkScoped(keepRenewing), onDefect)
 
   /** Renews the leases at once, unless the last renewal failed. Returns after the next renewal, also if it fails. */
   const renewNow = Effect.suspend(() => {

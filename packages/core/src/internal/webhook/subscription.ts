@@ -1,6 +1,7 @@
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
@@ -10,6 +11,7 @@ import type { Subscription } from "../../Subscription.ts"
 import * as Subscriptions from "../../Subscriptions.ts"
 import type { SubscriptionState } from "../../WebhookHealth.ts"
 import { retryForever, withoutRetries } from "../client/retry.ts"
+import { watchFiber } from "../updates/watchFiber.ts"
 
 const subscribed = Metric.gauge("colloquy_webhook_subscribed", {
   description: "Whether the platform has the subscription of the webhook, 1 or 0"
@@ -104,6 +106,7 @@ export const keepSubscribed = Effect.fnUntraced(function* (api: BotApi["Service"
   if (options.unsubscribeAtStop) yield* Effect.addFinalizer(() => Effect.annotateLogs(unsubscribe, { url }))
   yield* report("active")
   yield* Effect.annotateLogs(Effect.logInfo("The webhook is subscribed."), { update_types: wanted })
-  yield* Effect.forkScoped(Effect.repeat(Effect.delay(check, options.checkEvery), Schedule.forever))
+  const checking = yield* Effect.forkScoped(Effect.repeat(Effect.delay(check, options.checkEvery), Schedule.forever))
+  watchFiber(checking, (cause) => void Deferred.doneUnsafe(revoked, Exit.failCause(cause)))
   return { untilRevoked: Deferred.await(revoked) }
 })

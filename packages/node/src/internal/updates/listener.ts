@@ -46,6 +46,7 @@ const receive = Effect.fnUntraced(function* <A, E>(
         : Effect.void
     })
   yield* Effect.scoped(subscribeOnce).pipe(
+    Effect.catchDefect((defect) => Effect.fail(defect)),
     Effect.mapError(toStoreError),
     Effect.tapError(onFailure),
     Effect.retry(backoff),

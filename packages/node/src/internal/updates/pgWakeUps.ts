@@ -37,7 +37,11 @@ export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, table
   const channel = `colloquy_${createHash("sha256").update(table).digest("hex").slice(0, 32)}`
   const sender = randomUUID()
   const fork = Effect.runForkWith(yield* Effect.context<never>())
-  const send = Effect.withTracerEnabled(Effect.ignore(sql`SELECT pg_notify(${channel}, ${sender})`), false)
+  const send = sql`SELECT pg_notify(${channel}, ${sender})`.pipe(
+    Effect.ignore,
+    Effect.catchDefect((defect) => Effect.logError("Other processes were not woken up.", defect)),
+    Effect.withTracerEnabled(false)
+  )
   const notify = yield* Notifier.make(() => void fork(send))
   if (!isListening(sql)) return { notify } satisfies WakeUps
   const listen = yield* Listener.make({
