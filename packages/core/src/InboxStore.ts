@@ -215,7 +215,8 @@ export class InboxStore extends Context.Service<
     /** Ends all leases of the owner. Its updates are no longer marked as begun, and their attempts and crashes do not change. */
     readonly release: (owner: string) => Effect.Effect<void, StoreError>
     /**
-     * Calls `wake` when another process has made a partition claimable, until the scope closes. If the connection is lost, the
+     * Calls `wake` when another process has made a partition claimable, or has set a timer that is due before all others, until the
+     * scope closes. If the connection is lost, the
      * store connects again. Consumers poll the store as well, because calls can be missed. Without this operation, they poll
      * more often.
      */

@@ -20,6 +20,7 @@ import {
   type QueuedUpdate,
   RateLimiter,
   StoreError,
+  Timer,
   type Update,
   Updates
 } from "../../src/index.ts"
@@ -517,6 +518,30 @@ describe("An idle bot", () => {
       wakeUp()
       yield* TestClock.adjust("1 millis")
       assert.deepStrictEqual(handled, [7])
+      yield* inTime(Fiber.interrupt(fiber))
+    })
+  )
+
+  it.effect("handles a timer that another process has set when it is due, if the store wakes the bot up", () =>
+    Effect.gen(function* () {
+      let wakeUp: () => void = () => undefined
+      const store = yield* makeStore(() => ({
+        listen: (wake) => Effect.sync(() => void (wakeUp = wake)),
+        untilClaimable: Effect.succeed(undefined)
+      }))
+      const handled: Array<number> = []
+      const fiber = yield* Updates.run(() => Effect.map(Clock.currentTimeMillis, (now) => handled.push(now))).pipe(
+        Effect.provide(within(store)),
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* TestClock.adjust("4 minutes")
+      yield* Timer.make("reminder")
+        .for({ chat_id })
+        .in("1 second", undefined)
+        .pipe(Effect.provide(Layer.provide(Inbox.layer(), Layer.succeed(InboxStore.InboxStore, store))))
+      wakeUp()
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(handled, [241_000])
       yield* inTime(Fiber.interrupt(fiber))
     })
   )

@@ -41,7 +41,11 @@ export const make = Effect.fnUntraced(function* (
   if (isShared && store.listen !== undefined) {
     const { listen } = store
     const listening = Effect.tap(
-      listen(() => wakeUp.openUnsafe()),
+      listen(() => {
+        // Another process may have set a timer.
+        timersRead = -1
+        wakeUp.openUnsafe()
+      }),
       Effect.sync(() => {
         isListening = true
       })

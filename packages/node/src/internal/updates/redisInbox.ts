@@ -11,6 +11,7 @@ import { redisToStoreError } from "../stores/redis.ts"
 import { withTimeLimit } from "../stores/timeLimit.ts"
 import { decodeBigInt, decodeText, encodeIndexed, isId } from "../stores/values.ts"
 import * as RedisTimers from "../timers/redisTimers.ts"
+import * as SoonerTimers from "../timers/soonerTimers.ts"
 import * as Listener from "./listener.ts"
 import { commitArguments, enqueueArguments, isHandled } from "./redisArguments.ts"
 import * as commitScripts from "./redisCommits.ts"
@@ -75,9 +76,17 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
 
   const enqueueAll = (batches: ReadonlyArray<Batch>) => Effect.suspend(() => enqueue(enqueueArguments(sender, batches)))
 
+  const wake = Effect.ignore(operation("wake")(redis.send("PUBLISH", `${prefix}:wake`, sender)))
+  const wakingForTimers = SoonerTimers.make(wake)
+
   const commit = (commits: ReadonlyArray<Commit>) =>
     Effect.map(
-      Effect.suspend(() => (commits.some(isHandled) ? commitHandled : commitUpdates)(commitArguments(sender, commits))),
+      wakingForTimers(
+        Effect.suspend(() =>
+          (commits.some(isHandled) ? commitHandled : commitUpdates)(commitArguments(sender, commits))
+        ),
+        SoonerTimers.changedBy(commits)
+      ),
       (results) => results.map((result) => commitResults[result]!)
     )
 
@@ -111,6 +120,8 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
   /** Runs a script until nothing is left to change. */
   const runAll = (script: Effect.Effect<number, StoreError>) =>
     Effect.asVoid(Effect.repeat(script, { while: (more) => more === 1 }))
+
+  const timers = RedisTimers.make(run)
 
   const store: BatchStore = {
     isShared: true,
@@ -154,7 +165,7 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
       runAll(cleanup([fingerprintsBefore, deadLettersBefore, chunk].map(String))),
     journal: RedisJournals.make(run),
     state: RedisStates.make(run),
-    timers: RedisTimers.make(run)
+    timers: { ...timers, change: (changes) => wakingForTimers(timers.change(changes), changes) }
   }
   return store
 })

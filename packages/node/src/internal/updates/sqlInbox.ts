@@ -15,6 +15,7 @@ import { readTogether } from "../state/together.ts"
 import { makeStore, retryConflicts, withTransaction } from "../stores/sql.ts"
 import { withTimeLimit } from "../stores/timeLimit.ts"
 import { decodeBigInt, decodeText, encodeIndexed, isId } from "../stores/values.ts"
+import * as SoonerTimers from "../timers/soonerTimers.ts"
 import * as sqlTimers from "../timers/sqlTimers.ts"
 import * as pgInbox from "./pgInbox.ts"
 import * as pgWakeUps from "./pgWakeUps.ts"
@@ -263,6 +264,8 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
       return result
     })
 
+  const wakingForTimers = SoonerTimers.make(Effect.sync(wakeUps.notify))
+
   /** SQLite writes one transaction at a time, so batches, records and commits share one, and wait for the disk once. */
   const writeAll: NonNullable<BatchStore["writeAll"]> = (batches, commits, records) => {
     const write = Effect.gen(function* () {
@@ -276,7 +279,8 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
         isFree: stored?.isFree === true || applied?.isFree === true
       }
     })
-    return waking(transaction(batches.length > 0 ? "enqueue" : commits.length > 0 ? "commit" : "record")(write))
+    const written = transaction(batches.length > 0 ? "enqueue" : commits.length > 0 ? "commit" : "record")(write)
+    return wakingForTimers(waking(written), SoonerTimers.changedBy(commits))
   }
 
   const store: BatchStore = {
@@ -289,7 +293,10 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
       commits.length === 0
         ? Effect.succeed([])
         : Effect.map(
-            waking(statement("commit")(atTime((now) => engine.commit(commits, ownerOf, now)))),
+            wakingForTimers(
+              waking(statement("commit")(atTime((now) => engine.commit(commits, ownerOf, now)))),
+              SoonerTimers.changedBy(commits)
+            ),
             ({ results }) => results
           ),
     renew: (owner, leaseDuration) =>
@@ -358,7 +365,7 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
       change: (changes) =>
         changes.length === 0
           ? Effect.void
-          : statement("changeTimers")(atTime((now) => engine.changeTimers(changes, now))),
+          : wakingForTimers(statement("changeTimers")(atTime((now) => engine.changeTimers(changes, now))), changes),
       untilNext: operation("untilNext")(atTime(timers.untilNext)),
       isCancelled: (occurrence) => operation("isCancelled")(timers.isCancelled(occurrence)),
       page: (page) => operation("pageTimers")(timers.page(page)),
