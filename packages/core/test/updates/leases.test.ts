@@ -5,6 +5,8 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Inbox, StoreError, type Update, Updates } from "../../src/index.ts"
 import * as InboxStore from "../../src/InboxStore.ts"
@@ -618,7 +620,7 @@ describe("leases.finish", () => {
           release: false
         }
         const commit = yield* Effect.forkChild(held.commit([change]), { startImmediately: true })
-        const finish = yield* Effect.forkChild(held.finish([]), { startImmediately: true })
+        const finish = yield* Effect.forkChild(held.finish([], Effect.void), { startImmediately: true })
         for (let turn = 0; turn < 10; turn++) yield* Effect.yieldNow
         latch.openUnsafe()
         yield* Fiber.join(finish)
@@ -628,6 +630,34 @@ describe("leases.finish", () => {
       const [next] = yield* store.claim({ owner: "other", leaseDuration: 1, maxPartitions: 1, maxUpdates: 2, begin: 0 })
       assert.lengthOf(next!.updates, 1)
     }).pipe(Effect.provide(storeOver(() => ({ isShared: true }))))
+  )
+
+  it.effect(
+    "gives back what is not settled of a chat of a store of one process whose commit is under way when the stream closes",
+    () =>
+      Effect.gen(function* () {
+        const store = yield* InboxStore.makeMemory
+        const slow = {
+          ...store,
+          commit: (commits: ReadonlyArray<InboxStore.Commit>) => Effect.delay(store.commit(commits), "1 second")
+        }
+        const handled: Array<number> = []
+        yield* Effect.gen(function* () {
+          const scope = yield* Scope.make()
+          const pull = yield* Scope.provide(Stream.toPull(Updates.deliveries({ perChat: 2 })), scope)
+          const [delivery] = yield* pull
+          yield* Effect.forkChild(delivery.ack, { startImmediately: true })
+          yield* inTime(Scope.close(scope, Exit.void))
+          yield* Updates.run((update) => Effect.sync(() => handled.push(timeOf(update)))).pipe(
+            Effect.timeoutOption("10 seconds"),
+            inTime
+          )
+        }).pipe(
+          Effect.provide(Layer.provideMerge(source([started(1, 1), started(1, 2)], { stays: true }), Inbox.layer())),
+          Effect.provideService(InboxStore.InboxStore, slow)
+        )
+        assert.deepStrictEqual(handled, [2])
+      })
   )
 })
 

@@ -83,6 +83,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     selectIn: (time) => dispatchIn(time)
   })
   const partitions = makePartitionSet()
+  const allCommitted = makeWaiter(() => partitions.all().every(({ commits }) => commits === 0))
   const handBacks = makeHandBacks(clock)
   /** Fibers of updates that wait until they are emitted again, or become dead letters without being emitted. */
   const background = new Set<Fiber.Fiber<unknown, unknown>>()
@@ -233,6 +234,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     }
     useRoom()
     dispatch()
+    allCommitted.wake()
   }
 
   const onRefused = ({ changes, settled, started, wasStopping }: Write): void => {
@@ -252,6 +254,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     }
     useRoom()
     dispatch()
+    allCommitted.wake()
   }
 
   /** Commits changes. Goes on by itself if the caller is interrupted. */
@@ -485,7 +488,8 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
           begun: none,
           release: true
         }
-      })
+      }),
+      allCommitted.until
     )
   })
 

@@ -138,12 +138,14 @@ export const make = Effect.fnUntraced(function* (
       )
     })
 
-  const claimOwn = ({ maxPartitions, maxUpdates }: { maxPartitions: number; maxUpdates: number }) =>
-    Effect.map(
+  const claimOwn = ({ maxPartitions, maxUpdates }: { maxPartitions: number; maxUpdates: number }) => {
+    owners.add(owner)
+    return Effect.map(
       polls.claim({ owner, leaseDuration: leaseMillis, maxPartitions, maxUpdates, begin: 0 }),
       (partitions): ReadonlyArray<Claimed> =>
         partitions.map(({ key, updates }) => ({ held: makeHeld(key, owner, 0, 0), updates }))
     )
+  }
 
   const endCommit = Effect.sync(() => {
     if (--committing === 0) allCommitted.openUnsafe()
@@ -245,15 +247,15 @@ export const make = Effect.fnUntraced(function* (
       })
       return record
     },
-    /** Applies the last changes and ends all leases, if that is possible within 5 seconds. */
-    finish: (changes: ReadonlyArray<Change>): Effect.Effect<void> =>
+    /** Applies the last changes and ends all leases after other changes are `committed`, if that is possible within 5 seconds. */
+    finish: (changes: ReadonlyArray<Change>, committed: Effect.Effect<void>): Effect.Effect<void> =>
       Effect.suspend(() => {
         isClosed = true
         const last = changes.filter(({ held }) => !held.isLost)
         const commit = last.length === 0 ? Effect.void : Effect.ignore(store.commit(last))
         const release = Effect.forEach(owners, (name) => store.release(name), { discard: true })
         // A commit that follows the release would not be applied, and its updates would be handled again.
-        const released = Effect.andThen(Effect.andThen(commit, allCommitted.await), release)
+        const released = Effect.andThen(Effect.andThen(commit, isShared ? allCommitted.await : committed), release)
         return Effect.ignore(Effect.timeoutOption(released, finishTimeout))
       }),
     /** Waits until there may be partitions to claim. */
