@@ -278,7 +278,7 @@ describe("a conversation whose update is a dead letter", () => {
       assert.lengthOf(shop.keys, 6)
       assert.include(lines.join("\n"), 'A press of a button of the conversation "order" changes nothing')
       assert.isEmpty(buttonsOf(yield* last(ann)))
-    }).pipe(Effect.provide(layer), Effect.provide(logger))
+    }).pipe(Effect.provide([layer, logger]))
   })
 
   it.effect("begins no step while the store does not take the answer", () => {

@@ -72,7 +72,7 @@ describe("A failure of the inbox while an update is handled", () => {
         isDown = false
         yield* inTime(Fiber.join(fiber))
         assert.deepInclude(yield* stats, { queued: 0, deadLetters: 0 })
-      }).pipe(Effect.provide(Layer.provideMerge(source([started(1, 1)]), modified)), Effect.provide(platform.layer()))
+      }).pipe(Effect.provide([Layer.provideMerge(source([started(1, 1)]), modified), platform.layer()]))
       assert.lengthOf(platform.journal, 1)
     })
   )

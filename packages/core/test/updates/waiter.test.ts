@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import * as Scheduler from "effect/Scheduler"
 import * as Stream from "effect/Stream"
 import { Deliveries, Inbox, Updates } from "../../src/index.ts"
@@ -20,7 +21,7 @@ const updates = Array.from({ length: count }, (_, index) =>
 /** Numbers of operations after which a fiber yields. With few, a fiber yields between any two steps soon. */
 const operations = [3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 16, 17, 19, 23, 29, 31]
 
-const platform = [Updates.layer(Stream.fromIterable(updates)), Inbox.layerMemory()] as const
+const platform = Layer.provideMerge(Updates.layer(Stream.fromIterable(updates)), Inbox.layerMemory())
 
 const nextTick = Effect.promise(() => Promise.resolve())
 
@@ -30,8 +31,7 @@ describe("A fiber that yields between any two steps", () => {
       let handled = 0
       const handler = () => Effect.map(nextTick, () => void handled++)
       yield* Updates.run(handler, { concurrency: 1 }).pipe(
-        Effect.provide(platform[0]),
-        Effect.provide(platform[1]),
+        Effect.provide(platform),
         Effect.provideService(Scheduler.MaxOpsBeforeYield, yields)
       )
       assert.strictEqual(handled, count)
@@ -45,8 +45,7 @@ describe("A fiber that yields between any two steps", () => {
         Deliveries.mapEffect(() => nextTick, { concurrency: 2 }),
         Deliveries.mapEffect(() => Effect.succeed(nextTick), { concurrency: 1 }),
         Deliveries.runForEach((tick) => Effect.map(tick, () => void handled++), { concurrency: 1 }),
-        Effect.provide(platform[0]),
-        Effect.provide(platform[1]),
+        Effect.provide(platform),
         Effect.provideService(Scheduler.MaxOpsBeforeYield, yields)
       )
       assert.strictEqual(handled, count)
