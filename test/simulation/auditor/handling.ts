@@ -29,8 +29,11 @@ class Judge {
   readonly #claimedAt = new Map<string, { readonly process: string; readonly at: number }>()
   readonly #leaseDuration: number
   readonly #isStoreFaulty: boolean
+  /** Whether messages are sent by handlers. A broadcast holds no chats. */
+  readonly #sendsInHandlers: boolean
 
-  constructor({ faults, leaseDuration }: Plan) {
+  constructor({ faults, leaseDuration, program }: Plan) {
+    this.#sendsInHandlers = program.kind !== "broadcasts"
     this.#leaseDuration = leaseDuration * 1000
     this.#isStoreFaulty = faults.storeBefore + faults.storeAfter + faults.storeSlow > 0
   }
@@ -140,7 +143,7 @@ class Judge {
   /** The lease is checked right before a request is sent, so nothing is sent after another process has claimed the chat. */
   #send(process: string, method: string, path: string): void {
     const chat = /^\/messages\?(?:.*&)?chat_id=(-?\d+)/.exec(path)?.[1]
-    if (method !== "POST" || chat === undefined) return
+    if (!this.#sendsInHandlers || method !== "POST" || chat === undefined) return
     const holder = this.ledger.leases.get(chat)?.process
     if (holder !== undefined && holder !== process) {
       this.#violate(
