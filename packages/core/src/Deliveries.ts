@@ -169,7 +169,7 @@ export interface HandleOptions {
    * delay, with the next attempt, and the schedule starts again after a restart. Default: after 2, 4, 8, 16 and 32 seconds,
    * except for errors that are permanent: refusals of the platform, such as `Forbidden` and `NotFound`, calls, uploads and
    * stores that fail with `isRetryable: false`, and errors and defects that are marked by `PermanentError`, such as
-   * `InvalidArguments`.
+   * `InvalidArguments`. A `StoreError` of the inbox does not reach the schedule: the attempt begins again until the inbox works.
    */
   readonly retry?: Schedule.Schedule<unknown, Cause.Cause<unknown>> | undefined
   /** Maximum duration of an attempt. An attempt that times out has failed. Default: 1 minute. */
