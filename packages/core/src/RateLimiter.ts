@@ -95,8 +95,9 @@ export interface Options {
   /** Messages sent to one chat, including comments, edits and removals. Default: 2 per second. */
   readonly messages?: Limit | undefined
   /**
-   * Edits of messages in one chat, if they have a limit of their own. The document does not say whether they have, so they count as
-   * `messages` by default. With a limit of `Platform.editsPerSecond`, an edit does not wait for messages of the same chat.
+   * Edits of messages in one chat, if they have a limit of their own. With a limit of `Platform.editsPerSecond`, an edit does not
+   * wait for messages of the same chat. The document does not say whether edits have a limit of their own. Default: edits count as
+   * `messages`.
    */
   readonly edits?: Limit | undefined
   /**

@@ -38,30 +38,27 @@ describe("Other processes are woken up", () => {
   )
 
   for (const { isMissing, kind, opened } of databases) {
-    it.live.skipIf(isMissing)(
-      `by a store in ${kind} for the next timer, also if a commit sets it`,
-      () =>
-        Effect.gen(function* () {
-          const { another, store } = yield* opened
-          const other = yield* another
-          let wakes = 0
-          yield* other.listen!(() => void wakes++)
-          const woken = (count: number) =>
-            Effect.repeat(Effect.sleep("2 millis"), { until: () => wakes >= count, times: 5000 })
-          yield* store.timers.change([set("a", { after: 60_000 })])
-          yield* woken(1)
-          yield* enqueue(store, update("chat"))
-          yield* woken(2)
-          const [partition] = yield* store.claim(claim("owner"))
-          const before = wakes
-          assert.deepStrictEqual(
-            yield* store.commit([acknowledge("owner", partition!, { timers: [set("b", { after: 30_000 })] })]),
-            ["applied"]
-          )
-          yield* woken(before + 1)
-          assert.isAbove(wakes, before)
-        }).pipe(Effect.scoped),
-      120_000
+    it.live.skipIf(isMissing)(`by a store in ${kind} for the next timer, also if a commit sets it`, () =>
+      Effect.gen(function* () {
+        const { another, store } = yield* opened
+        const other = yield* another
+        let wakes = 0
+        yield* other.listen!(() => void wakes++)
+        const woken = (count: number) =>
+          Effect.repeat(Effect.sleep("2 millis"), { until: () => wakes >= count, times: 5000 })
+        yield* store.timers.change([set("a", { after: 60_000 })])
+        yield* woken(1)
+        yield* enqueue(store, update("chat"))
+        yield* woken(2)
+        const [partition] = yield* store.claim(claim("owner"))
+        const before = wakes
+        assert.deepStrictEqual(
+          yield* store.commit([acknowledge("owner", partition!, { timers: [set("b", { after: 30_000 })] })]),
+          ["applied"]
+        )
+        yield* woken(before + 1)
+        assert.isAbove(wakes, before)
+      }).pipe(Effect.scoped)
     )
   }
 })
