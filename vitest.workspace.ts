@@ -5,35 +5,20 @@ const conditions = ["source"]
 
 const validatesAnswers = fileURLToPath(new URL("packages/testing/test/support/validateAnswers.ts", import.meta.url))
 
-/** The tests of a folder. `npm test` runs the project `name`, and `npm run test:all` also `name:slow`. */
-const projects = (name: string, root: string, setupFiles: ReadonlyArray<string> = []) => [
-  {
-    extends: true as const,
-    test: {
-      name,
-      root,
-      include: ["test/**/*.test.ts", "templates/*/test/*.test.ts"],
-      exclude: ["**/node_modules/**", "test/**/*.slow.test.ts"],
-      setupFiles: [...setupFiles],
-      testTimeout: 30_000,
-      hookTimeout: 30_000
-    }
-  },
-  {
-    extends: true as const,
-    test: {
-      name: `${name}:slow`,
-      root,
-      include: ["test/**/*.slow.test.ts"],
-      setupFiles: [...setupFiles],
-      // These tests start processes. No test depends on how fast the machine is: the limit ends a test that hangs.
-      testTimeout: 240_000,
-      hookTimeout: 240_000
-    }
+const project = (name: string, root: string, setupFiles: ReadonlyArray<string> = []) => ({
+  extends: true as const,
+  test: {
+    name,
+    root,
+    include: ["test/**/*.test.ts", "templates/*/test/*.test.ts"],
+    exclude: ["**/node_modules/**", "test/**/*.slow.test.ts"],
+    setupFiles: [...setupFiles],
+    testTimeout: 30_000,
+    hookTimeout: 30_000
   }
-]
+})
 
-/** The configuration that `vitest.runtimes.ts` extends. */
+/** The configuration that `vitest.slow.ts` and `vitest.runtimes.ts` extend. */
 export const workspace = {
   resolve: { conditions },
   ssr: { resolve: { conditions } },
@@ -42,17 +27,18 @@ export const workspace = {
     // The default leaves one core to Vitest itself, which needs little of it.
     maxWorkers: "100%",
     projects: [
-      ...projects("core", "packages/core", [validatesAnswers]),
-      ...projects("testing", "packages/testing", [validatesAnswers]),
-      ...projects("node", "packages/node", [validatesAnswers]),
-      ...projects("worker", "packages/worker"),
-      ...projects("create", "packages/create"),
-      ...projects("cli", "packages/cli"),
-      ...projects("examples", "examples", [validatesAnswers]),
-      ...projects("workspace", ".")
+      project("core", "packages/core", [validatesAnswers]),
+      project("testing", "packages/testing", [validatesAnswers]),
+      project("node", "packages/node", [validatesAnswers]),
+      project("worker", "packages/worker"),
+      project("create", "packages/create"),
+      project("cli", "packages/cli"),
+      project("examples", "examples", [validatesAnswers]),
+      project("workspace", ".")
     ],
     coverage: { provider: "v8" as const, include: ["packages/*/src/**/*.ts"], reporter: ["text-summary", "html"] }
   }
 }
 
+/** The quick tests: `npm test`. */
 export default defineConfig(workspace)
