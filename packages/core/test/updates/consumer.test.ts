@@ -649,8 +649,12 @@ describe("A defect of what runs in the background", () => {
         ),
         { concurrency: 1 }
       ).pipe(
-        Effect.provide(Layer.provide(source([started(1, 1)], { stays: true }), Inbox.layer())),
-        Effect.provide(storeOver(() => ({ isShared: true, renew: () => defect }))),
+        Effect.provide(
+          source([started(1, 1)], { stays: true }).pipe(
+            Layer.provide(Inbox.layer()),
+            Layer.provide(storeOver(() => ({ isShared: true, renew: () => defect })))
+          )
+        ),
         Effect.timeoutOption("30 seconds"),
         Effect.exit,
         inTime
@@ -671,8 +675,7 @@ describe("A defect of what runs in the background", () => {
       )
       const acquire = Effect.flatMap(RateLimiter.RateLimiter, (limiter) => limiter.acquire(undefined))
       const exit = yield* Updates.run(() => acquire).pipe(
-        Effect.provide(Layer.provide(source([started(1, 1)], { stays: true }), Inbox.layerMemory())),
-        Effect.provide(limiter),
+        Effect.provide([Layer.provide(source([started(1, 1)], { stays: true }), Inbox.layerMemory()), limiter]),
         Effect.timeoutOption("30 seconds"),
         Effect.exit,
         inTime
