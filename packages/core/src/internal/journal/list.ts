@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import { CurrentSlots } from "./slots.ts"
@@ -21,7 +22,7 @@ export const open = Effect.fnUntraced(function* <A, I, E>(
     Effect.forEach(texts?.recorded ?? [], (text) => decode(text)),
     invalid
   )
-  const encode = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(schema)))
+  const encode = Schema.encodeResult(Schema.fromJsonString(Schema.toCodecJson(schema)))
   const added: Array<string> = []
   const changed = Latch.makeUnsafe(false)
 
@@ -35,16 +36,15 @@ export const open = Effect.fnUntraced(function* <A, I, E>(
     /** The number of this list among those with its name, from 1. */
     occurrence: texts?.occurrence ?? 1,
     recorded: recorded.flat(),
-    append: (value: A): Effect.Effect<void, E> =>
-      texts === undefined
-        ? Effect.void
-        : Effect.mapBoth(encode(value), {
-            onFailure: invalid,
-            onSuccess: (text) => {
-              added.push(text)
-              changed.openUnsafe()
-            }
-          }),
+    /** Takes the value when it is called, so that values of several fibers keep the order of the calls. */
+    append: (value: A): Effect.Effect<void, E> => {
+      if (texts === undefined) return Effect.void
+      const encoded = encode(value)
+      if (Result.isFailure(encoded)) return Effect.fail(invalid(encoded.failure))
+      added.push(encoded.success)
+      changed.openUnsafe()
+      return Effect.void
+    },
     flush,
     release: texts?.release ?? (() => {}),
     /** Records what is left, in memory if the store does not answer. */

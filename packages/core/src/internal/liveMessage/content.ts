@@ -20,6 +20,7 @@ type Recorded = typeof Recorded.Type
 
 export interface List {
   readonly recorded: ReadonlyArray<Recorded>
+  /** Takes the value when it is called. */
   readonly append: (value: Recorded) => Effect.Effect<void>
   readonly flush: Effect.Effect<void>
 }
@@ -108,11 +109,11 @@ export const growingText =
       word = word.slice(end)
       return append(words)
     }
-    const recordWord = Effect.suspend(() => {
+    const recordWord = (): Effect.Effect<void> => {
       const last = word
       word = ""
       return last === "" ? Effect.void : append(last)
-    })
+    }
 
     const add = (text: string): Effect.Effect<void> => {
       view.append(text)
@@ -131,7 +132,7 @@ export const growingText =
         }
         yield* add(text)
         text = ""
-        yield* recordWord
+        yield* recordWord()
         yield* append(part)
       }
       if (text !== "") yield* add(text)
@@ -156,7 +157,7 @@ export const growingText =
         else view.reset(text)
       },
       // Those that follow are sent only when it is recorded, so that they are not sent for another part.
-      onCut: (cut) => Effect.andThen(Effect.andThen(recordWord, append(cut)), flush)
+      onCut: (cut) => Effect.suspend(() => Effect.andThen(Effect.andThen(recordWord(), append(cut)), flush))
     }
   }
 
