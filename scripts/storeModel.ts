@@ -6,10 +6,10 @@
  *
  * Each seed runs 400 operations on an empty store, and compares all results. Exits with an error at the first difference.
  */
-import { InboxStore } from "@colloquy/core/InboxStore"
-import * as NodeSqlite from "@colloquy/node/NodeSqlite"
-import * as RedisInboxStore from "@colloquy/node/RedisInboxStore"
-import * as SqlInboxStore from "@colloquy/node/SqlInboxStore"
+import { InboxStore } from "@colloquy/core/inbox/InboxStore"
+import * as NodeSqlite from "@colloquy/node/base/NodeSqlite"
+import * as RedisInboxStore from "@colloquy/node/inbox/RedisInboxStore"
+import * as SqlInboxStore from "@colloquy/node/inbox/SqlInboxStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"

@@ -1,5 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { basename, join } from "node:path"
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { fences } from "../scripts/internal/fences.ts"
 import { files, root, run } from "../scripts/internal/workspace.ts"
@@ -46,5 +46,41 @@ describe("the examples in the documentation", () => {
     })
     assert.deepStrictEqual(errors, [])
     assert.isTrue(ok, output)
+  })
+})
+
+describe("the links of the pages", () => {
+  const pages = files("*.md", "docs/**/*.md", "packages/*/*.md", "benchmarks/*.md", "examples/**/*.md").filter(
+    ({ path }) => !/node_modules|CHANGELOG/.test(path)
+  )
+
+  /** The anchors of the headings of a page, as code hosts form them. */
+  const anchorsOf = (text: string) =>
+    new Set(
+      [...text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, "").matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+        heading
+          .toLowerCase()
+          .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+          .replaceAll(/\s/g, "-")
+      )
+    )
+
+  it("lead to files and headings of the repository", () => {
+    assert.isAbove(pages.length, 30)
+    const texts = new Map(pages.map(({ path, text }) => [path, text]))
+    const broken = pages.flatMap(({ path, text }) =>
+      [...text.replaceAll(/^ *```[\s\S]*?^ *```$|(?<!\[)`[^`\n]*`/gm, "").matchAll(/\]\(([^)\s]+)\)/g)]
+        .map(([, target]) => target)
+        .filter((target) => !/^(?:https?|mailto):/.test(target))
+        .filter((target) => {
+          const [file, anchor] = target.split("#")
+          const to = file === "" ? path : join(dirname(path), file)
+          const page = texts.get(to)
+          if (!existsSync(join(root, to))) return true
+          return anchor !== undefined && page !== undefined && !anchorsOf(page).has(anchor)
+        })
+        .map((target) => `${path}: ${target}`)
+    )
+    assert.deepStrictEqual(broken, [])
   })
 })

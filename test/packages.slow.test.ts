@@ -14,7 +14,7 @@ const exported = publicPackages.filter((name) => existsSync(join(root, "packages
 
 const program = `
 import { type ApiError, BotApi, Chat, Messages, RateLimiter, RetryPolicy } from "@colloquy/core"
-import * as Direct from "@colloquy/core/Messages"
+import * as Direct from "@colloquy/core/endpoints/Messages"
 import { NodeBotHttpClient } from "@colloquy/node"
 ${exported.includes("testing") ? 'import * as Testing from "@colloquy/testing"' : "const Testing = { none: true }"}
 import { Effect, Layer, Redacted } from "effect"
@@ -189,10 +189,23 @@ describe("the packed packages in an empty folder", () => {
     assert.isTrue(run(node, expression).ok)
   })
 
+  it("contain their API reference", () => {
+    for (const [name, module] of [
+      ["core", "Messages"],
+      ["node", "NodeBot"],
+      ["testing", "Emulator"],
+      ["worker", "DurableObjectBot"]
+    ]) {
+      const folder = inApp("node_modules/@colloquy", name, "dist/docs")
+      assert.include(readFileSync(join(folder, "README.md"), "utf8"), `[${module}](${module}.md)`)
+      assert.include(readFileSync(join(folder, `${module}.md`), "utf8"), `# ${module}`)
+    }
+  })
+
   it("do not export internal modules", () => {
     const imported = publicPackages.map((name) => {
-      const inner = files(`packages/${name}/src/internal/**/*.ts`)[0].path.replace(/^.*\/internal\/(.+)\.ts$/, "$1")
-      const script = `import("@colloquy/${name}/internal/${inner}").then(() => "imported", (e) => e.code).then(console.log)`
+      const inner = files(`packages/${name}/src/*/internal/**/*.ts`)[0].path.replace(/^.*\/src\/(.+)\.ts$/, "$1")
+      const script = `import("@colloquy/${name}/${inner}").then(() => "imported", (e) => e.code).then(console.log)`
       return run(process.execPath, ["--input-type=module", "-e", script], { cwd: inApp() }).output.trim()
     })
     assert.deepStrictEqual(imported, [
@@ -206,15 +219,7 @@ describe("the packed packages in an empty folder", () => {
   it("contain a licence, a README, sources, code and types, and no tests", () => {
     for (const name of exported) {
       const paths = contents(name).map(({ path }) => path)
-      for (const file of [
-        "CHANGELOG.md",
-        "LICENSE",
-        "README.md",
-        "package.json",
-        "src/index.ts",
-        "dist/index.js",
-        "dist/index.d.ts"
-      ]) {
+      for (const file of ["LICENSE", "README.md", "package.json", "src/index.ts", "dist/index.js", "dist/index.d.ts"]) {
         assert.include(paths, `${name}/${file}`)
       }
       assert.deepStrictEqual(
@@ -230,7 +235,7 @@ describe("the packed packages in an empty folder", () => {
     const sources = modules(/^(\w+)\/src\/(.+)\.ts$/)
     assert.isNotEmpty(sources)
     // The page of the emulator and the chunks of its command are bundled.
-    assert.deepStrictEqual(modules(/^(\w+)\/dist\/(?!ui\/|internal\/command\/chunks\/)(.+)\.js$/), sources)
+    assert.deepStrictEqual(modules(/^(\w+)\/dist\/(?!ui\/|emulator\/internal\/command\/chunks\/)(.+)\.js$/), sources)
     assert.deepStrictEqual(modules(/^(\w+)\/dist\/(.+)\.d\.ts$/), sources)
   })
 

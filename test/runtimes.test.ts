@@ -30,11 +30,11 @@ describe("the tests that run on Bun and Deno", () => {
   })
 
   it("are skipped on the named runtime only", () => {
-    const file = join(root, "packages/testing/test/http/nodeServer.test.ts")
+    const file = join(root, "packages/testing/test/emulator/http/nodeServer.test.ts")
     assert.isString(reasonToSkip("bun", file, "answers OPTIONS * with all methods of the host"))
     assert.isUndefined(reasonToSkip("deno", file, "answers OPTIONS * with all methods of the host"))
     assert.isUndefined(reasonToSkip("bun", file, "answers"))
-    const stores = join(root, "packages/node/test/updates/processes.slow.test.ts")
+    const stores = join(root, "packages/node/test/inbox/processes.slow.test.ts")
     assert.isString(reasonToSkip("deno", stores, "wakes a process that listens", "in SQLite"))
     assert.isUndefined(reasonToSkip("deno", stores, "wakes a process that listens", "in Redis"))
   })

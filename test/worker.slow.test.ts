@@ -70,12 +70,12 @@ describe.runIf(hasWorkerd || process.env["CI"] === "true")("A webhook bot on wor
 
   it("contains no modules of states, uploads, conversations and timers, which it does not use", () => {
     const unused =
-      /core\/src\/(internal\/(state\/(access|cells|codec|forget)|upload|conversation)|State|Upload|Conversation|Timer\b)/
+      /core\/src\/(bot\/(internal\/state\/(access|codec|forget)|State|Timer\b)|inbox\/internal\/consumer\/cells|endpoints\/(internal\/upload|Upload)|dialog\/(internal\/conversation|Conversation))/
     assert.deepStrictEqual(
       modules.filter((path) => unused.test(path)),
       []
     )
-    assert.include(modules, "packages/core/src/Webhook.ts")
+    assert.include(modules, "packages/core/src/inbox/Webhook.ts")
   })
 
   it("answers the people of the emulator, one after the other and at the same time", async () => {

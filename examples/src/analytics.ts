@@ -3,7 +3,7 @@
  * its row has its fingerprint as key: if the program is killed at any time, no message is missing and none is stored twice.
  */
 import { Deliveries, LongPolling, Update, Updates } from "@colloquy/core"
-import * as Fingerprint from "@colloquy/core/Fingerprint"
+import * as Fingerprint from "@colloquy/core/model/Fingerprint"
 import { NodeBot, NodeMain } from "@colloquy/node"
 import { PgClient } from "@effect/sql-pg"
 import { type Array, Config, Effect, Layer } from "effect"

@@ -4,8 +4,8 @@
  * `MODEL_NAME`, `MODEL_KEY`). Without these settings, a script answers.
  */
 import { Command, Handler, Keyboard, LiveMessage, LongPolling, Messages, Updates } from "@colloquy/core"
-import * as Assistant from "@colloquy/core/Assistant"
-import * as OpenAiModel from "@colloquy/core/OpenAiModel"
+import * as Assistant from "@colloquy/core/live/Assistant"
+import * as OpenAiModel from "@colloquy/core/live/OpenAiModel"
 import { NodeBot, NodeMain } from "@colloquy/node"
 import { Config, Effect, Layer, Option, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"

@@ -17,12 +17,15 @@ const name = Config.String("BOT_NAME").pipe(Config.withDefault("my_bot"))
 
 const inbox = Layer.unwrap(
   Effect.map(name, (prefix) => Inbox.layer().pipe(Layer.provide(SqlInboxStore.layer({ prefix }))))
-).pipe(Layer.provide(PgClient.layerConfig({ url: Config.Redacted("DATABASE_URL") })))
+).pipe(
+  Layer.provide(PgClient.layerConfig({ url: Config.Redacted("DATABASE_URL") })),
+  NodeBot.untilAvailable("PostgreSQL")
+)
 
 // While Redis is unavailable, each process sends at most half of the limits. This is right for two processes.
 const limiter = RateLimiter.layer({ onUnavailable: { share: 0.5 } }).pipe(
   Layer.provide(RedisRateLimiterStore.layerConfig({ prefix: name })),
-  Layer.provide(NodeRedis.layerConfig({ url: Config.String("REDIS_URL") }))
+  Layer.provide(NodeRedis.layerConfig({ url: Config.String("REDIS_URL") }).pipe(NodeBot.untilAvailable("Redis")))
 )
 
 const client = NodeBot.layerClientConfig().pipe(Layer.provide(limiter))

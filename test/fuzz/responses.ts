@@ -1,6 +1,6 @@
 /** Responses of the platform to every endpoint, at several statuses. */
 import { type ApiError, type BotApi, type Endpoint, Json, RetryPolicy } from "@colloquy/core"
-import * as Endpoints from "@colloquy/core/Endpoints"
+import * as Endpoints from "@colloquy/core/endpoints/Endpoints"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { successes } from "../../packages/testing/test/support/successes.ts"

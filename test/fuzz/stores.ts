@@ -1,6 +1,6 @@
 /** Rows of the inbox as another program, another version or a damaged disk could leave them. */
 import { Inbox, Json, type StoreError, Update } from "@colloquy/core"
-import * as InboxStore from "@colloquy/core/InboxStore"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { NodeSqlite, RedisInboxStore, SqlInboxStore } from "@colloquy/node"
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import * as Context from "effect/Context"

@@ -11,7 +11,7 @@ import {
   Updates,
   Webhook
 } from "@colloquy/core"
-import * as Fingerprint from "@colloquy/core/Fingerprint"
+import * as Fingerprint from "@colloquy/core/model/Fingerprint"
 import { Fixtures } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"

@@ -6,12 +6,26 @@ export type Runtime = "node" | "bun" | "deno"
  * signals and processes.
  */
 export const included: Readonly<Record<"core" | "testing" | "node", ReadonlyArray<string>>> = {
-  core: ["Json", "MiniApp", "Webhook", "client/{codec,wire}", "webhook/*"],
-  testing: ["EmulatorServer", "NodeWebhookSender", "bin.slow", "command/command.slow", "http/*", "upload/host"],
+  core: [
+    "base/{Json,wire}",
+    "model/MiniApp",
+    "inbox/Webhook",
+    "client/codec",
+    "inbox/sources/{authorization,health,receiver}"
+  ],
+  testing: [
+    "emulator/{EmulatorServer,NodeWebhookSender}",
+    "bin.slow",
+    "emulator/command/command.slow",
+    "emulator/http/*",
+    "emulator/upload/host"
+  ],
   node: [
-    "*",
-    "{client,stores,upload,webhook}/*",
-    "updates/{pgFunctions,processLock.slow,processes.slow,redisInbox}",
+    "{base,client,endpoints}/*",
+    "base/stores/*",
+    "inbox/webhook/*",
+    "{inbox,bot,broadcast}/{Node,Redis,Sql}*",
+    "inbox/{pgFunctions,processLock.slow,processes.slow,redisInbox}",
     "broadcast/killed.slow"
   ]
 }
@@ -39,77 +53,77 @@ export const skipped: ReadonlyArray<Skipped> = [
   },
   {
     on: ["bun"],
-    path: "testing/test/command/command.slow.test.ts",
+    path: "testing/test/emulator/command/command.slow.test.ts",
     title: "stops the program after -- on SIGTERM",
     reason:
       "Bun removes the first `--` from the arguments of a program, so `colloquy-emulator -- PROGRAM` needs an option before `--`"
   },
   {
     on: ["bun"],
-    path: "testing/test/command/command.slow.test.ts",
+    path: "testing/test/emulator/command/command.slow.test.ts",
     title: "prints an invalid flag or file in one line",
     reason: "Bun reports port 0 when a port is in use, so the command prints `127.0.0.1:0: the address is in use`"
   },
   {
     on: ["bun"],
-    path: "testing/test/http/nodeServer.test.ts",
+    path: "testing/test/emulator/http/nodeServer.test.ts",
     title: "answers OPTIONS *",
     reason: "the HTTP server of Bun answers `OPTIONS *` with 400 before the emulator sees it"
   },
   {
     on: ["bun", "deno"],
-    path: "node/test/NodeBotHttpClient.test.ts",
+    path: "node/test/client/NodeBotHttpClient.test.ts",
     title: "does not affect other clients of the process",
     reason: "compares with the other HTTP clients of Node, which Bun and Deno replace by clients with other errors"
   },
   {
     on: ["bun", "deno"],
-    path: "node/test/NodeBotHttpClient.test.ts",
+    path: "node/test/client/NodeBotHttpClient.test.ts",
     title: "for a connection that breaks inside a response",
     reason: "the connection of the test is reset before the client has read the beginning of the response"
   },
   {
     on: ["deno"],
-    path: "node/test/NodeBotHttpClient.test.ts",
+    path: "node/test/client/NodeBotHttpClient.test.ts",
     title: "for an expired and a not yet valid certificate",
     reason:
       "Deno rejects the certificates too, with the code `UNABLE_TO_VERIFY_LEAF_SIGNATURE` instead of `CERT_HAS_EXPIRED`"
   },
   {
     on: ["bun"],
-    path: "node/test/webhook/connections.test.ts",
+    path: "node/test/inbox/webhook/connections.test.ts",
     title: "are closed when more than the maximum are idle",
     reason: "Bun closes silent connections itself after about 12 seconds, which a slow run of the test reaches"
   },
   {
     on: ["bun"],
-    path: "node/test/webhook/connections.test.ts",
+    path: "node/test/inbox/webhook/connections.test.ts",
     title: "are closed over TLS too",
     reason:
       "a TLS server of Bun reports a connection after its handshake, so the maximum does not count those without one. Bun closes them after about 12 seconds"
   },
   {
     on: ["deno"],
-    path: "node/test/NodeSqlite.test.ts",
+    path: "node/test/base/NodeSqlite.test.ts",
     title: "see changes of a table after they were prepared",
     reason:
       "a prepared statement of Deno keeps the columns that the table had. The stores create their tables before they prepare statements"
   },
   {
     on: ["deno"],
-    path: "node/test/NodeWebhook.test.ts",
+    path: "node/test/inbox/NodeWebhook.test.ts",
     title: "fails if its host is not an address of the machine",
     reason: "Deno reports `EINVAL`, which the error repeats without advice"
   },
   {
     on: ["deno"],
-    path: "node/test/NodeWebhook.test.ts",
+    path: "node/test/inbox/NodeWebhook.test.ts",
     title: "fails if its key belongs to another certificate",
     reason: "Deno finds this out at the first connection"
   },
   {
     on: ["deno"],
-    path: "node/test/updates/processes.slow.test.ts",
+    path: "node/test/inbox/processes.slow.test.ts",
     title: "wakes a process that listens",
     group: "in SQLite",
     reason:

@@ -1,5 +1,5 @@
 /** The stores of the inbox of a soak run: SQLite in a file, PostgreSQL and Redis on their standard ports. */
-import type * as InboxStore from "@colloquy/core/InboxStore"
+import type * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { NodeSqlite, RedisInboxStore, SqlInboxStore } from "@colloquy/node"
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import { PgClient } from "@effect/sql-pg"

@@ -1,5 +1,5 @@
 import { Deliveries, Messages, type Update, Updates } from "@colloquy/core"
-import * as Fingerprint from "@colloquy/core/Fingerprint"
+import * as Fingerprint from "@colloquy/core/model/Fingerprint"
 import { Array, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,5 +1,5 @@
 import { Deliveries, Update, Updates } from "@colloquy/core"
-import * as Fingerprint from "@colloquy/core/Fingerprint"
+import * as Fingerprint from "@colloquy/core/model/Fingerprint"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

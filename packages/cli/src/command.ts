@@ -7,13 +7,13 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
-import { broadcast, chats, state } from "./dataCommands.ts"
+import { broadcast, chats, state } from "./commands/dataCommands.ts"
 import { doctor } from "./doctor/command.ts"
-import { type CommandFailed, failed, invalid, toFailure, type Variables, withoutSecrets } from "./failure.ts"
-import { dead, inbox, timers } from "./inboxCommands.ts"
-import { sendCommand, subscriptions, webhook } from "./platformCommands.ts"
-import { envFile, globalFlags, Process, variables } from "./settings.ts"
-import { updates } from "./updatesCommands.ts"
+import { type CommandFailed, failed, invalid, toFailure, type Variables, withoutSecrets } from "./base/failure.ts"
+import { dead, inbox, timers } from "./commands/inboxCommands.ts"
+import { sendCommand, subscriptions, webhook } from "./commands/platformCommands.ts"
+import { envFile, globalFlags, Process, variables } from "./base/settings.ts"
+import { updates } from "./commands/updatesCommands.ts"
 
 const name = "colloquy"
 
@@ -70,7 +70,7 @@ export const main = (args: ReadonlyArray<string>, process: { readonly env: Varia
       const message = withoutSecrets(error.message, env)
       return Console.error(args.includes("--json") ? JSON.stringify({ error: message }) : `${name}: ${message}`)
     })
-  return Command.runWith(command, { version: "0.1.0" })(args).pipe(
+  return Command.runWith(command, { version: "0.0.0" })(args).pipe(
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, {
       builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions, GlobalFlag.LogLevel]

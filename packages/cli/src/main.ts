@@ -5,14 +5,14 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import { main } from "./command.ts"
-import { CommandFailed } from "./failure.ts"
+import { CommandFailed } from "./base/failure.ts"
 
 // Node 22 warns that `node:sqlite` is experimental.
 process.removeAllListeners("warning").on("warning", ({ message, name }) => {
   if (name !== "ExperimentalWarning") process.stderr.write(`colloquy: ${name}: ${message}\n`)
 })
 
-// A reader that has seen enough, such as `head`, closes the pipe.
+// A reader such as `head` closes the pipe before the end.
 process.stdout.on("error", () => process.exit(0))
 
 const codeOf = <A, E>(exit: Exit.Exit<A, E>): number => {

@@ -174,7 +174,7 @@ const toCreateError = ({ errors }: CliError.ShowHelp): CreateError =>
 
 /** Runs the command. A failure prints one line on standard error. */
 export const main = (args: ReadonlyArray<string>, manager: Manager, isInteractive: boolean) =>
-  Command.runWith(makeCommand(manager, isInteractive), { version: "0.1.0" })(args).pipe(
+  Command.runWith(makeCommand(manager, isInteractive), { version: "0.0.0" })(args).pipe(
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, { builtIns: [GlobalFlag.Help, GlobalFlag.Version] }),
     Effect.catchTag("ShowHelp", (error) =>

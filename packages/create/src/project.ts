@@ -2,7 +2,7 @@ import { type Choices, type Manager, managers } from "./choices.ts"
 
 /** The versions that a new project asks for. */
 export const versions = {
-  colloquy: "~0.1.0",
+  colloquy: "~0.0.0",
   effect: "~4.1.0",
   "@effect/sql-pg": "~4.0.5",
   "@effect/vitest": "~4.0.5",
@@ -41,7 +41,7 @@ const manifest = ({ name, store }: Choices, colloquy: (name: string) => string):
         vitest: versions.vitest
       },
       engines: { node },
-      // npm checks it before each script, because tools that need a newer Node end in stack traces.
+      // npm checks the version before each script, because tools that need a newer Node end in stack traces.
       devEngines: { runtime: { name: "node", version: node, onFail: "error" } }
     },
     null,

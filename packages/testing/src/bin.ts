@@ -10,7 +10,7 @@
 const [major, minor] = process.versions.node.split(".").map(Number)
 
 if (major > 22 || (major === 22 && minor >= 19)) {
-  void import("./internal/command/main.ts")
+  void import("./emulator/internal/command/main.ts")
 } else {
   process.stderr.write(
     `colloquy-emulator: Node 22.19 or newer is needed, and this is Node ${process.versions.node}. Install a newer one.\n`

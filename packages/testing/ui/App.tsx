@@ -239,7 +239,7 @@ const App = () => {
   )
 }
 
-/** Shows the page in an element, instead of what the element contains. */
+/** Shows the page in an element, in place of the content of the element. */
 export const mount = (root: Element): void => {
   root.replaceChildren()
   render(<App />, root)

@@ -1,6 +1,6 @@
-import type * as Endpoint from "@colloquy/core/Endpoint"
-import * as Json from "@colloquy/core/Json"
-import type * as declarations from "../src/internal/control/declarations.ts"
+import type * as Endpoint from "@colloquy/core/client/Endpoint"
+import * as Json from "@colloquy/core/base/Json"
+import type * as declarations from "../src/emulator/internal/control/declarations.ts"
 import { routes } from "./routes.ts"
 import { transport } from "./transport.ts"
 
@@ -14,7 +14,7 @@ export type Request<K extends Name> = Declarations[K] extends Endpoint.Any ? End
 /** The response of a call of the control API. */
 export type Success<K extends Name> = Declarations[K] extends Endpoint.Any ? Endpoint.Success<Declarations[K]> : never
 
-/** A call that the emulator did not accept, or that did not reach it. */
+/** A call that the emulator did not accept or did not receive. */
 export class CallError extends Error {
   readonly code: string
 
@@ -72,7 +72,7 @@ export const call = async <K extends Name>(name: K, request: Request<K>): Promis
   throw new CallError(code, message)
 }
 
-/** The address of the events from a position on. The page reads the details of a request when it shows them. */
+/** The address of the events from a position on. The page reads the details of a request on demand. */
 export const eventsUrl = (from: number): string => `${root}/events?details=false&max_lag=3000&from=${from}`
 
 /** The address of an uploaded image. */

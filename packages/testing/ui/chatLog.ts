@@ -17,7 +17,7 @@ const orderOf = (mid: string): string => mid.slice(-16)
 
 const byOrder = (a: Shown, b: Shown): number => (orderOf(a.mid) < orderOf(b.mid) ? -1 : 1)
 
-/** The most messages that are read when a chat is opened. */
+/** Maximum number of messages that are read when a chat is opened. */
 export const maxMessages = 20_000
 
 let lastChunk = 0
@@ -30,9 +30,9 @@ export class ChatLog {
   readonly commentCounts = signal<ReadonlyMap<string, number>>(new Map())
   readonly #chunkOf = new Map<string, Chunk>()
   #early: Array<EmulatorEvent> = []
-  /** Whether there are older messages than those that were read. */
+  /** Whether there are older messages than the messages that were read. */
   readonly isCut = signal(false)
-  /** How many of the last messages are read. */
+  /** The number of the last messages that are read. */
   #most = maxMessages
   /** The edits that were seen before the messages were read. */
   readonly #edits = new Map<string, Shown["edits"]>()
@@ -64,7 +64,7 @@ export class ChatLog {
     this.#early = []
   }
 
-  /** Forgets everything. A log that is shown is read again. */
+  /** Removes all messages. A log that is shown is read again. */
   discard(count: number): void {
     this.#most = count
     this.#replace([])
@@ -136,7 +136,7 @@ export class ChatLog {
     if (this.#chunkOf.has(item.mid)) return this.#change(item.mid, () => item)
     const last = this.chunks.value.at(-1)
     const newest = last?.items.value.at(-1)
-    // A bot in the same process can answer before the event of the message that it answers.
+    // In the same process, the answer of a bot can arrive before the event of the answered message.
     const isLate = newest !== undefined && byOrder(item, newest) < 0
     if (last !== undefined && (isLate || last.items.value.length < chunkSize)) {
       this.#chunkOf.set(item.mid, last)

@@ -1,4 +1,4 @@
-import type { MarkupElement } from "@colloquy/core/Markup"
+import type { MarkupElement } from "@colloquy/core/model/Markup"
 import { midOf } from "./chatLog.ts"
 import { nest } from "./parts/spans.ts"
 import type { TrailEvent } from "./trail.ts"
@@ -49,7 +49,7 @@ const toHtml = (text: string, markup: ReadonlyArray<MarkupElement>): string =>
     return tag === undefined ? children.join("") : `<${tag}>${children.join("")}</${tag}>`
   }).join("")
 
-/** An attachment as a person of the emulator sends it. */
+/** An attachment in the form that a person of the emulator sends. */
 const toSent = (attachment: Attachment): unknown => {
   switch (attachment.type) {
     case "image":
@@ -82,10 +82,10 @@ const buttonRef = (message: Message | undefined, [row, column]: readonly [number
   return text !== undefined && count === 1 ? quote(text) : `[${row}, ${column}]`
 }
 
-/** A bot that acts later than this after what happened before has timers, in milliseconds. */
+/** Pause after the previous event from which an action of a bot is attributed to a timer, in milliseconds. */
 const timerDelay = 1500
 
-/** A bot that acts later than this waits by the clock, in milliseconds. */
+/** Pause from which an action of a bot is attributed to a wait by the clock, in milliseconds. */
 const botDelay = 100
 
 /** Writes the lines of a test. */
@@ -191,7 +191,7 @@ class Writer {
     return this.#names.get(user_id)
   }
 
-  /** The person who sees what the bot does. */
+  /** The person who sees the actions of the bot. */
   get #observer(): string {
     return [...this.#names.values()][0] ?? "person"
   }

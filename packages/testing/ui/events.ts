@@ -1,4 +1,4 @@
-import * as Json from "@colloquy/core/Json"
+import * as Json from "@colloquy/core/base/Json"
 import { batch } from "@preact/signals"
 import { call, eventsUrl } from "./api.ts"
 import { maxMessages } from "./chatLog.ts"
@@ -16,7 +16,10 @@ const prepend = <E extends { readonly id: number }>(list: ReadonlyArray<E>, even
 
 const failedInterval = 1000
 
-/** Runs a function once after a burst of calls, and again after a second if it fails: the emulator may be unreachable. */
+/**
+ * Runs a function once after a burst of calls, and again a second after a failure, because the emulator may be
+ * unreachable.
+ */
 const afterBurst = (run: () => Promise<void>, delay: number): (() => void) => {
   let timer: ReturnType<typeof setTimeout> | undefined
   const runIn = (delay: number): void => {
@@ -131,7 +134,7 @@ const startOver = (count: number): void => {
 /** After a gap, the page reads the last messages again. A bot that sends faster than the page renders causes many gaps. */
 const catchUp = afterBurst(() => Promise.resolve(startOver(500)), 1500)
 
-/** Applies an event. `isPast`: the state was read after it happened. */
+/** Applies an event. `isPast`: the state was read after the event. */
 export const apply = (event: EmulatorEvent, isPast: boolean): void => {
   remember(event)
   if ("chat_id" in event && event.chat_id !== undefined) store.logOf(event.chat_id).apply(event)
@@ -188,7 +191,7 @@ export const apply = (event: EmulatorEvent, isPast: boolean): void => {
   }
 }
 
-/** Events of the past that the page reads when it is opened, for the lists and for tests that are copied. */
+/** Number of past events that the page reads at the start, for the lists and for copied tests. */
 const history = 3000
 
 /** Reads the state, and then follows the events. */

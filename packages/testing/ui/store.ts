@@ -4,7 +4,7 @@ import { ChatLog } from "./chatLog.ts"
 import type { routes } from "./routes.ts"
 import type { ChatView, EventOf, Faults, Limits, Message, State, User } from "./types.ts"
 
-/** What a pane shows: a chat as one person sees it. */
+/** A pane: the view of one person on a chat. */
 export interface Pane {
   readonly id: number
   readonly person: Signal<number | undefined>
@@ -27,7 +27,7 @@ const makePane = (id: number): Pane => ({
   starting: signal(undefined)
 })
 
-/** A message of the page about what happened to an action. */
+/** A message of the page about the result of an action. */
 export interface Toast {
   readonly id: number
   readonly kind: "info" | "error"
@@ -55,12 +55,12 @@ export const state = signal<State | undefined>(undefined)
 export const connection = signal<"connecting" | "open" | "lost">("connecting")
 export const panes = signal<ReadonlyArray<Pane>>([makePane(1)])
 export const activePane = signal(1)
-/** What is visible on a narrow screen. */
+/** The visible part on a narrow screen. */
 export const view = signal<"chats" | "chat" | "tools">("chats")
 export const tool = signal<ToolName | undefined>("requests")
 export const toasts = signal<ReadonlyArray<Toast>>([])
 export const notification = signal<Notification | undefined>(undefined)
-/** What screen readers announce. */
+/** The text that screen readers announce. */
 export const announcement = signal("")
 export const actions = signal<ReadonlyMap<number, Action>>(new Map())
 export const unread = signal<ReadonlyMap<number, number>>(new Map())
@@ -78,7 +78,7 @@ export const faults = signal<Faults>([])
 /** The message whose requests are shown. */
 export const requestFilter = signal<string | undefined>(undefined)
 
-/** The last time that the emulator stated, and when it did. */
+/** The last time from the emulator, and the moment of its arrival. */
 export const clockAt = signal({ now: 0, isRunning: true, isVirtual: false, readAt: 0 })
 
 export const users = computed((): ReadonlyMap<number, User> => {
@@ -94,7 +94,7 @@ export const chats = computed(
 
 const logs = new Map<number, ChatLog>()
 
-/** The messages of a chat. They are read when the chat is shown for the first time. */
+/** The messages of a chat, which are read when the chat is shown for the first time. */
 export const logOf = (chat_id: number): ChatLog => {
   let log = logs.get(chat_id)
   if (log === undefined) {
@@ -159,7 +159,7 @@ export const act = async <K extends keyof typeof routes>(
   }
 }
 
-/** Removes the second pane, or adds it with another person. */
+/** Removes the second pane, or adds a second pane with another person. */
 export const togglePanes = (): void => {
   const [first, second] = panes.value
   if (second !== undefined) {

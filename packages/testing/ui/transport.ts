@@ -6,7 +6,7 @@ export interface Answer {
   readonly text: () => Promise<string>
 }
 
-/** What the page does with the stream of events. */
+/** The callbacks of the page for the stream of events. */
 export interface Listener {
   readonly onOpen: () => void
   readonly onLost: () => void

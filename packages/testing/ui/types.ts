@@ -1,7 +1,7 @@
-import type { Attachment } from "@colloquy/core/Attachment"
-import type { Comment } from "@colloquy/core/Comment"
-import type { Message } from "@colloquy/core/Message"
-import type { EmulatorEvent } from "../src/EmulatorEvent.ts"
+import type { Attachment } from "@colloquy/core/model/Attachment"
+import type { Comment } from "@colloquy/core/model/Comment"
+import type { Message } from "@colloquy/core/model/Message"
+import type { EmulatorEvent } from "../src/emulator/EmulatorEvent.ts"
 import type { Success } from "./api.ts"
 
 export type { Attachment, Comment, EmulatorEvent, Message }
@@ -19,7 +19,7 @@ export type Limits = Success<"getLimits">
 export type Faults = Success<"listFaults">["faults"]
 export type RequestView = Success<"listRequests">["requests"][number]
 
-/** A message as the page shows it, with what it was before. */
+/** A message with its earlier versions. */
 export interface Shown {
   readonly mid: string
   readonly message: Message

@@ -1,7 +1,7 @@
-/** The result of a check, with what to do about a problem. */
+/** The result of a check, with the remedy of a problem. */
 export interface Check {
   readonly name: string
-  /** `skipped`: the settings do not need it, or another check has to succeed first. */
+  /** `skipped`: not needed with these settings, or another check must succeed first. */
   readonly status: "ok" | "warning" | "problem" | "skipped"
   readonly detail: string
   readonly advice?: string | undefined

@@ -1,18 +1,18 @@
-import * as Settings from "@colloquy/core/Settings"
-import * as NodeBot from "@colloquy/node/NodeBot"
-import * as NodeWebhook from "@colloquy/node/NodeWebhook"
-import * as RateLimiter from "@colloquy/core/RateLimiter"
-import * as RetryPolicy from "@colloquy/core/RetryPolicy"
+import * as Settings from "@colloquy/core/client/Settings"
+import * as NodeBot from "@colloquy/node/bot/NodeBot"
+import * as NodeWebhook from "@colloquy/node/inbox/NodeWebhook"
+import * as RateLimiter from "@colloquy/core/client/RateLimiter"
+import * as RetryPolicy from "@colloquy/core/client/RetryPolicy"
 import * as Command from "effect/cli/Command"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { failed, toFailure } from "../failure.ts"
-import { count, print } from "../output.ts"
-import { Process, variables, withSettings } from "../settings.ts"
-import * as stores from "../stores.ts"
+import { failed, toFailure } from "../base/failure.ts"
+import { count, print } from "../base/output.ts"
+import { Process, variables, withSettings } from "../base/settings.ts"
+import * as stores from "../base/stores.ts"
 import { type Check, ok, problem, skipped } from "./check.ts"
 import * as machine from "./machine.ts"
 import * as platform from "./platform.ts"
@@ -47,7 +47,7 @@ const platformChecks = Effect.gen(function* () {
   const asBot = Effect.gen(function* () {
     return [yield* platform.checkToken, ...(yield* platform.checkSubscriptions(url))]
   }).pipe(
-    // A check says what is wrong now. With retries, an operator would wait for it.
+    // A check reports the current problem at once, without retries.
     RetryPolicy.override(RetryPolicy.none),
     Effect.provide(bot),
     Effect.catch((error) =>
@@ -96,7 +96,7 @@ const describe = ({ advice, detail, name, status }: Check): string =>
 const run = Effect.gen(function* () {
   const { cwd } = yield* Process
   const [first, second] = yield* Effect.all([platformChecks, storeChecks], { concurrency: "unbounded" })
-  const checks: ReadonlyArray<Check> = [...first, ...second, machine.checkVersions(cwd, "0.1.0")]
+  const checks: ReadonlyArray<Check> = [...first, ...second, machine.checkVersions(cwd, "0.0.0")]
   for (const check of checks) yield* print(check, describe(check))
   const problems = checks.filter(({ status }) => status === "problem").length
   if (problems > 0) return yield* failed(`The checks found ${count(problems, "problem")}.`)

@@ -1,4 +1,4 @@
-import * as Inbox from "@colloquy/core/Inbox"
+import * as Inbox from "@colloquy/core/inbox/Inbox"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redis from "effect/persistence/Redis"
@@ -6,9 +6,9 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { accessSync, constants, existsSync, readFileSync, statfsSync } from "node:fs"
 import { connect, isIP } from "node:net"
 import { dirname, join } from "node:path"
-import { toFailure } from "../failure.ts"
-import { count, duration } from "../output.ts"
-import * as stores from "../stores.ts"
+import { toFailure } from "../base/failure.ts"
+import { count, duration } from "../base/output.ts"
+import * as stores from "../base/stores.ts"
 import { type Check, ok, problem, skipped, warning } from "./check.ts"
 
 const isListening = (host: string, port: number): Effect.Effect<boolean> =>
@@ -168,7 +168,7 @@ export const checkRedis = (url: string | undefined, isStore: boolean): Effect.Ef
 
 const maxAge = 300_000
 
-/** What waits in the inbox. */
+/** Checks the queued updates and dead letters of the inbox. */
 export const checkInbox = (place: stores.Place) => {
   const name = "inbox"
   if (place.kind === "sqlite" && !existsSync(place.at)) return Effect.succeed(skipped(name, "there is no inbox yet"))

@@ -1,8 +1,8 @@
-import type { Subscription } from "@colloquy/core/Subscription"
-import * as Subscriptions from "@colloquy/core/Subscriptions"
-import * as Me from "@colloquy/core/Me"
-import * as Settings from "@colloquy/core/Settings"
-import * as Webhook from "@colloquy/core/Webhook"
+import type { Subscription } from "@colloquy/core/model/Subscription"
+import * as Subscriptions from "@colloquy/core/endpoints/Subscriptions"
+import * as Me from "@colloquy/core/endpoints/Me"
+import * as Settings from "@colloquy/core/client/Settings"
+import * as Webhook from "@colloquy/core/inbox/Webhook"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as OptionModule from "effect/Option"
@@ -12,8 +12,8 @@ import { existsSync, readFileSync } from "node:fs"
 import * as http from "node:http"
 import * as https from "node:https"
 import * as tls from "node:tls"
-import { explainCode, explainNetwork } from "../network.ts"
-import { probe } from "../probe.ts"
+import { explainCode, explainNetwork } from "../base/network.ts"
+import { probe } from "../base/probe.ts"
 import { type Check, ok, problem, skipped, warning } from "./check.ts"
 import { handshake } from "./tls.ts"
 
@@ -51,7 +51,7 @@ const authoritiesIn = (extraCa: string): Result.Result<string, string> => {
     : Result.fail(`the file ${extraCa} does not exist`)
 }
 
-/** TLS to the API, with the authorities of the system and with the extra one. */
+/** TLS to the API, with the authorities of the system and the extra authority. */
 export const checkTls = (baseUrl: string, extraCa: string | undefined, hasProxy: boolean): Effect.Effect<Check> =>
   Effect.gen(function* () {
     const name = "tls"
@@ -140,7 +140,7 @@ const checkAddress = ({ url: address }: Subscription): Effect.Effect<Check> => {
   if (url === null) return Effect.succeed(problem(name, `${address} is not a URL`, "Subscribe an https:// URL."))
   if (url.protocol === "http:")
     return Effect.succeed(skipped(name, `${address} does not use TLS; only the emulator delivers to it`))
-  // The platform knows public authorities only, not those of this machine.
+  // The platform trusts public authorities only, not the authorities of this machine.
   return handshake(url, tls.rootCertificates).pipe(
     Effect.map(({ expiresAt, untrusted }) => {
       if (untrusted !== undefined) {

@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as net from "node:net"
 import * as tls from "node:tls"
-import { codeOf } from "../network.ts"
+import { codeOf } from "../base/network.ts"
 
-/** The certificate of a server, and why it is not trusted. */
+/** The certificate of a server, and the reason if the certificate is not trusted. */
 export interface Handshake {
   /** The code of the error, or `undefined` if the certificate is trusted. */
   readonly untrusted: string | undefined

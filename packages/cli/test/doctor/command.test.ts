@@ -1,5 +1,5 @@
-import { InboxStore } from "@colloquy/core/InboxStore"
-import * as Subscriptions from "@colloquy/core/Subscriptions"
+import { InboxStore } from "@colloquy/core/inbox/InboxStore"
+import * as Subscriptions from "@colloquy/core/endpoints/Subscriptions"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { mkdirSync, writeFileSync } from "node:fs"

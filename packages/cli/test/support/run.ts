@@ -2,7 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { CommandFailed } from "../../src/failure.ts"
+import { CommandFailed } from "../../src/base/failure.ts"
 import { main } from "../../src/command.ts"
 
 export interface Ran {

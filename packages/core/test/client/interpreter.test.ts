@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { Me, Messages, RetryPolicy } from "../../src/index.ts"
-import { CurrentLease } from "../../src/internal/updates/currentLease.ts"
+import { CurrentLease } from "../../src/client/internal/currentLease.ts"
 import { bot, chat_id, message } from "../support/fixtures.ts"
 import { ok, type Reply, scripted, text } from "../support/scripted.ts"
 

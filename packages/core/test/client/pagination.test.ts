@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Comments, Members, Messages } from "../../src/index.ts"
-import * as page from "../../src/internal/client/pagination.ts"
+import * as page from "../../src/client/internal/pagination.ts"
 import { chat_id, comment, message, mid, user } from "../support/fixtures.ts"
 import { answer, ok, scripted, unlimited } from "../support/scripted.ts"
 

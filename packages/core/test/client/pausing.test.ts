@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { runSliced } from "../../src/internal/client/pausing.ts"
+import { runSliced } from "../../src/client/internal/pausing.ts"
 
 /** A clock whose monotonic time advances by some milliseconds whenever it is read. */
 const withClock =

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { makePlatformTime } from "../../src/internal/client/platformTime.ts"
+import { makePlatformTime } from "../../src/client/internal/platformTime.ts"
 
 const minute = 60_000
 

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Json from "../../src/Json.ts"
-import * as Platform from "../../src/Platform.ts"
-import { parseMarked, restore } from "../../src/internal/client/json.ts"
-import { runSliced } from "../../src/internal/client/pausing.ts"
-import { parseSliced } from "../../src/internal/client/sliced.ts"
+import * as Json from "../../src/base/Json.ts"
+import * as Platform from "../../src/base/Platform.ts"
+import { parseMarked, restore } from "../../src/base/internal/json.ts"
+import { runSliced } from "../../src/client/internal/pausing.ts"
+import { parseSliced } from "../../src/client/internal/sliced.ts"
 
 const parse = (text: string) => Effect.runSync(Effect.result(runSliced(() => parseSliced(text))))
 

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { type ApiError, Chats, RetryPolicy, Updates } from "../../src/index.ts"
-import { describe as describeFailure } from "../../src/internal/client/transport.ts"
+import { describe as describeFailure } from "../../src/client/internal/transport.ts"
 import { chat, chat_id } from "../support/fixtures.ts"
 import { brokenOff, lost, never, nodeError, ok, type Reply, scripted } from "../support/scripted.ts"
 

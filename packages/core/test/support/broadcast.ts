@@ -1,5 +1,5 @@
 import { type Chat, RateLimiter } from "@colloquy/core"
-import * as BroadcastStore from "@colloquy/core/BroadcastStore"
+import * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"

@@ -1,6 +1,6 @@
 /** Bots with conversations whose processes end and begin again, with the store and the platform of the one before. */
 import { BotApi, Command, Handler, Inbox, LongPolling, type Message, RateLimiter, Updates } from "@colloquy/core"
-import * as InboxStore from "@colloquy/core/InboxStore"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { Emulator, type Person } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"

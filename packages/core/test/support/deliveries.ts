@@ -3,7 +3,7 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Inbox, Update, Updates } from "../../src/index.ts"
-import * as InboxStore from "../../src/InboxStore.ts"
+import * as InboxStore from "../../src/inbox/InboxStore.ts"
 
 const received = (json: object): Inbox.Received => {
   const text = JSON.stringify(json)

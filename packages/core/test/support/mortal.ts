@@ -18,13 +18,14 @@ import {
   Keyboard,
   Message,
   Messages,
+  Outage,
   QueuedUpdate,
   RateLimiter,
   type Update
 } from "../../src/index.ts"
-import type { JournalEntry } from "../../src/HandlingStore.ts"
-import { CurrentUpdate } from "../../src/internal/updates/currentUpdate.ts"
-import * as journal from "../../src/internal/journal/journal.ts"
+import type { JournalEntry } from "../../src/inbox/HandlingStore.ts"
+import { CurrentUpdate } from "../../src/inbox/internal/consumer/currentUpdate.ts"
+import * as journal from "../../src/inbox/internal/journal/journal.ts"
 
 /** What a handler does. */
 export type Action =
@@ -227,7 +228,7 @@ export const handle = Effect.fnUntraced(function* (
   for (let process = 0; ; process++) {
     const life = new Life(kills[process] ?? Infinity)
     live(life)
-    const open = yield* journal.make()
+    const open = yield* journal.make(Outage.make("The inbox"))
     const ofUpdate = open(queued, [...stored.entries.values()], recordIn(stored, life))
     for (;;) {
       if (++attempt > maxAttempts) return { isKilled: process === kills.length, isHandled: false }

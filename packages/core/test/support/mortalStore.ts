@@ -3,7 +3,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type { BotApi, Handler, StoreError } from "../../src/index.ts"
 import { Inbox, LongPolling, Updates } from "../../src/index.ts"
-import * as InboxStore from "../../src/InboxStore.ts"
+import * as InboxStore from "../../src/inbox/InboxStore.ts"
 import { Life, live } from "./mortal.ts"
 
 type Store = InboxStore.InboxStore["Service"]

@@ -1,6 +1,6 @@
 /** Programs of one bot, one after the other, with the same inbox. */
 import { BotApi, type Handler, Inbox, LongPolling, RateLimiter, Updates } from "@colloquy/core"
-import * as InboxStore from "@colloquy/core/InboxStore"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { Emulator } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"

@@ -1,4 +1,4 @@
-import * as BroadcastStore from "@colloquy/core/BroadcastStore"
+import * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
 import { NodeSqlite, SqlBroadcastStore } from "@colloquy/node"
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -9,7 +9,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
-import { isGone, ownerIn } from "../../src/internal/broadcast/owner.ts"
+import { isGone, ownerIn } from "../../src/broadcast/internal/owner.ts"
 import { temporaryFolder } from "../support/databases.ts"
 
 const lease = { name: "news", now: 1000, leaseUntil: 21_000, create: true }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import { makeAddressOf } from "../../src/internal/client/address.ts"
+import { makeAddressOf } from "../../src/client/internal/address.ts"
 
 const origins = [
   "https://api.example",

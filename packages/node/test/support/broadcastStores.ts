@@ -1,4 +1,4 @@
-import type * as BroadcastStore from "@colloquy/core/BroadcastStore"
+import type * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
 import { NodeSqlite, RedisBroadcastStore, SqlBroadcastStore } from "@colloquy/node"
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import * as Layer from "effect/Layer"

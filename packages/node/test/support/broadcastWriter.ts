@@ -1,6 +1,6 @@
 /** A process that adds records of `count` recipients, three at a time, each of them in two batches: `node broadcastWriter.ts STORE PLACE COUNT`. */
-import * as BroadcastStore from "@colloquy/core/BroadcastStore"
-import { ChatId } from "@colloquy/core/Chat"
+import * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
+import { ChatId } from "@colloquy/core/model/Chat"
 import * as Effect from "effect/Effect"
 import { stores } from "./broadcastStores.ts"
 

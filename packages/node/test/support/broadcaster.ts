@@ -3,7 +3,7 @@
  * chats as JSON.
  */
 import { Broadcasts } from "@colloquy/core"
-import { ChatId } from "@colloquy/core/Chat"
+import { ChatId } from "@colloquy/core/model/Chat"
 import { NodeBot, NodeSqlite, SqlBroadcastStore } from "@colloquy/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

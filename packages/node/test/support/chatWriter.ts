@@ -2,7 +2,7 @@
  * A process that upserts every second update of 20 chats, from the first or the second one: `node chatWriter.ts STORE PLACE 0|1 UPDATES`.
  */
 import { ChatStore } from "@colloquy/core"
-import { ChatId } from "@colloquy/core/Chat"
+import { ChatId } from "@colloquy/core/model/Chat"
 import { Fixtures } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

@@ -1,5 +1,5 @@
 import { QueuedUpdate } from "@colloquy/core"
-import * as InboxStore from "@colloquy/core/InboxStore"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { change } from "./inboxRequests.ts"

@@ -14,7 +14,7 @@ import {
   State,
   Updates
 } from "@colloquy/core"
-import type * as InboxStore from "@colloquy/core/InboxStore"
+import type * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"

@@ -1,4 +1,4 @@
-import type * as InboxStore from "@colloquy/core/InboxStore"
+import type * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { NodeSqlite, RedisInboxStore, SqlInboxStore } from "@colloquy/node"
 import * as Layer from "effect/Layer"
 import * as databases from "./databases.ts"

@@ -1,6 +1,6 @@
 import { QueuedUpdate } from "@colloquy/core"
-import type { StateKey, TimerChange } from "@colloquy/core/HandlingStore"
-import * as InboxStore from "@colloquy/core/InboxStore"
+import type { StateKey, TimerChange } from "@colloquy/core/inbox/HandlingStore"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 

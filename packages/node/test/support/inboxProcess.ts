@@ -3,8 +3,8 @@
  * operation as JSON, and each line of the output its result. The first line of the output is `"ready"`.
  */
 import { QueuedUpdate } from "@colloquy/core"
-import type { JournalRecord, StateKey, StateWrite, TimerChange } from "@colloquy/core/HandlingStore"
-import * as InboxStore from "@colloquy/core/InboxStore"
+import type { StateKey } from "@colloquy/core/inbox/HandlingStore"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -15,10 +15,7 @@ export type Operation =
   | { readonly name: "enqueue"; readonly keys: ReadonlyArray<string> }
   | { readonly name: "claim"; readonly claim: InboxStore.Claim }
   | { readonly name: "commit"; readonly commits: ReadonlyArray<InboxStore.Commit> }
-  | { readonly name: "record"; readonly records: ReadonlyArray<JournalRecord> }
   | { readonly name: "getState"; readonly keys: ReadonlyArray<StateKey> }
-  | { readonly name: "writeState"; readonly writes: ReadonlyArray<StateWrite> }
-  | { readonly name: "changeTimers"; readonly changes: ReadonlyArray<TimerChange> }
   | { readonly name: "renew"; readonly owner: string; readonly leaseDuration: number }
   | { readonly name: "release"; readonly owner: string }
 
@@ -39,19 +36,13 @@ const execute = (store: InboxStore.InboxStore["Service"], operation: Operation):
       return Effect.map(store.claim(operation.claim), (partitions) =>
         partitions.map(({ key, updates }) => ({
           key,
-          updates: updates.map(({ attempts, crashes, id, journal }) => ({ attempts, crashes, id, journal }))
+          updates: updates.map(({ attempts, crashes, id }) => ({ attempts, crashes, id }))
         }))
       )
     case "commit":
       return store.commit(operation.commits)
-    case "record":
-      return store.journal.record(operation.records)
     case "getState":
       return store.state.get(operation.keys)
-    case "writeState":
-      return store.state.write(operation.writes)
-    case "changeTimers":
-      return Effect.as(store.timers.change(operation.changes), null)
     case "renew":
       return store.renew(operation.owner, operation.leaseDuration)
     case "release":

@@ -1,5 +1,5 @@
-import type { JournalEntry, RecordResult, StoredState } from "@colloquy/core/HandlingStore"
-import type * as InboxStore from "@colloquy/core/InboxStore"
+import type { StoredState } from "@colloquy/core/inbox/HandlingStore"
+import type * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -18,14 +18,10 @@ interface Results {
       readonly id: string
       readonly attempts: number
       readonly crashes: number
-      readonly journal?: ReadonlyArray<JournalEntry>
     }>
   }>
   readonly commit: ReadonlyArray<InboxStore.CommitResult>
-  readonly record: ReadonlyArray<RecordResult>
   readonly getState: ReadonlyArray<StoredState | null>
-  readonly writeState: boolean
-  readonly changeTimers: null
   readonly renew: ReadonlyArray<string>
   readonly release: null
 }

@@ -1,6 +1,6 @@
 /** What tests of a store ask it to do. */
 import { QueuedUpdate } from "@colloquy/core"
-import type * as InboxStore from "@colloquy/core/InboxStore"
+import type * as InboxStore from "@colloquy/core/inbox/InboxStore"
 
 type Store = InboxStore.InboxStore["Service"]
 

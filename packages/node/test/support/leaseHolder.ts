@@ -2,7 +2,7 @@
  * Claims updates of the inbox PREFIX in Redis and begins the first two of them, until its parent kills or freezes it:
  * `node leaseHolder.ts PREFIX`. Each line of the input commits all of them as completed, and prints the result.
  */
-import * as InboxStore from "@colloquy/core/InboxStore"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { RedisInboxStore } from "@colloquy/node"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"

@@ -7,20 +7,24 @@ import { until } from "./webhooks.ts"
 
 const script = fileURLToPath(new URL("../fixtures/bot.ts", import.meta.url))
 
-/** Starts the program in a child process, with a limit of open files if it is given. */
-export const start = (program: string, maxFiles?: number) =>
+/** Starts the program in a child process, with a limit of open files if it is given, and with further variables. */
+export const start = (program: string, maxFiles?: number, env: Readonly<Record<string, string>> = {}) =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      const child = spawn("sh", [
-        "-c",
-        `${maxFiles === undefined ? "" : `ulimit -n ${maxFiles}; `}exec "$@"`,
+      const child = spawn(
         "sh",
-        process.execPath,
-        ...(process.versions["deno"] === undefined ? [] : ["run", "--allow-all"]),
-        "--conditions=source",
-        script,
-        program
-      ])
+        [
+          "-c",
+          `${maxFiles === undefined ? "" : `ulimit -n ${maxFiles}; `}exec "$@"`,
+          "sh",
+          process.execPath,
+          ...(process.versions["deno"] === undefined ? [] : ["run", "--allow-all"]),
+          "--conditions=source",
+          script,
+          program
+        ],
+        { env: { ...process.env, ...env } }
+      )
       let output = ""
       const onData = (chunk: Buffer) => {
         output += chunk.toString()

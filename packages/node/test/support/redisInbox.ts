@@ -1,4 +1,4 @@
-import * as InboxStore from "@colloquy/core/InboxStore"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { RedisInboxStore } from "@colloquy/node"
 import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-import * as InboxStore from "@colloquy/core/InboxStore"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

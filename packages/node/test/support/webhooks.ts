@@ -1,5 +1,5 @@
 import { Inbox, Webhook } from "@colloquy/core"
-import * as InboxStore from "@colloquy/core/InboxStore"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"

@@ -1,4 +1,4 @@
-import { Members, Messages, Platform } from "@colloquy/core"
+import { Chats, Members, Messages, Platform } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -431,6 +431,21 @@ assumes(
     yield* messageNotFound(PATCH(`/chats/${group.chat_id}`, { title: "New", description: "New", pin: "mid.0" }))
     yield* invalid(PATCH(`/chats/${group.chat_id}`, { title: "New", icon: { token: "unknown" } }))
     assert.strictEqual((yield* GET(`/chats/${group.chat_id}`)).text, before.text)
+  })
+)
+
+assumes(
+  "C",
+  "PATCH /chats/{chatId}",
+  "A description alone is accepted; a fault rejects it with an error in a body of status 200, which is no success",
+  Effect.gen(function* () {
+    const { group } = yield* Scene.make
+    const edit = Chats.edit({ chat_id: group.chat_id, description: "We read" })
+    assert.strictEqual((yield* edit).description, "We read")
+    yield* Emulator.setFaults([{ endpoint: "Chats.edit", body: { success: false, message: "Something went wrong" } }])
+    const error = yield* Effect.flip(edit)
+    assert.strictEqual(error._tag, "OperationRejected")
+    assert.include(error.message, "Something went wrong")
   })
 )
 

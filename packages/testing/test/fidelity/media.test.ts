@@ -1,4 +1,5 @@
-import { type Upload, Uploads } from "@colloquy/core"
+import { type Upload, Uploads, UploadSource } from "@colloquy/core"
+import { Emulator } from "@colloquy/testing"
 import { assert } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -7,7 +8,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as TestClock from "effect/testing/TestClock"
 import { assumes, says } from "../support/fidelity.ts"
 import { m4a, moovLast, mp3, mp4, png, variableMp3, wav } from "../support/media.ts"
-import { GET, POST, succeeds } from "../support/http.ts"
+import { DELETE, GET, invalid, POST, PUT, succeeds } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
 type Content = string | Uint8Array<ArrayBuffer>
@@ -117,6 +118,45 @@ assumes(
     ] as const
     const not = "415 upload.extension"
     for (const [type, ...files] of foreign) assert.deepStrictEqual(yield* refusals(type, files), [not, not, "taken"])
+  })
+)
+
+assumes(
+  "C",
+  "Limits",
+  "A .wav is accepted, as documented; a fault refuses it with 415, and the client fails without another attempt",
+  Effect.gen(function* () {
+    const upload = Uploads.upload({ type: "audio", source: UploadSource.bytes(wav(1)), name: "a.wav" })
+    assert.strictEqual((yield* upload).type, "audio")
+    yield* Emulator.setFaults([{ method: "POST", path: "/upload/*", status: 415 }])
+    const before = (yield* Emulator.requests).length
+    const error = yield* Effect.flip(upload)
+    assert.isTrue(error._tag === "UploadFailed" && error.reason._tag === "Rejected" && error.reason.status === 415)
+    assert.lengthOf(yield* Emulator.requests, before + 2)
+  })
+)
+
+assumes(
+  "B",
+  "Message",
+  "A file is stored until the last message with it is removed; then its token is rejected with 400",
+  Effect.gen(function* () {
+    const { dialog, group, message } = yield* Scene.make
+    const path = `/messages?chat_id=${group.chat_id}`
+    const attachments = [{ type: "image", payload: { token: yield* Scene.uploadImage } }]
+    const removed = (answer: { readonly at: (path: string) => unknown }) =>
+      DELETE(`/messages?message_id=${String(answer.at("message.body.mid"))}`)
+    const first = yield* succeeds(POST(path, { attachments }))
+    const second = yield* succeeds(POST(`/messages?chat_id=${dialog.chat_id}`, { attachments }))
+    yield* removed(first)
+    const link = { type: "forward", mid: second.at("message.body.mid") }
+    const forward = yield* succeeds(POST(path, { link }))
+    yield* removed(second)
+    yield* succeeds(PUT(`/messages?message_id=${Scene.midOf(message)}`, { attachments }))
+    yield* removed(forward)
+    yield* succeeds(PUT(`/messages?message_id=${Scene.midOf(message)}`, { text: "edited" }))
+    yield* succeeds(DELETE(`/messages?message_id=${Scene.midOf(message)}`))
+    yield* invalid(POST(path, { attachments }))
   })
 )
 

@@ -1,4 +1,4 @@
-import { Keyboard, type Message, Messages } from "@colloquy/core"
+import { Keyboard, type Message, Messages, Platform } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -252,6 +252,25 @@ assumes(
 
 assumes(
   "B",
+  "POST /messages",
+  "A forward from a chat that prohibits forwarding returns 403 chat.denied with a text that says so; a reply is sent",
+  Effect.gen(function* () {
+    const { dialog, group, owner, visitor } = yield* Scene.make
+    const closed = yield* Emulator.chat({ owner, members: [visitor], bot: { admin: true }, allowsForwarding: false })
+    const mid = midOf(yield* visitor.send(closed, "hi"))
+    const { at } = yield* denied(POST(`/messages?chat_id=${group.chat_id}`, { link: { type: "forward", mid } }))
+    assert.strictEqual(at("message"), Platform.messageForwardingProhibited)
+    yield* succeeds(POST(`/messages?chat_id=${closed.chat_id}`, { text: "ho", link: { type: "reply", mid } }))
+    const link = { type: "forward" as const, mid }
+    const { reason } = yield* Effect.flip(visitor.send(dialog, "", { link }))
+    assert.strictEqual(reason, "forwarding from that chat is prohibited")
+    const error = yield* Effect.flip(Messages.send({ chat_id: group.chat_id, link }))
+    assert.strictEqual(error._tag, "Forbidden")
+  })
+)
+
+assumes(
+  "B",
   "Message",
   "The body of a message that only forwards another has mid, seq and an empty text, by which a bot can edit, pin and remove it",
   Effect.gen(function* () {
@@ -414,6 +433,33 @@ assumes(
     const text = '<a href="https://e.example">b</a>'
     const { at } = yield* POST(`/messages?chat_id=${group.chat_id}`, { text, format: "html" })
     assert.deepStrictEqual(at("message.body.markup"), [{ type: "link", from: 0, length: 1, url: "https://e.example" }])
+  })
+)
+
+assumes(
+  "C",
+  "Message",
+  "A quote is recognized; with the fault `quote_markup` only its text remains, with the other markup",
+  Effect.gen(function* () {
+    const { group, visitor } = yield* Scene.make
+    const path = `/messages?chat_id=${group.chat_id}`
+    const quotes = [
+      { text: "> a **b**", format: "markdown" as const },
+      { text: "<blockquote>a <b>b</b></blockquote>", format: "html" as const }
+    ]
+    const strong = { type: "strong", from: 2, length: 1 }
+    for (const quote of quotes) {
+      yield* Emulator.setFaults([])
+      const markup = (yield* succeeds(POST(path, quote))).at("message.body.markup")
+      assert.deepStrictEqual(markup, [{ type: "quote", from: 0, length: 3 }, strong])
+      yield* Emulator.setFaults([{ quote_markup: "absent" }])
+      const { at } = yield* succeeds(POST(path, quote))
+      assert.deepStrictEqual([at("message.body.text"), at("message.body.markup")], ["a b", [strong]])
+    }
+    yield* Emulator.setFaults([{ quote_markup: "absent", update_type: "message_created" }])
+    yield* visitor.send(group, "> c", { format: "markdown" })
+    const updates = yield* GET("/updates?timeout=0&types=message_created")
+    assert.deepStrictEqual(Object.keys(updates.at("updates.0.message.body") as object), ["mid", "seq", "text"])
   })
 )
 
@@ -817,6 +863,18 @@ assumes(
     ]
     const { at } = yield* succeeds(sendKeyboard(rows))
     assert.deepStrictEqual(at("message.body.attachments.0.payload.buttons"), rows)
+  })
+)
+
+assumes(
+  "B",
+  "Request-side message body (NewMessageBody)",
+  "The web_app of a button is required, has at most 1024 characters, and an address starts with https://",
+  Effect.gen(function* () {
+    const app = (web_app?: string) => sendKeyboard([[{ type: "open_app", text: "a", ...(web_app && { web_app }) }]])
+    const address = `https://${"a".repeat(1016)}`
+    for (const web_app of ["my_bot", address]) yield* succeeds(app(web_app))
+    for (const web_app of [undefined, `${address}a`, "http://app.example"]) yield* invalid(app(web_app))
   })
 )
 

@@ -1,5 +1,5 @@
 import { Json } from "@colloquy/core"
-import type { EmulatorEvent } from "@colloquy/testing/EmulatorEvent"
+import type { EmulatorEvent } from "@colloquy/testing/emulator/EmulatorEvent"
 import * as Effect from "effect/Effect"
 import * as Sse from "effect/encoding/Sse"
 import * as HttpClient from "effect/http/HttpClient"

@@ -1,4 +1,4 @@
-import type { BotApi } from "@colloquy/core/BotApi"
+import type { BotApi } from "@colloquy/core/client/BotApi"
 import { Emulator } from "@colloquy/testing"
 import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 import { Update } from "@colloquy/core"
-import * as Endpoints from "@colloquy/core/Endpoints"
-import * as OpenApi from "@colloquy/core/OpenApi"
+import * as Endpoints from "@colloquy/core/endpoints/Endpoints"
+import * as OpenApi from "@colloquy/core/tools/OpenApi"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"

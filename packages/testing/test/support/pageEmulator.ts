@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { setTimeout } from "node:timers/promises"
-import { StoppableClock } from "../../src/internal/command/clock.ts"
+import { StoppableClock } from "../../src/emulator/internal/command/clock.ts"
 import type { Json as Parsed } from "./control.ts"
 
 const send = async (method: string, url: string, body: unknown, headers: Record<string, string>): Promise<Parsed> => {

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { afterEach, assert, vi } from "vitest"
-import type * as FaultInjection from "../../src/internal/http/faultInjection.ts"
+import type * as FaultInjection from "../../src/emulator/internal/http/faultInjection.ts"
 
 interface Answer {
   readonly endpoint: string
@@ -12,7 +12,7 @@ interface Answer {
 export const answers = new Map<string, Answer>()
 
 // Records the responses of the emulator before faults and interceptors change them.
-vi.mock("../../src/internal/http/faultInjection.ts", async (load) => {
+vi.mock("../../src/emulator/internal/http/faultInjection.ts", async (load) => {
   const original = (await load()) as typeof FaultInjection
   return {
     ...original,

@@ -150,7 +150,7 @@ const One = ({ attachment }: { readonly attachment: Attachment }) => {
   }
 }
 
-/** What a message has besides its text and its keyboard. */
+/** The attachments of a message, without its keyboard. */
 export const Attachments = ({ list }: { readonly list: ReadonlyArray<Attachment> }) => {
   const shown = list.filter(({ type }) => type !== "inline_keyboard")
   if (shown.length === 0) return null

@@ -66,7 +66,7 @@ const roleOf = ({ is_admin, is_owner, permissions }: Member): string => {
   return is_admin === true ? `administrator: ${(permissions ?? []).join(", ")}` : "member"
 }
 
-/** The members of a chat, their rights, and what a person can change. */
+/** The members of a chat, their rights, and the changes that a person can make. */
 export const ChatInfo = ({
   onClose,
   person,

@@ -9,7 +9,7 @@ import type { ChatView } from "../types.ts"
 import { type Draft, upload } from "./files.ts"
 import { ContactForm, PlaceForm } from "./forms.tsx"
 
-/** The commands of the bots in a chat that begin with what is typed. */
+/** The commands of the bots in a chat that begin with the typed text. */
 const suggestionsFor = ({ members }: ChatView, text: string) => {
   const [, typed] = /^\/(\S*)$/.exec(text) ?? []
   if (typed === undefined) return []
@@ -42,7 +42,7 @@ const Drafts = ({
     </ul>
   )
 
-/** What a draft is as an attachment of `POST /messages`. */
+/** A draft as an attachment of `POST /messages`. */
 const toAttachment = ({ name, size, token, type }: Draft) => ({
   type,
   payload: { token },
@@ -80,7 +80,7 @@ export const Composer = ({
   const suggestions = suggestionsFor(chat, text.value)
   const selected = suggestions.length === 0 ? -1 : Math.min(chosen.value, suggestions.length - 1)
 
-  // Before the quote is painted, so that what is typed then goes to the field.
+  // The focus moves before the quote is painted, so that the field receives all further keys.
   useLayoutEffect(() => {
     if (edited !== undefined) text.value = edited.message.body?.text ?? ""
     if (edited !== undefined || replied !== undefined) field.current?.focus()
@@ -266,7 +266,7 @@ export const Composer = ({
   )
 }
 
-/** Takes files that are dropped on the conversation. */
+/** Receives files that are dropped on the conversation. */
 const DropZone = ({ onFiles }: { readonly onFiles: (files: ReadonlyArray<File>) => void }) => {
   const marker = useRef<HTMLDivElement>(null)
   const [isOver, setOver] = useState(false)

@@ -1,4 +1,4 @@
-import type { Button } from "@colloquy/core/Keyboard"
+import type { Button } from "@colloquy/core/model/Keyboard"
 import { copyText } from "../parts/clipboard.ts"
 import { safeUrl } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"

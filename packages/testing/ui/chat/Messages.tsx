@@ -26,7 +26,7 @@ interface ChunkProps {
   readonly onJump: (mid: string) => void
 }
 
-/** Renders its messages only near the screen. Elsewhere it is as high as it was. */
+/** Renders its messages only near the screen. Elsewhere, an empty element has their last height. */
 const ChunkView = memo(({ chunk, isLast, log, onJump, pane, previous }: ChunkProps) => {
   const element = useRef<HTMLDivElement>(null)
   const isNear = useSignal(isLast)
@@ -131,7 +131,7 @@ const moveFocus = (list: HTMLElement, event: KeyboardEvent): void => {
   next.scrollIntoView({ block: "nearest" })
 }
 
-/** The messages of a chat. The list follows new messages while it is at its end. */
+/** The messages of a chat. A list at its end follows new messages. */
 export const Messages = ({ log, pane }: { readonly log: ChatLog; readonly pane: Pane }) => {
   const list = useRef<HTMLDivElement>(null)
   const isAtEnd = useSignal(true)

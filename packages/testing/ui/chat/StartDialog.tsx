@@ -3,7 +3,7 @@ import { Modal } from "../parts/Modal.tsx"
 import { readState } from "../events.ts"
 import { act, nameOf, openChat, type Pane } from "../store.ts"
 
-/** Starts a bot, with the payload of a deep link if there is one. */
+/** Starts a bot, with the optional payload of a deep link. */
 export const StartDialog = ({
   bot_id,
   pane,

@@ -4,7 +4,7 @@ import { act, chats, hasRight, openTool, type Pane, requestFilter } from "../sto
 import { forwarding } from "./forwarding.ts"
 import type { Shown } from "../types.ts"
 
-/** What a person can do with a message. */
+/** The actions of a person on a message. */
 export const messageItems = (
   pane: Pane,
   item: Shown,

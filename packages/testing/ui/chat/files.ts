@@ -1,6 +1,6 @@
 import { act, toast } from "../store.ts"
 
-/** A file that is attached to the message that is being written. */
+/** A file that is attached to the message in the composer. */
 export interface Draft {
   readonly id: number
   readonly name: string

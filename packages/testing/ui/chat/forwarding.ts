@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals"
 import type { Pane } from "../store.ts"
 
-/** The message for which a person chooses the chat to forward it to. */
+/** The message to forward, while a person chooses the target chat. */
 export const forwarding = signal<{ readonly pane: Pane; readonly mid: string } | undefined>(undefined)

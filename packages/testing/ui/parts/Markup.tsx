@@ -1,4 +1,4 @@
-import type { MarkupElement } from "@colloquy/core/Markup"
+import type { MarkupElement } from "@colloquy/core/model/Markup"
 import type { VNode } from "preact"
 import { nameOf } from "../store.ts"
 import { safeUrl } from "./format.ts"

@@ -6,10 +6,10 @@ export interface MenuItem {
   readonly isDangerous?: boolean
 }
 
-/** The free space that a menu keeps around it, in pixels. */
+/** The free space around a menu, in pixels. */
 const margin = 8
 
-/** Places the menu of a message inside of the list: above or below its button, where there is more room. */
+/** Places the menu of a message inside of the list: above or below its button, on the side with more space. */
 const fit = (menu: HTMLElement): void => {
   const frame = menu.closest(".messages")?.getBoundingClientRect()
   if (frame === undefined) return
@@ -38,7 +38,7 @@ export const Menu = ({
   const restore = () => {
     if (before.current instanceof HTMLElement && before.current.isConnected) before.current.focus()
   }
-  // Before the menu is painted, so that the focus does not move away from what was chosen meanwhile.
+  // The focus moves before the menu is painted, so that a later choice of the user keeps the focus.
   useLayoutEffect(() => {
     fit(menu.current!)
     menu.current?.querySelector("button")?.focus()

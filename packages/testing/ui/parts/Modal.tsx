@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { Icon } from "./Icon.tsx"
 
-/** A dialog. Escape and a click beside it close it, and the focus returns to where it was. */
+/** A dialog. Escape or a click outside closes the dialog, and the focus returns to the previous element. */
 export const Modal = ({
   children,
   onClose,

@@ -20,7 +20,7 @@ export const dayOf = (at: number): string => {
   return `${date.getDate()} ${months[date.getMonth()]} ${date.getFullYear()}`
 }
 
-/** The day, if it is another one than today. */
+/** The time of today, or the day. */
 export const shortDate = (at: number): string =>
   dayOf(at) === dayOf(emulatorNow()) ? timeOf(at) : dayOf(at).replace(/ \d+$/, "")
 
@@ -41,7 +41,7 @@ export const sizeOf = (bytes: number): string => {
   return bytes < 1024 ** 3 ? `${(bytes / 1024 ** 2).toFixed(1)} MB` : `${(bytes / 1024 ** 3).toFixed(2)} GB`
 }
 
-/** The URL, if it is safe to open. */
+/** The URL, or `undefined` for an unsafe URL. */
 export const safeUrl = (url: string | null | undefined): string | undefined => {
   if (url == null || !URL.canParse(url)) return undefined
   return ["http:", "https:", "mailto:", "tel:"].includes(new URL(url).protocol) ? url : undefined

@@ -1,4 +1,4 @@
-import type { MarkupElement } from "@colloquy/core/Markup"
+import type { MarkupElement } from "@colloquy/core/model/Markup"
 
 interface Span {
   readonly from: number
@@ -6,7 +6,7 @@ interface Span {
   readonly element: MarkupElement
 }
 
-/** The most spans of a text that are shown. */
+/** Maximum number of spans of a text that are shown. */
 const maxSpans = 500
 
 const spansOf = (markup: ReadonlyArray<MarkupElement> | null | undefined): ReadonlyArray<Span> =>
@@ -46,7 +46,10 @@ const nestFrom = <A>(
   ]
 }
 
-/** Nests the markup of a text: the longest element that begins first is the outermost. One that crosses another is split. */
+/**
+ * Nests the markup of a text: the longest element that begins first is the outermost. An element that crosses another
+ * is split.
+ */
 export const nest = <A>(
   text: string,
   markup: ReadonlyArray<MarkupElement> | null | undefined,

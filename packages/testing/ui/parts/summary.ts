@@ -1,6 +1,6 @@
 import type { Message } from "../types.ts"
 
-/** What a message contains in a few words: its text, or the types of its attachments. */
+/** The summary of a message: its text, or the types of its attachments. */
 export const summaryOf = ({
   body,
   link

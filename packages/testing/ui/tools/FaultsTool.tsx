@@ -85,7 +85,7 @@ const Effects = ({ effect }: { readonly effect: Effect }) => {
   }
 }
 
-/** Adds faults, and shows what they struck. */
+/** Adds faults, and shows their targets. */
 export const FaultsTool = () => {
   const [effect, setEffect] = useState<Effect>("status")
   const rules = faults.value.map(({ rule }) => rule)

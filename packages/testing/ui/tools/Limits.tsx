@@ -37,7 +37,7 @@ const Gauge = ({
   </div>
 )
 
-/** How much of each limit is used, and what was refused. */
+/** The usage of each limit, and the refused requests. */
 export const LimitGauges = () => {
   useEffect(() => void readLimits().catch(() => undefined), [])
   const view = limits.value

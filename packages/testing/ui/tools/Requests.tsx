@@ -1,6 +1,6 @@
 import { memo } from "preact/compat"
 import { useState } from "preact/hooks"
-import * as Json from "@colloquy/core/Json"
+import * as Json from "@colloquy/core/base/Json"
 import { call } from "../api.ts"
 import { copyText } from "../parts/clipboard.ts"
 import { durationOf, preciseTime } from "../parts/format.ts"
@@ -10,7 +10,7 @@ import { curlOf } from "./curl.ts"
 
 type RequestEvent = EventOf<"request">
 
-/** JSON with line breaks. Exact integers stay as they are. */
+/** JSON with line breaks. Exact integers do not change. */
 export const pretty = (value: unknown): string => {
   if (typeof value === "string") return value
   const compact = Json.stringify(value)

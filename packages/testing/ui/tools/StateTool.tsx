@@ -1,4 +1,4 @@
-import * as Json from "@colloquy/core/Json"
+import * as Json from "@colloquy/core/base/Json"
 import { useRef } from "preact/hooks"
 import { type Request, journalUrl } from "../api.ts"
 import { act, chats, state, toast } from "../store.ts"

@@ -1,4 +1,4 @@
-import * as Json from "@colloquy/core/Json"
+import * as Json from "@colloquy/core/base/Json"
 import type { RequestView } from "../types.ts"
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

@@ -1,6 +1,6 @@
 import { Command, Handler, Keyboard, LiveMessage, Messages, Updates } from "@colloquy/core"
-import * as Assistant from "@colloquy/core/Assistant"
-import * as OpenAiModel from "@colloquy/core/OpenAiModel"
+import * as Assistant from "@colloquy/core/live/Assistant"
+import * as OpenAiModel from "@colloquy/core/live/OpenAiModel"
 import { Config, Effect, Layer, Option, Stream } from "effect"
 import { AiError, LanguageModel, type Response } from "effect/ai"
 import { FetchHttpClient } from "effect/http"
@@ -12,7 +12,7 @@ const forget = Command.make("forget", { description: "Forgets what was said" }).
   Effect.andThen(Helper.history.clear, Messages.reply(update, "I have forgotten what we said."))
 )
 
-// The answer grows while the model writes it.
+// The answer grows while the model writes.
 const chat = Handler.on("message_created", (update) =>
   Helper.reply(update, {
     keyboard: Keyboard.make([LiveMessage.stopButton("Stop")]),

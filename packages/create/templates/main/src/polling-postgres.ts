@@ -6,7 +6,11 @@ import { bot } from "./bot.ts"
 
 const database = PgClient.layerConfig({ url: Config.Redacted("DATABASE_URL") })
 
-const postgres = Inbox.layer().pipe(Layer.provide(SqlInboxStore.layer()), Layer.provide(database))
+const postgres = Inbox.layer().pipe(
+  Layer.provide(SqlInboxStore.layer()),
+  Layer.provide(database),
+  NodeBot.untilAvailable("PostgreSQL")
+)
 
 const sqlite = NodeInbox.layerConfig()
 

@@ -10,7 +10,8 @@ export const toRow = (update: Update.Of<"message_created">) => ({
 
 export type Row = ReturnType<typeof toRow>
 
-// An update is acknowledged when the batch that contains it is stored. After a crash, what was not acknowledged comes again.
+// An update is acknowledged when its batch is stored. After a crash, updates without an acknowledgement are delivered
+// again.
 export const archive = <E>(store: (rows: ReadonlyArray<Row>) => Effect.Effect<void, E>) =>
   Updates.deliveries({ perChat: "unbounded" }).pipe(
     Deliveries.on("message_created"),

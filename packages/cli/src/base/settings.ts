@@ -1,0 +1,96 @@
+import * as Flag from "effect/cli/Flag"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { readFileSync } from "node:fs"
+import { resolve } from "node:path"
+import { parseEnv } from "node:util"
+import { codeOf } from "./network.ts"
+import { type CommandFailed, invalid, toFailure, type Variables } from "./failure.ts"
+
+/** Where the command runs: its environment variables and its folder. */
+export class Process extends Context.Service<Process, { readonly env: Variables; readonly cwd: string }>()(
+  "@colloquy/cli/Process"
+) {}
+
+export const isJson = GlobalFlag.Setting("json")({
+  flag: Flag.Boolean("json").pipe(
+    Flag.withoutNegation,
+    Flag.withDefault(false),
+    Flag.withDescription("Prints JSON: an object, or one object in each line")
+  )
+})
+
+// Node takes `--env-file` for itself, also behind the name of a script.
+export const envFile = GlobalFlag.Setting("env")({
+  flag: Flag.String("env").pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription(
+      "File with the settings of the bot. Variables of the environment take precedence. Default: .env, if it exists"
+    ),
+    Flag.optional
+  )
+})
+
+export const storeKinds = ["sqlite", "postgres", "redis"] as const
+
+export type StoreKind = (typeof storeKinds)[number]
+
+export const store = GlobalFlag.Setting("store")({
+  flag: Flag.Literals("store", storeKinds).pipe(
+    Flag.withDescription(
+      "Where the bot stores its data: the file BOT_INBOX, DATABASE_URL or REDIS_URL. Default: postgres if DATABASE_URL is set, otherwise sqlite"
+    ),
+    Flag.optional
+  )
+})
+
+export const prefix = GlobalFlag.Setting("prefix")({
+  flag: Flag.String("prefix").pipe(
+    Flag.withDefault("colloquy"),
+    Flag.withDescription("Prefix of the tables or keys of the bot. Default: colloquy")
+  )
+})
+
+export const globalFlags = [isJson, envFile, store, prefix] as const
+
+export type GlobalFlags =
+  | Context.Service.Identifier<typeof isJson>
+  | Context.Service.Identifier<typeof envFile>
+  | Context.Service.Identifier<typeof store>
+  | Context.Service.Identifier<typeof prefix>
+
+const readVariables = (cwd: string, file: Option.Option<string>): Effect.Effect<Variables, CommandFailed> =>
+  Effect.suspend((): Effect.Effect<Variables, CommandFailed> => {
+    const path = Option.getOrElse(file, () => ".env")
+    const read = Result.try(() => parseEnv(readFileSync(resolve(cwd, path), "utf8")))
+    if (Result.isSuccess(read)) return Effect.succeed(read.success)
+    if (codeOf(read.failure) !== "ENOENT") {
+      return Effect.fail(invalid(`--env ${path}: cannot be read: ${toFailure(read.failure).message}`))
+    }
+    return Option.isNone(file) ? Effect.succeed({}) : Effect.fail(invalid(`--env ${path}: the file does not exist.`))
+  })
+
+const defined = (env: Variables): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== "")
+  )
+
+/** The settings of the bot: the variables of the environment, then the variables of the file. */
+export const variables: Effect.Effect<
+  Readonly<Record<string, string>>,
+  CommandFailed,
+  Process | Context.Service.Identifier<typeof envFile>
+> = Effect.gen(function* () {
+  const { cwd, env } = yield* Process
+  return { ...defined(yield* readVariables(cwd, yield* envFile)), ...defined(env) }
+})
+
+/** Provides the settings of the bot to `Config`. */
+export const withSettings = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(variables, (env) =>
+    Effect.provideService(effect, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
+  )

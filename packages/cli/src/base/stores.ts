@@ -1,0 +1,176 @@
+import type * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
+import type * as ChatStore from "@colloquy/core/bot/ChatStore"
+import * as Inbox from "@colloquy/core/inbox/Inbox"
+import * as NodeInbox from "@colloquy/node/inbox/NodeInbox"
+import * as NodeSqlite from "@colloquy/node/base/NodeSqlite"
+import * as SqlBroadcastStore from "@colloquy/node/broadcast/SqlBroadcastStore"
+import * as SqlChatStore from "@colloquy/node/bot/SqlChatStore"
+import * as SqlInboxStore from "@colloquy/node/inbox/SqlInboxStore"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Redis from "effect/persistence/Redis"
+import * as Redacted from "effect/Redacted"
+import * as SqlClient from "effect/sql/SqlClient"
+import type * as SqlError from "effect/sql/SqlError"
+import { existsSync } from "node:fs"
+import { resolve } from "node:path"
+import { type CommandFailed, failed, invalid, toFailure } from "./failure.ts"
+import { codeOf } from "./network.ts"
+import { prefix, Process, store, type StoreKind, variables } from "./settings.ts"
+
+/** The place where the bot stores its data. */
+export interface Place {
+  readonly kind: StoreKind
+  readonly prefix: string
+  /** The path of the SQLite file, or the URL of the server. */
+  readonly at: string
+}
+
+const required = (env: Readonly<Record<string, string>>, name: string, kind: StoreKind) => {
+  const value = env[name]
+  return value === undefined
+    ? Effect.fail(invalid(`--store ${kind} needs the setting ${name}. Set it in the environment or in .env.`))
+    : Effect.succeed(value)
+}
+
+/** A driver rejects another URL without naming the setting. */
+const checkUrl = (setting: string, url: string, pattern: RegExp, example: string): Effect.Effect<void, CommandFailed> =>
+  pattern.test(url) && URL.canParse(url) ? Effect.void : Effect.fail(invalid(`${setting} must look like ${example}.`))
+
+/** The place that the flags and the settings name. */
+export const place = Effect.gen(function* () {
+  const env = yield* variables
+  const { cwd } = yield* Process
+  const names = { prefix: yield* prefix }
+  const kind = Option.getOrElse(yield* store, () => (env["DATABASE_URL"] === undefined ? "sqlite" : "postgres"))
+  switch (kind) {
+    case "sqlite":
+      return { ...names, kind, at: resolve(cwd, yield* NodeInbox.filename) } satisfies Place
+    case "postgres":
+      return { ...names, kind, at: yield* required(env, "DATABASE_URL", kind) } satisfies Place
+    case "redis":
+      return { ...names, kind, at: yield* required(env, "REDIS_URL", kind) } satisfies Place
+  }
+})
+
+const postgres = (url: string) =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.andThen(
+        checkUrl("DATABASE_URL", url, /^postgres(ql)?:/, "postgres://user:password@host:5432/database"),
+        Effect.promise(() => import("@effect/sql-pg/PgClient"))
+      ),
+      (PgClient) => PgClient.layer({ url: Redacted.make(url), connectTimeout: "5 seconds", maxConnections: 2 })
+    )
+  )
+
+const missingFile = (file: string) =>
+  failed(
+    `There is no SQLite file ${file}. Run the command in the folder of the bot, set BOT_INBOX to the file of the bot, or ` +
+      "choose --store postgres or --store redis. The data of a bot whose inbox is in memory cannot be read by another process."
+  )
+
+/** The SQL database of a place. A missing database is not created. */
+export const sqlOf = ({ at, kind }: Place): Layer.Layer<SqlClient.SqlClient, CommandFailed> => {
+  const client: Layer.Layer<SqlClient.SqlClient, unknown> =
+    kind === "postgres"
+      ? postgres(at)
+      : Layer.unwrap(
+          Effect.suspend(() =>
+            existsSync(at) ? Effect.succeed(NodeSqlite.layer({ filename: at })) : Effect.fail(missingFile(at))
+          )
+        )
+  return client.pipe(Layer.catch((error) => Layer.effectContext(Effect.fail(toFailure(error)))))
+}
+
+/** The Redis of a place. */
+export const redisOf = ({ at }: Place): Layer.Layer<Redis.Redis, CommandFailed> =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.andThen(
+        checkUrl("REDIS_URL", at, /^rediss?:/, "redis://user:password@host:6379"),
+        Effect.promise(() => import("@effect/platform-node/NodeRedis"))
+      ),
+      (NodeRedis) => NodeRedis.layer({ url: at, socket: { connectTimeout: 5000, reconnectStrategy: false } })
+    )
+  ).pipe(Layer.catch((error) => Layer.effectContext(Effect.fail(toFailure(error)))))
+
+const isMissingTable = ({ reason: { cause } }: SqlError.SqlError): boolean =>
+  codeOf(cause) === "42P01" || (cause instanceof Error && cause.message.startsWith("no such table"))
+
+/** Whether the tables of a store exist. */
+const hasTable = (place: Place, table: string) =>
+  SqlClient.SqlClient.use((sql) =>
+    sql`SELECT 1 FROM ${sql(`${place.prefix}_${table}`)} WHERE 1 = 0`.pipe(
+      Effect.as(true),
+      Effect.catchIf(isMissingTable, () => Effect.succeed(false)),
+      Effect.mapError(toFailure)
+    )
+  )
+
+const stores = {
+  inbox: { table: "inbox_updates", what: "inbox" },
+  chats: { table: "chats", what: "chats" },
+  broadcasts: { table: "broadcasts", what: "broadcasts" }
+} as const
+
+const missingTable = ({ kind, prefix, at }: Place, what: string) =>
+  failed(
+    `The ${kind === "sqlite" ? `file ${at}` : "database"} has no ${what} of a bot with the prefix "${prefix}". Set --prefix to ` +
+      `that of the bot; a bot that keeps its ${what} in memory or elsewhere has nothing to read here.`
+  )
+
+const existing =
+  (name: keyof typeof stores) =>
+  <A, E, R>(place: Place, layer: Layer.Layer<A, E, R>) =>
+    Layer.unwrap(
+      Effect.flatMap(hasTable(place, stores[name].table), (exists) =>
+        exists ? Effect.succeed(layer) : Effect.fail(missingTable(place, stores[name].what))
+      )
+    )
+
+const atPlace = <A, E, R>(make: (place: Place) => Layer.Layer<A, E, R>) => Layer.unwrap(Effect.map(place, make))
+
+/** The inbox of the bot. */
+export const inbox = atPlace((place) =>
+  place.kind === "redis"
+    ? Inbox.layer().pipe(
+        Layer.provide(
+          Layer.unwrap(
+            Effect.map(
+              Effect.promise(() => import("@colloquy/node/inbox/RedisInboxStore")),
+              (RedisInboxStore) => RedisInboxStore.layer({ prefix: place.prefix })
+            )
+          )
+        ),
+        Layer.provide(redisOf(place))
+      )
+    : existing("inbox")(place, Inbox.layer().pipe(Layer.provide(SqlInboxStore.layer({ prefix: place.prefix })))).pipe(
+        Layer.provide(sqlOf(place))
+      )
+)
+
+/** The chats of the bot. */
+export const chats = atPlace((place): Layer.Layer<ChatStore.ChatStore, unknown> =>
+  place.kind === "redis"
+    ? Layer.unwrap(
+        Effect.map(
+          Effect.promise(() => import("@colloquy/node/bot/RedisChatStore")),
+          (RedisChatStore) => RedisChatStore.layer({ prefix: place.prefix })
+        )
+      ).pipe(Layer.provide(redisOf(place)))
+    : existing("chats")(place, SqlChatStore.layer({ prefix: place.prefix })).pipe(Layer.provide(sqlOf(place)))
+)
+
+/** The broadcasts of the bot. */
+export const broadcasts = atPlace((place): Layer.Layer<BroadcastStore.BroadcastStore, unknown> =>
+  place.kind === "redis"
+    ? Layer.unwrap(
+        Effect.map(
+          Effect.promise(() => import("@colloquy/node/broadcast/RedisBroadcastStore")),
+          (RedisBroadcastStore) => RedisBroadcastStore.layer({ prefix: place.prefix })
+        )
+      ).pipe(Layer.provide(redisOf(place)))
+    : existing("broadcasts")(place, SqlBroadcastStore.layer({ prefix: place.prefix })).pipe(Layer.provide(sqlOf(place)))
+)

@@ -1,0 +1,315 @@
+import type * as Broadcast from "@colloquy/core/broadcast/Broadcast"
+import * as Broadcasts from "@colloquy/core/broadcast/Broadcasts"
+import { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
+import * as ChatRecord from "@colloquy/core/bot/ChatRecord"
+import * as ChatStore from "@colloquy/core/bot/ChatStore"
+import * as Inbox from "@colloquy/core/inbox/Inbox"
+import * as Json from "@colloquy/core/base/Json"
+import { KnownChat } from "@colloquy/core/bot/KnownChat"
+import * as State from "@colloquy/core/bot/State"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
+import { resolve } from "node:path"
+import { parseUserId } from "../base/client.ts"
+import { type CommandFailed, failed, invalid, toFailure } from "../base/failure.ts"
+import { count, print, printRows, table, time } from "../base/output.ts"
+import { Process, withSettings } from "../base/settings.ts"
+import * as stores from "../base/stores.ts"
+import { limitFlag, parseTime } from "./updateView.ts"
+
+const onChats = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.chats))
+
+const chatFlags = {
+  type: Flag.String("type").pipe(
+    Flag.withDescription("Only chats of this type: dialog, chat or channel"),
+    Flag.optional
+  ),
+  activeSince: Flag.String("active-since").pipe(
+    Flag.withMetavar("TIME"),
+    Flag.withDescription('Only chats with an update since this time: 2026-11-21T10:00:00Z, or "7 days" ago'),
+    Flag.optional
+  )
+}
+
+interface ChatFlags {
+  readonly type: Option.Option<string>
+  readonly activeSince: Option.Option<string>
+}
+
+const filterOf = ({ activeSince, type }: ChatFlags) =>
+  Effect.map(parseTime("--active-since", activeSince), (since) => ({
+    type: Option.getOrUndefined(type),
+    activeSince: since
+  }))
+
+const chatToJson = Schema.encodeSync(KnownChat)
+
+const describeChat = ({ chat_id, last_seen, title, type = "unknown type", user }: KnownChat): string =>
+  [
+    String(chat_id),
+    type,
+    `last seen ${time(last_seen)}`,
+    ...(title === undefined ? [] : [JSON.stringify(title)]),
+    ...(user === undefined ? [] : [`${user.first_name} (${user.user_id})`])
+  ].join("  ")
+
+const listChats = ({ limit, ...flags }: ChatFlags & { readonly limit: number }) =>
+  Effect.gen(function* () {
+    yield* printRows(ChatStore.stream(yield* filterOf(flags)), limit, "No chat matches.", (chat) =>
+      print(chatToJson(chat), describeChat(chat))
+    )
+  })
+
+const countChats = (flags: ChatFlags) =>
+  Effect.gen(function* () {
+    const chats = yield* ChatStore.count(yield* filterOf(flags))
+    yield* print({ chats }, String(chats))
+  })
+
+const writing = <A>(file: string, write: () => A): Effect.Effect<A, CommandFailed> =>
+  Effect.try({ try: write, catch: (cause) => failed(`${file}: cannot be written: ${toFailure(cause).message}`) })
+
+const exportChats = ({ file, ...flags }: ChatFlags & { readonly file: Option.Option<string> }) =>
+  Effect.gen(function* () {
+    const lines = ChatStore.exportNdjson(yield* filterOf(flags))
+    if (Option.isNone(file)) {
+      return yield* Stream.runForEach(lines, (line) => Console.log(line.trimEnd()))
+    }
+    const { cwd } = yield* Process
+    const path = resolve(cwd, file.value)
+    yield* writing(path, () => writeFileSync(path, ""))
+    const chats = yield* lines.pipe(
+      Stream.tap((line) => writing(path, () => appendFileSync(path, line))),
+      Stream.runCount
+    )
+    yield* print({ chats, file: path }, `Wrote ${count(chats, "chat")} to ${path}.`)
+  })
+
+const decodeChat = Schema.decodeUnknownResult(KnownChat)
+
+const importChats = (file: string) =>
+  Effect.gen(function* () {
+    const { cwd } = yield* Process
+    const text = yield* Effect.try({
+      try: () => readFileSync(file === "-" ? 0 : resolve(cwd, file), "utf8").replace(/^\uFEFF/, ""),
+      catch: (cause) => invalid(`${file}: cannot be read: ${toFailure(cause).message}`)
+    })
+    const records: Array<ChatRecord.ChatRecord> = []
+    for (const [index, line] of text.split("\n").entries()) {
+      if (line.trim() === "") continue
+      const decoded = Result.flatMap(
+        Result.try(() => Json.parse(line)),
+        decodeChat
+      )
+      if (Result.isFailure(decoded)) {
+        return yield* invalid(
+          `${file}, line ${index + 1}: is not a chat as \`colloquy chats export\` writes it. Nothing was stored.`
+        )
+      }
+      records.push(ChatRecord.fromKnownChat(decoded.success))
+    }
+    const store = yield* ChatStore.ChatStore
+    for (let from = 0; from < records.length; from += 500) yield* store.upsert(records.slice(from, from + 500))
+    yield* print({ chats: records.length }, `Stored ${count(records.length, "chat")}.`)
+  })
+
+export const chats = Command.make("chats").pipe(
+  Command.withDescription("Shows, exports and imports the chats that the bot knows"),
+  Command.withSubcommands([
+    Command.make("list", { ...chatFlags, limit: limitFlag }, (flags) => onChats(listChats(flags))).pipe(
+      Command.withDescription("Lists chats in the order of their ids")
+    ),
+    Command.make("count", chatFlags, (flags) => onChats(countChats(flags))).pipe(
+      Command.withDescription("Prints the number of chats")
+    ),
+    Command.make(
+      "export",
+      {
+        ...chatFlags,
+        file: Argument.String("file").pipe(
+          Argument.withDescription("File to write. Default: standard output"),
+          Argument.optional
+        )
+      },
+      (flags) => onChats(exportChats(flags))
+    ).pipe(Command.withDescription("Writes the chats as NDJSON: a chat in each line")),
+    Command.make("import", { file: Argument.String("file") }, ({ file }) => onChats(importChats(file))).pipe(
+      Command.withDescription("Stores the chats of an export. Facts of newer updates are kept. - is standard input")
+    )
+  ])
+)
+
+const onInbox = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.inbox))
+
+const checkScope = (scope: string) =>
+  /^(?:bot|chat:-?\d+|user:\d+|chat:-?\d+\/user:\d+)$/.test(scope)
+    ? Effect.void
+    : Effect.fail(invalid(`"${scope}" is not a scope: use chat:ID, user:ID, chat:ID/user:ID, or bot.`))
+
+const nameArgument = Argument.String("name").pipe(Argument.withDescription("Name of the state"))
+
+const scopeArgument = Argument.String("scope").pipe(
+  Argument.withDescription("To what the value belongs: chat:ID, user:ID, chat:ID/user:ID, or bot")
+)
+
+const parseJson = (text: string): unknown =>
+  Result.getOrElse(
+    Result.try(() => Json.parse(text)),
+    () => text
+  )
+
+const getState = ({ name, scope }: { readonly name: string; readonly scope: string }) =>
+  Effect.gen(function* () {
+    yield* checkScope(scope)
+    const { store } = yield* Inbox.Inbox
+    const [stored] = yield* store.state.get([{ name, scope }])
+    if (stored === undefined) return yield* failed(`The state "${name}" has no value for ${scope}.`)
+    const { expiresAt, text, version } = stored
+    yield* print(
+      { name, scope, value: parseJson(text), version, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) },
+      text
+    )
+  })
+
+const setState = ({
+  name,
+  scope,
+  value,
+  version
+}: {
+  readonly name: string
+  readonly scope: string
+  readonly value: string
+  readonly version: Option.Option<number>
+}) =>
+  Effect.gen(function* () {
+    yield* checkScope(scope)
+    const parsed = Result.try(() => Json.parse(value))
+    if (Result.isFailure(parsed)) return yield* invalid(`The value is not JSON. A text is in quotes: '"ru"'.`)
+    const { nextRevision, store } = yield* Inbox.Inbox
+    const [stored] = yield* store.state.get([{ name, scope }])
+    const written = {
+      text: Json.stringify(parsed.success),
+      version: Option.getOrElse(version, () => stored?.version ?? 1),
+      expiresAt: stored?.expiresAt
+    }
+    const isWritten = yield* store.state.write([
+      { name, scope, value: written, expected: stored?.revision, revision: nextRevision() }
+    ])
+    if (!isWritten) {
+      return yield* failed(
+        `The bot changed the value for ${scope} at the same time. Nothing was written; run the command again.`
+      )
+    }
+    yield* print(
+      { name, scope, value: parsed.success, version: written.version },
+      `Set the state "${name}" for ${scope}.`
+    )
+  })
+
+const forgetUser = (user: string) =>
+  Effect.gen(function* () {
+    const user_id = yield* parseUserId(user)
+    const chatStore = Effect.option(Effect.scoped(Effect.provide(Effect.void, stores.chats)))
+    const hasChats = Option.isSome(yield* chatStore)
+    const forget = State.forget({ user_id })
+    const forgotten = yield* hasChats ? Effect.provide(forget, stores.chats) : forget
+    const { deadLetters: dead_letters, ...others } = forgotten
+    yield* print(
+      { user_id, ...others, dead_letters },
+      `Deleted of user ${user_id}: ${count(forgotten.values, "value")} of the state, ${count(forgotten.timers, "timer")}, ` +
+        `${count(dead_letters, "dead letter")}, ${count(forgotten.chats, "dialog")}.`
+    )
+  })
+
+export const state = Command.make("state").pipe(
+  Command.withDescription("Shows and changes the state of the bot, and deletes what is stored about a user"),
+  Command.withSubcommands([
+    Command.make("get", { name: nameArgument, scope: scopeArgument }, (flags) => onInbox(getState(flags))).pipe(
+      Command.withDescription("Prints a value as JSON")
+    ),
+    Command.make(
+      "set",
+      {
+        name: nameArgument,
+        scope: scopeArgument,
+        value: Argument.String("json").pipe(
+          Argument.withDescription("The value as JSON. The bot checks it when it reads it")
+        ),
+        version: Flag.Int("version-of-schema").pipe(
+          Flag.withDescription("Version of the schema of the value. Default: that of the present value, or 1"),
+          Flag.optional
+        )
+      },
+      (flags) => onInbox(setState(flags))
+    ).pipe(
+      Command.withDescription("Writes a value. An update that is being handled with the old value is handled again")
+    ),
+    Command.make("forget", { user: Argument.String("user") }, ({ user }) => onInbox(forgetUser(user))).pipe(
+      Command.withDescription("Deletes what is stored about a user: state, timers, dead letters and dialogs")
+    )
+  ])
+)
+
+const onBroadcasts = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  withSettings(Effect.provide(effect, stores.broadcasts))
+
+const unknownBroadcast = (name: string) => failed(`There is no broadcast "${name}".`)
+
+const describeBroadcast = ({ counts, name, startedAt, status, total }: Broadcast.Summary): string =>
+  table([
+    ["name", name],
+    ["status", status],
+    ["started", time(startedAt)],
+    ["recipients", total === undefined ? "unknown" : String(total)],
+    ...Object.entries(counts).map(([outcome, number]) => [outcome.toLowerCase(), String(number)])
+  ])
+
+const summaryOf = (name: string) =>
+  Effect.flatMap(
+    BroadcastStore.use((store) => store.summary(name)),
+    Option.match({ onNone: () => Effect.fail(unknownBroadcast(name)), onSome: Effect.succeed })
+  )
+
+const broadcastStatus = (name: string) =>
+  Effect.flatMap(summaryOf(name), ({ startedAt, ...summary }) =>
+    print({ ...summary, started_at: startedAt }, describeBroadcast({ ...summary, startedAt }))
+  )
+
+const setBroadcast = (name: string, verb: "pause" | "resume") =>
+  Effect.gen(function* () {
+    const { status } = yield* summaryOf(name)
+    const isChanged = yield* Broadcasts[verb](name)
+    if (!isChanged) return yield* failed(`The broadcast "${name}" was ${status}, so it cannot be ${verb}d.`)
+    yield* print(
+      { name, status: verb === "pause" ? "paused" : "running" },
+      verb === "pause"
+        ? `Paused the broadcast "${name}". Messages that are being sent still arrive.`
+        : `Resumed the broadcast "${name}". It continues in the process that runs it, or when it is run again.`
+    )
+  })
+
+const broadcastName = { name: Argument.String("name").pipe(Argument.withDescription("Name of the broadcast")) }
+
+export const broadcast = Command.make("broadcast").pipe(
+  Command.withDescription("Shows, pauses and resumes a broadcast"),
+  Command.withSubcommands([
+    Command.make("status", broadcastName, ({ name }) => onBroadcasts(broadcastStatus(name))).pipe(
+      Command.withDescription("Prints the state of a broadcast and the number of its results")
+    ),
+    Command.make("pause", broadcastName, ({ name }) => onBroadcasts(setBroadcast(name, "pause"))).pipe(
+      Command.withDescription("Pauses a broadcast")
+    ),
+    Command.make("resume", broadcastName, ({ name }) => onBroadcasts(setBroadcast(name, "resume"))).pipe(
+      Command.withDescription("Resumes a broadcast that was paused")
+    )
+  ])
+)

@@ -1,0 +1,253 @@
+import * as Inbox from "@colloquy/core/inbox/Inbox"
+import * as Timer from "@colloquy/core/bot/Timer"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { DeadLetter } from "@colloquy/core/inbox/QueuedUpdate"
+import { failed, invalid } from "../base/failure.ts"
+import { count, duration, print, printRows, time } from "../base/output.ts"
+import { withSettings } from "../base/settings.ts"
+import * as stores from "../base/stores.ts"
+import {
+  chatFlag,
+  deadLetterToJson,
+  describeDeadLetter,
+  describeEntry,
+  entryToJson,
+  isSelected,
+  limitFlag,
+  parseTime,
+  type UpdateFilter,
+  updateFlags
+} from "./updateView.ts"
+
+const onInbox = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.inbox))
+
+const stats = Effect.gen(function* () {
+  const { deadLetters, oldestReceivedAt, queued } = yield* Effect.flatMap(Inbox.Inbox, ({ stats }) => stats)
+  const now = yield* Clock.currentTimeMillis
+  const age = oldestReceivedAt === undefined ? undefined : Math.max(0, now - oldestReceivedAt)
+  yield* print(
+    {
+      queued,
+      ...(oldestReceivedAt === undefined ? {} : { oldest_received_at: oldestReceivedAt, oldest_age_ms: age }),
+      dead_letters: deadLetters
+    },
+    `${count(queued, "queued update")}${age === undefined ? "" : `, the oldest received ${duration(age)} ago`}, ` +
+      count(deadLetters, "dead letter")
+  )
+})
+
+const list = ({ limit, ...filter }: UpdateFilter & { readonly limit: number }) =>
+  printRows(Stream.filter(Inbox.queued, isSelected(filter)), limit, "No queued update matches.", (entry) =>
+    print(entryToJson(entry), describeEntry(entry))
+  )
+
+export const inbox = Command.make("inbox").pipe(
+  Command.withDescription("Shows the queued updates, including those that are being handled"),
+  Command.withSubcommands([
+    Command.make("stats", {}, () => onInbox(stats)).pipe(
+      Command.withDescription("Prints the number of queued updates and dead letters, and the age of the oldest update")
+    ),
+    Command.make("list", { ...updateFlags, limit: limitFlag }, (flags) => onInbox(list(flags))).pipe(
+      Command.withDescription("Lists the queued updates, the oldest first")
+    )
+  ])
+)
+
+const deadFlags = {
+  ...updateFlags,
+  cause: Flag.String("cause").pipe(
+    Flag.withMetavar("TEXT"),
+    Flag.withDescription("Only dead letters whose error contains this text. Upper and lower case are equal"),
+    Flag.optional
+  ),
+  since: Flag.String("since").pipe(
+    Flag.withMetavar("TIME"),
+    Flag.withDescription(
+      'Only dead letters that failed at or after this time: a time such as 2026-11-21T10:00:00Z, or "2 hours" before now'
+    ),
+    Flag.optional
+  ),
+  until: Flag.String("until").pipe(
+    Flag.withMetavar("TIME"),
+    Flag.withDescription("Only dead letters that failed before this time, given as for --since"),
+    Flag.optional
+  )
+}
+
+interface DeadFilter extends UpdateFilter {
+  readonly cause: Option.Option<string>
+  readonly since: Option.Option<string>
+  readonly until: Option.Option<string>
+}
+
+const isEmpty = ({ cause, chat, kinds, since, until }: DeadFilter): boolean =>
+  kinds.length === 0 && [cause, chat, since, until].every(Option.isNone)
+
+const matching = (filter: DeadFilter) =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const since = yield* parseTime("--since", filter.since)
+      const until = yield* parseTime("--until", filter.until)
+      const cause = Option.map(filter.cause, (text) => text.toLowerCase())
+      const isMatching = (letter: DeadLetter): boolean =>
+        isSelected(filter)(letter) &&
+        (Option.isNone(cause) || letter.error.toLowerCase().includes(cause.value)) &&
+        (since === undefined || letter.failedAt >= since) &&
+        (until === undefined || letter.failedAt < until)
+      return Stream.filter(Inbox.deadLetters, isMatching)
+    })
+  )
+
+const listDead = ({ limit, ...filter }: DeadFilter & { readonly limit: number }) =>
+  printRows(matching(filter), limit, "No dead letter matches.", (letter) =>
+    print(deadLetterToJson(letter), describeDeadLetter(letter))
+  )
+
+const unknownId = (id: string) => failed(`There is no dead letter ${id}. \`colloquy dead list\` prints the ids.`)
+
+const showDead = (id: string) =>
+  Effect.gen(function* () {
+    const found = yield* Stream.runHead(Stream.filter(Inbox.deadLetters, (letter) => letter.id === id))
+    if (Option.isNone(found)) return yield* unknownId(id)
+    const letter = found.value
+    yield* print(
+      deadLetterToJson(letter),
+      [
+        describeDeadLetter(letter).split("\n", 1)[0],
+        `received  ${time(letter.update.receivedAt)}`,
+        `failed    ${time(letter.failedAt)}, after ${count(letter.attempts, "attempt")}`,
+        "",
+        letter.error,
+        "",
+        letter.update.text
+      ].join("\n")
+    )
+  })
+
+const chunk = 100
+
+interface ChangeFlags extends DeadFilter {
+  readonly all: boolean
+  readonly ids: ReadonlyArray<string>
+}
+
+const checkSelection = (verb: string, { all, ids, ...filter }: ChangeFlags) => {
+  if (ids.length > 0 && (all || !isEmpty(filter)))
+    return Effect.fail(invalid("Give ids, or filters, or --all, but not two of them."))
+  return ids.length === 0 && !all && isEmpty(filter)
+    ? Effect.fail(invalid(`Give the ids of the dead letters to ${verb}, or filters such as --cause, or --all.`))
+    : Effect.void
+}
+
+const change =
+  (verb: "replay" | "drop") =>
+  ({ ids, ...filter }: ChangeFlags) =>
+    Effect.gen(function* () {
+      const { store, wakeAll } = yield* Inbox.Inbox
+      // The ids are read before anything changes: a replayed update may fail at once, and be a dead letter again.
+      const selected =
+        ids.length > 0
+          ? ids
+          : yield* matching(filter).pipe(
+              Stream.map(({ id }) => id),
+              Stream.runCollect
+            )
+      let changed = 0
+      for (let from = 0; from < selected.length; from += chunk) {
+        changed += yield* store[verb](selected.slice(from, from + chunk))
+      }
+      wakeAll()
+      const done = verb === "replay" ? "Replayed" : "Deleted"
+      yield* print(
+        { [verb === "replay" ? "replayed" : "dropped"]: changed },
+        `${done}: ${count(changed, "dead letter")}.`
+      )
+      if (ids.length > 0 && changed < ids.length) {
+        return yield* failed(
+          `${count(ids.length - changed, "dead letter")} of the ${ids.length} did not exist. \`colloquy dead list\` prints the ids.`
+        )
+      }
+    })
+
+const changeFlags = {
+  ...deadFlags,
+  all: Flag.Boolean("all").pipe(
+    Flag.withoutNegation,
+    Flag.withDefault(false),
+    Flag.withDescription("All dead letters")
+  ),
+  ids: Argument.String("id").pipe(Argument.variadic(), Argument.withDescription("Ids of dead letters"))
+}
+
+export const dead = Command.make("dead").pipe(
+  Command.withDescription("Shows, replays and deletes dead letters: updates whose handler failed in all attempts"),
+  Command.withSubcommands([
+    Command.make("list", { ...deadFlags, limit: limitFlag }, (flags) => onInbox(listDead(flags))).pipe(
+      Command.withDescription("Lists the dead letters, the oldest first")
+    ),
+    Command.make("show", { id: Argument.String("id") }, ({ id }) => onInbox(showDead(id))).pipe(
+      Command.withDescription("Prints a dead letter with its error and its update")
+    ),
+    Command.make("replay", changeFlags, (flags) =>
+      Effect.andThen(checkSelection("replay", flags), onInbox(change("replay")(flags)))
+    ).pipe(
+      Command.withDescription("Moves dead letters to the end of their partitions, so that they are handled again")
+    ),
+    Command.make("drop", changeFlags, (flags) =>
+      Effect.andThen(checkSelection("drop", flags), onInbox(change("drop")(flags)))
+    ).pipe(Command.withDescription("Deletes dead letters"))
+  ])
+)
+
+const listTimers = ({
+  chat,
+  limit,
+  name
+}: {
+  chat: Option.Option<string>
+  limit: number
+  name: Option.Option<string>
+}) =>
+  Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const selected = Stream.filter(
+      Timer.stream,
+      (timer) =>
+        (Option.isNone(name) || name.value === timer.name) &&
+        (Option.isNone(chat) || chat.value === String(timer.chat_id))
+    )
+    yield* printRows(selected, limit, "No timer matches.", ({ dueAt, ...timer }) =>
+      print(
+        { due_at: dueAt, ...timer },
+        [
+          `${time(dueAt)}  ${dueAt <= now ? "due" : `in ${duration(dueAt - now)}`}  ${timer.name}`,
+          ...(timer.key === undefined ? [] : [`key ${timer.key}`]),
+          ...(timer.chat_id === undefined ? [] : [`chat ${timer.chat_id}`]),
+          ...(timer.user_id === undefined ? [] : [`user ${timer.user_id}`]),
+          ...(timer.recurrence === undefined ? [] : ["recurs"]),
+          timer.value
+        ].join("  ")
+      )
+    )
+  })
+
+export const timers = Command.make("timers").pipe(
+  Command.withDescription("Shows the timers that are set"),
+  Command.withSubcommands([
+    Command.make(
+      "list",
+      {
+        name: Flag.String("name").pipe(Flag.withDescription("Only timers with this name"), Flag.optional),
+        chat: chatFlag("Only timers of this chat"),
+        limit: limitFlag
+      },
+      (flags) => onInbox(listTimers(flags))
+    ).pipe(Command.withDescription("Lists the timers in the order in which they are due"))
+  ])
+)

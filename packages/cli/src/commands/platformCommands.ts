@@ -1,0 +1,247 @@
+import * as Messages from "@colloquy/core/endpoints/Messages"
+import * as Settings from "@colloquy/core/client/Settings"
+import type { Subscription } from "@colloquy/core/model/Subscription"
+import * as Subscriptions from "@colloquy/core/endpoints/Subscriptions"
+import * as Webhook from "@colloquy/core/inbox/Webhook"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { asBot, parseChatId, parseUserId } from "../base/client.ts"
+import { failed, invalid } from "../base/failure.ts"
+import { count, print, printText, time } from "../base/output.ts"
+import { probe } from "../base/probe.ts"
+
+const send = ({
+  chat,
+  format,
+  silent,
+  text,
+  toUser
+}: {
+  readonly chat: string
+  readonly format: Option.Option<"markdown" | "html">
+  readonly silent: boolean
+  readonly text: string
+  readonly toUser: boolean
+}) =>
+  Effect.gen(function* () {
+    const to = toUser ? { user_id: yield* parseUserId(chat) } : { chat_id: yield* parseChatId(chat) }
+    const message = yield* Messages.send({
+      ...to,
+      text,
+      ...(Option.isNone(format) ? {} : { format: format.value }),
+      ...(silent ? { notify: false } : {})
+    })
+    const id = message.body?.mid
+    const chat_id = message.recipient.chat_id
+    yield* print(
+      { message_id: id, chat_id, timestamp: message.timestamp },
+      `Sent${id == null ? "" : ` the message ${id}`} to ${chat_id == null ? chat : `chat ${chat_id}`}.`
+    )
+  })
+
+export const sendCommand = Command.make(
+  "send",
+  {
+    chat: Argument.String("chat").pipe(Argument.withDescription("Id of the chat, or of the user with --user")),
+    text: Argument.String("text").pipe(Argument.withDescription("Text of the message, at most 4000 characters")),
+    toUser: Flag.Boolean("user").pipe(
+      Flag.withoutNegation,
+      Flag.withDefault(false),
+      Flag.withDescription("The id is that of a user, not of a chat")
+    ),
+    format: Flag.Literals("format", ["markdown", "html"]).pipe(
+      Flag.withDescription("Format of the text. Default: plain text"),
+      Flag.optional
+    ),
+    silent: Flag.Boolean("silent").pipe(
+      Flag.withoutNegation,
+      Flag.withDefault(false),
+      Flag.withDescription("Sends without a notification")
+    )
+  },
+  (flags) => asBot(send(flags))
+).pipe(
+  Command.withDescription("Sends a message as the bot"),
+  Command.withExamples([{ command: 'colloquy send -42 "The shop opens at nine."', description: "Writes to a group" }])
+)
+
+const describeSubscription = ({ time: at, update_types, url }: Subscription): string =>
+  [
+    url,
+    ...(at == null ? [] : [`since ${time(at)}`]),
+    update_types == null ? "all updates" : update_types.join(", ")
+  ].join("  ")
+
+const listSubscriptions = Effect.gen(function* () {
+  const subscriptions = yield* Subscriptions.list()
+  for (const subscription of subscriptions) yield* print(subscription, describeSubscription(subscription))
+  if (subscriptions.length === 0) yield* printText("No webhook is subscribed; updates are delivered by long polling.")
+})
+
+const insecure = Config.withDefault(Config.Boolean("BOT_WEBHOOK_INSECURE"), false)
+
+const subscribeBySettings = Effect.gen(function* () {
+  const { insecure: isInsecure, secretCharacters } = yield* Settings.all({
+    insecure,
+    secretCharacters: Settings.secretCharacters
+  })
+  return Subscriptions.subscribeWith({ secretCharacters, insecure: isInsecure })
+})
+
+const setSubscription = ({
+  types,
+  url,
+  withSecret
+}: {
+  readonly types: ReadonlyArray<string>
+  readonly url: string
+  readonly withSecret: boolean
+}) =>
+  Effect.gen(function* () {
+    const { secret } = yield* Settings.all({ secret: Webhook.settings.secret })
+    if (withSecret && secret === undefined) {
+      return yield* invalid(
+        "BOT_WEBHOOK_SECRET is not set, and a Colloquy webhook rejects deliveries without its secret. Set it to the secret " +
+          "of the bot, or subscribe without a secret with --no-secret."
+      )
+    }
+    const subscribe = yield* subscribeBySettings
+    yield* subscribe({
+      url,
+      ...(types.length === 0 ? {} : { update_types: types }),
+      ...(withSecret && secret !== undefined ? { secret: Redacted.value(secret) } : {})
+    })
+    yield* print({ url, update_types: types.length === 0 ? null : types }, `Subscribed ${url}.`)
+  })
+
+const removeSubscription = (url: string) =>
+  Effect.gen(function* () {
+    const subscriptions = yield* Subscriptions.list()
+    if (!subscriptions.some((subscription) => subscription.url === url)) {
+      return yield* failed(`${url} is not subscribed. \`colloquy subscriptions list\` prints what is.`)
+    }
+    yield* Subscriptions.unsubscribe({ url })
+    const left = subscriptions.length - 1
+    yield* print(
+      { url, left },
+      `Removed ${url}. ` +
+        (left === 0 ? "Updates are delivered by long polling now." : `${count(left, "webhook")} left.`)
+    )
+  })
+
+export const subscriptions = Command.make("subscriptions").pipe(
+  Command.withDescription("Shows and changes the webhooks that are subscribed"),
+  Command.withSubcommands([
+    Command.make("list", {}, () => asBot(listSubscriptions)).pipe(
+      Command.withDescription("Lists the subscribed webhooks")
+    ),
+    Command.make(
+      "set",
+      {
+        url: Argument.String("url").pipe(Argument.withDescription("URL of the webhook: https:// without a port")),
+        types: Flag.String("type").pipe(
+          Flag.atLeast(0),
+          Flag.withDescription("Type of updates to deliver; repeat it for more. Default: all")
+        ),
+        withSecret: Flag.Boolean("secret").pipe(
+          Flag.withDefault(true),
+          Flag.withDescription("Deliveries carry the secret BOT_WEBHOOK_SECRET. Default: true")
+        )
+      },
+      (flags) => asBot(setSubscription(flags))
+    ).pipe(Command.withDescription("Subscribes a webhook, or changes its subscription")),
+    Command.make("remove", { url: Argument.String("url") }, ({ url }) => asBot(removeSubscription(url))).pipe(
+      Command.withDescription("Removes the subscription of a webhook")
+    )
+  ])
+)
+
+const chooseUrl = Effect.fnUntraced(function* (url: Option.Option<string>, subscriptions: ReadonlyArray<Subscription>) {
+  const configured = yield* Config.option(Config.String("BOT_WEBHOOK_URL"))
+  const wanted = Option.orElse(url, () => configured)
+  if (Option.isNone(wanted)) {
+    const [only] = subscriptions
+    if (only !== undefined && subscriptions.length === 1) return only
+    return yield* invalid("Give the URL of the webhook: set BOT_WEBHOOK_URL, or use --url.")
+  }
+  const found = subscriptions.find((subscription) => subscription.url === wanted.value)
+  if (found !== undefined) return found
+  return yield* failed(
+    `${wanted.value} is not subscribed. Start the bot, which subscribes it, or run \`colloquy subscriptions set ${wanted.value}\`.`
+  )
+})
+
+const howToAccept =
+  "Generate a secret, for example with `openssl rand -hex 32`, add it to BOT_WEBHOOK_ACCEPTED_SECRETS of every process of the " +
+  "bot, restart them, and run the command again with the same setting."
+
+const rotateSecret = ({ probes, url }: { readonly probes: number; readonly url: Option.Option<string> }) =>
+  Effect.gen(function* () {
+    const { accepted, current, header } = yield* Settings.all({
+      accepted: Webhook.settings.acceptedSecrets,
+      current: Webhook.settings.secret,
+      header: Settings.secretHeader
+    })
+    const target = yield* chooseUrl(url, yield* Subscriptions.list())
+    const next = accepted.find((secret) => current === undefined || Redacted.value(secret) !== Redacted.value(current))
+    if (next === undefined) return yield* invalid(`BOT_WEBHOOK_ACCEPTED_SECRETS has no new secret. ${howToAccept}`)
+    // Behind a load balancer, each connection may reach another process.
+    for (let round = 1; round <= probes; round++) {
+      const answer = yield* probe(target.url, header, next)
+      switch (answer._tag) {
+        case "Accepted":
+          continue
+        case "Rejected":
+          return yield* failed(
+            `The secret was not changed: the webhook ${target.url} rejected the new secret${round === 1 ? "" : ` after it was accepted ${count(round - 1, "time")}, so some of its processes do not have it yet`}. Add it to ` +
+              "BOT_WEBHOOK_ACCEPTED_SECRETS of every process of the bot, restart them, and run the command again."
+          )
+        case "Other":
+          return yield* failed(`The secret was not changed: ${answer.problem}`)
+      }
+    }
+    const subscribe = yield* subscribeBySettings
+    yield* subscribe({
+      url: target.url,
+      ...(target.update_types == null ? {} : { update_types: target.update_types }),
+      secret: Redacted.value(next)
+    })
+    yield* print(
+      { url: target.url, rotated: true },
+      `The platform now delivers to ${target.url} with the new secret. Next: set BOT_WEBHOOK_SECRET to it, move the old secret to ` +
+        "BOT_WEBHOOK_ACCEPTED_SECRETS, and restart the bot. Remove the old secret after a day, when no delivery carries it any more."
+    )
+  })
+
+export const webhook = Command.make("webhook").pipe(
+  Command.withDescription("Changes the webhook of the bot"),
+  Command.withSubcommands([
+    Command.make(
+      "rotate-secret",
+      {
+        url: Flag.String("url").pipe(
+          Flag.withDescription("URL of the webhook. Default: BOT_WEBHOOK_URL, or the only one that is subscribed"),
+          Flag.optional
+        ),
+        probes: Flag.Int("probes").pipe(
+          Flag.filter(
+            (probes) => probes > 0,
+            (probes) => `--probes ${probes}: must be above 0`
+          ),
+          Flag.withDefault(20),
+          Flag.withDescription("Number of connections on which the new secret must be accepted. Default: 20")
+        )
+      },
+      (flags) => asBot(rotateSecret(flags))
+    ).pipe(
+      Command.withDescription(
+        "Changes the secret to the new one in BOT_WEBHOOK_ACCEPTED_SECRETS, after the running bot was seen to accept it, so that no delivery is lost"
+      )
+    )
+  ])
+)

@@ -1,0 +1,128 @@
+import * as Json from "@colloquy/core/base/Json"
+import type { DeadLetter, Entry, QueuedUpdate } from "@colloquy/core/inbox/QueuedUpdate"
+import * as Update from "@colloquy/core/model/Update"
+import * as Flag from "effect/cli/Flag"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { type CommandFailed, invalid } from "../base/failure.ts"
+import { time } from "../base/output.ts"
+
+const decodedOf = ({ decoded }: QueuedUpdate): Update.Update | undefined =>
+  Result.isSuccess(decoded) ? decoded.success : undefined
+
+/** The `update_type` of an update, or `malformed`. */
+export const kindOf = (queued: QueuedUpdate): string => {
+  const update = decodedOf(queued)
+  if (update === undefined) return "malformed"
+  if (update.update_type !== "unknown") return update.update_type
+  const { raw } = update
+  return typeof raw === "object" && raw !== null && "update_type" in raw ? String(raw.update_type) : "unknown"
+}
+
+export const chatOf = (queued: QueuedUpdate): string | undefined => {
+  const update = decodedOf(queued)
+  const chat_id = update === undefined ? undefined : Update.chatOf(update)
+  return chat_id === undefined ? undefined : String(chat_id)
+}
+
+const quote = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)
+
+/** Kind, chat, user and text of an update, in one line. */
+export const describe = (queued: QueuedUpdate): string => {
+  const update = decodedOf(queued)
+  if (update === undefined) return `malformed  ${quote(queued.text)}`
+  const chat = chatOf(queued)
+  const user = Update.userOf(update)
+  const text = Update.textOf(update)
+  return [
+    kindOf(queued),
+    ...(chat === undefined ? [] : [`chat ${chat}`]),
+    ...(user === undefined ? [] : [`${user.first_name} (${user.user_id})`]),
+    ...(update.update_type === "colloquy_timer" ? [`timer ${update.name}`] : []),
+    ...(text === undefined ? [] : [quote(text)])
+  ].join("  ")
+}
+
+const jsonOf = (text: string): unknown =>
+  Result.getOrElse(
+    Result.try(() => Json.parse(text)),
+    () => text
+  )
+
+/** A queued update as JSON. `update` is the original JSON of the platform. */
+export const entryToJson = ({ id, update }: Entry) => ({
+  id,
+  kind: kindOf(update),
+  partition_key: update.partitionKey,
+  received_at: update.receivedAt,
+  update: jsonOf(update.text)
+})
+
+export const deadLetterToJson = (letter: DeadLetter) => ({
+  ...entryToJson(letter),
+  error: letter.error,
+  attempts: letter.attempts,
+  failed_at: letter.failedAt
+})
+
+export const describeEntry = ({ id, update }: Entry): string => `${id}  ${time(update.receivedAt)}  ${describe(update)}`
+
+export const describeDeadLetter = (letter: DeadLetter): string =>
+  `${letter.id}  ${time(letter.failedAt)}  ${describe(letter.update)}\n    ${letter.error.split("\n", 1)[0]}`
+
+/** The flag `--chat`. Accepts only whole numbers, because another value would select no chat. */
+export const chatFlag = (description: string) =>
+  Flag.Int("chat").pipe(Flag.withMetavar("ID"), Flag.withDescription(description), Flag.map(String), Flag.optional)
+
+/** The flags that select updates. */
+export const updateFlags = {
+  kinds: Flag.String("kind").pipe(
+    Flag.atLeast(0),
+    Flag.withDescription("Only updates of this kind, such as message_created; repeat it for more")
+  ),
+  chat: chatFlag("Only updates of this chat")
+}
+
+export interface UpdateFilter {
+  readonly kinds: ReadonlyArray<string>
+  readonly chat: Option.Option<string>
+}
+
+export const isSelected =
+  ({ chat, kinds }: UpdateFilter) =>
+  ({ update }: Entry): boolean =>
+    (kinds.length === 0 || kinds.includes(kindOf(update))) && (Option.isNone(chat) || chat.value === chatOf(update))
+
+export const limitFlag = Flag.Int("limit").pipe(
+  Flag.filter(
+    (limit) => limit > 0,
+    (limit) => `--limit ${limit}: must be above 0`
+  ),
+  Flag.withDefault(50),
+  Flag.withDescription("Maximum number. If there are more, standard error says so. Default: 50")
+)
+
+/** Parses a time: `2026-11-21T10:00:00Z`, or a duration before now, such as `2 hours`. */
+export const parseTime = (
+  flag: string,
+  text: Option.Option<string>
+): Effect.Effect<number | undefined, CommandFailed> =>
+  Option.match(text, {
+    onNone: () => Effect.undefined,
+    onSome: (text) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const ago = Duration.fromInput(text as Duration.Input)
+        if (Option.isSome(ago)) return Effect.succeed(now - Duration.toMillis(ago.value))
+        const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
+        return Number.isNaN(at)
+          ? Effect.fail(
+              invalid(
+                `${flag} "${text}": must be a time, such as 2026-11-21T10:00:00Z, or a duration, such as "2 hours".`
+              )
+            )
+          : Effect.succeed(at)
+      })
+  })

@@ -1,0 +1,172 @@
+import * as Inbox from "@colloquy/core/inbox/Inbox"
+import * as Json from "@colloquy/core/base/Json"
+import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
+import * as Update from "@colloquy/core/model/Update"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { readFileSync } from "node:fs"
+import { resolve } from "node:path"
+import { invalid, toFailure } from "../base/failure.ts"
+import { count, print, printText } from "../base/output.ts"
+import { Process, withSettings } from "../base/settings.ts"
+import * as stores from "../base/stores.ts"
+import { describeEntry, entryToJson, isSelected, type UpdateFilter, updateFlags } from "./updateView.ts"
+
+const pageSize = 500
+
+/** Ids do not always become visible in their order, so each round reads the last ids again. */
+const overlap = 1000
+
+const parseInterval = (text: string) => {
+  const interval = Option.filter(Duration.fromInput(text as Duration.Input), (value) => Duration.toMillis(value) >= 10)
+  return Option.isSome(interval)
+    ? Effect.succeed(interval.value)
+    : Effect.fail(invalid(`--interval "${text}": must be a duration of at least 10 millis, such as "1 second".`))
+}
+
+const tail = (flags: UpdateFilter & { readonly interval: string }) =>
+  Effect.gen(function* () {
+    const interval = yield* parseInterval(flags.interval)
+    const { store } = yield* Inbox.Inbox
+    const isShown = isSelected(flags)
+    let seen = new Set<number>()
+    let last = 0
+    yield* printText("Prints the queued updates, including those that are being handled. Press Ctrl-C to end.")
+    const round = Effect.gen(function* () {
+      let after = Math.max(0, last - overlap)
+      while (true) {
+        const page = yield* store.queued({ after: String(after), limit: pageSize })
+        for (const entry of page) {
+          after = Number(entry.id)
+          if (seen.has(after)) continue
+          seen.add(after)
+          if (isShown(entry)) yield* print(entryToJson(entry), describeEntry(entry))
+        }
+        last = Math.max(last, after)
+        if (page.length < pageSize) break
+      }
+      seen = new Set([...seen].filter((id) => id > last - overlap))
+    })
+    return yield* Effect.forever(Effect.andThen(round, Effect.sleep(interval)))
+  })
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The JSON texts of the updates in a file, each with its place in the file. */
+const textsIn = (text: string): ReadonlyArray<{ readonly at: string; readonly text: string }> => {
+  const unwrap = (value: unknown): unknown =>
+    isRecord(value) && isRecord(value["update"]) && value["update_type"] === undefined ? value["update"] : value
+  const whole = Result.try(() => Json.parse(text))
+  if (Result.isSuccess(whole)) {
+    const value = whole.success
+    const all = Array.isArray(value)
+      ? value
+      : isRecord(value) && Array.isArray(value["updates"])
+        ? value["updates"]
+        : [value]
+    return all.map((update: unknown, index) => ({ at: `update ${index + 1}`, text: Json.stringify(unwrap(update)) }))
+  }
+  return text.split("\n").flatMap((line, index) => {
+    if (line.trim() === "") return []
+    const parsed = Result.try(() => Json.parse(line))
+    return [{ at: `line ${index + 1}`, text: Result.isSuccess(parsed) ? Json.stringify(unwrap(parsed.success)) : line }]
+  })
+}
+
+const batchSize = 100
+
+const deduplicationWindow = 86_400_000
+
+const replay = ({
+  again,
+  dryRun,
+  file
+}: {
+  readonly again: boolean
+  readonly dryRun: boolean
+  readonly file: string
+}) =>
+  Effect.gen(function* () {
+    const { cwd } = yield* Process
+    const text = yield* Effect.try({
+      try: () => readFileSync(file === "-" ? 0 : resolve(cwd, file), "utf8").replace(/^\uFEFF/, ""),
+      catch: (cause) => invalid(`${file}: cannot be read: ${toFailure(cause).message}`)
+    })
+    const updates: Array<QueuedUpdate.QueuedUpdate> = []
+    const now = yield* Clock.currentTimeMillis
+    for (const { at, text: json } of textsIn(text)) {
+      const decoded = Update.parse(json)
+      if (Result.isFailure(decoded)) {
+        return yield* invalid(`${file}, ${at}: is not an update: ${decoded.failure.problem}. Nothing was stored.`)
+      }
+      updates.push(QueuedUpdate.fromDecoded(decoded, { receivedAt: now, text: json }))
+    }
+    if (dryRun) {
+      return yield* print(
+        { updates: updates.length },
+        `${file}: ${count(updates.length, "update")}. Nothing was stored.`
+      )
+    }
+    const { store } = yield* Inbox.Inbox
+    let added = 0
+    for (let from = 0; from < updates.length; from += batchSize) {
+      added += yield* store.enqueue({
+        updates: updates.slice(from, from + batchSize),
+        deadLetters: [],
+        now,
+        duplicatesSince: again ? Number.MAX_SAFE_INTEGER : now - deduplicationWindow
+      })
+    }
+    const left = updates.length - added
+    yield* print(
+      { queued: added, duplicates: left },
+      `Queued: ${count(added, "update")}.` +
+        (left === 0 ? "" : ` Left out as duplicates of the last 24 hours: ${left}; --again queues them.`)
+    )
+  })
+
+const onInbox = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.inbox))
+
+const interval = Flag.String("interval").pipe(
+  Flag.withDefault("1 second"),
+  Flag.withDescription("How often the inbox is read. Default: 1 second")
+)
+
+export const updates = Command.make("updates").pipe(
+  Command.withDescription("Shows updates as they wait in the inbox, and queues updates from a file"),
+  Command.withSubcommands([
+    Command.make("tail", { ...updateFlags, interval }, (flags) => onInbox(tail(flags))).pipe(
+      Command.withDescription(
+        "Prints updates while they are queued or handled. It only reads the inbox, so it takes no update from the bot; an update that is handled between two reads is not shown"
+      )
+    ),
+    Command.make(
+      "replay",
+      {
+        file: Argument.String("file").pipe(
+          Argument.withDescription(
+            "JSON: an update in each line, an array, or an answer of GET /updates. - is standard input"
+          )
+        ),
+        again: Flag.Boolean("again").pipe(
+          Flag.withoutNegation,
+          Flag.withDefault(false),
+          Flag.withDescription("Also queues updates that the inbox received in the last 24 hours")
+        ),
+        dryRun: Flag.Boolean("dry-run").pipe(
+          Flag.withoutNegation,
+          Flag.withDefault(false),
+          Flag.withDescription("Checks the file, and stores nothing")
+        )
+      },
+      (flags) => onInbox(replay(flags))
+    ).pipe(Command.withDescription("Queues the updates of a file, for the bot to handle"))
+  ])
+)

@@ -1,0 +1,115 @@
+/**
+ * Retry schedules whose delays grow exponentially up to a maximum.
+ *
+ * For authors of stores. Bots configure `RetryPolicy`.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import * as Schedule from "effect/Schedule"
+
+/**
+ * Options of {@link make}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /** The first pause. */
+  readonly first: Duration.Input
+  /** The longest pause. */
+  readonly cap: Duration.Input
+  /** The factor by which each pause is longer than the pause before. Default: 2. */
+  readonly factor?: number | undefined
+}
+
+/**
+ * Creates an endless schedule of exponentially growing pauses. Each pause is between 80% and 120% of its nominal length
+ * at random, so that processes that failed together do not retry together.
+ *
+ * **Example** (At most 8 attempts, with pauses from 5 ms up to 1 second)
+ *
+ * ```ts
+ * import * as Backoff from "@colloquy/core/base/Backoff"
+ * import { Schedule } from "effect"
+ *
+ * const schedule = Backoff.make({ first: "5 millis", cap: "1 second" }).pipe(Schedule.upTo({ times: 8 }))
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = ({ cap, factor = 2, first }: Options): Schedule.Schedule<Duration.Duration> =>
+  Schedule.min([Schedule.exponential(first, factor), Schedule.spaced(cap)]).pipe(Schedule.jittered)
+
+/**
+ * Returns an effect whose first run fails with `cause`, and whose later runs are `self`. A caller that has already run
+ * `self` passes the failure to `Effect.retry`, so that a success never pays for the retry.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const failedOnce: {
+  <E2>(cause: Cause.Cause<E2>): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E | E2, R>
+  <A, E, R, E2>(self: Effect.Effect<A, E, R>, cause: Cause.Cause<E2>): Effect.Effect<A, E | E2, R>
+} = dual(2, <A, E, R, E2>(self: Effect.Effect<A, E, R>, cause: Cause.Cause<E2>): Effect.Effect<A, E | E2, R> => {
+  let isFirst = true
+  return Effect.suspend((): Effect.Effect<A, E | E2, R> => {
+    if (!isFirst) return self
+    isFirst = false
+    return Effect.failCause(cause)
+  })
+})
+
+/**
+ * Options of {@link retry}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RetryOptions<E> {
+  /** The pauses between attempts. The effect fails when the schedule ends. */
+  readonly schedule: Schedule.Schedule<unknown, E>
+  /** Whether to retry after this error. Default: after every error. */
+  readonly while?: ((error: E) => boolean) | undefined
+  /** The clock of the pauses. Default: the clock of the caller. */
+  readonly clock?: Clock.Clock | undefined
+}
+
+/**
+ * Retries an effect, like `Effect.retry`. An effect that succeeds at once costs no more than with `Effect.catch`, because
+ * only a failure starts the schedule.
+ *
+ * **Example** (Retry a transaction after a conflict)
+ *
+ * ```ts
+ * import * as Backoff from "@colloquy/core/base/Backoff"
+ * import { Effect, Schedule } from "effect"
+ * import { SqlError } from "effect/sql"
+ *
+ * const retryConflicts = <A, R>(transaction: Effect.Effect<A, SqlError.SqlError, R>) =>
+ *   Backoff.retry(transaction, {
+ *     schedule: Schedule.upTo(Backoff.make({ first: "5 millis", cap: "1 second" }), { times: 8 }),
+ *     while: (error) => error.reason._tag === "DeadlockError"
+ *   })
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const retry: {
+  <E>(options: RetryOptions<E>): <A, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, options: RetryOptions<E>): Effect.Effect<A, E, R>
+} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, options: RetryOptions<E>): Effect.Effect<A, E, R> => {
+  const { clock, schedule } = options
+  const isRetried = options.while ?? (() => true)
+  return Effect.catchIf(self, isRetried, (error: E) => {
+    const again: Effect.Effect<A, E, R> = failedOnce(self, Cause.fail(error))
+    const retried: Effect.Effect<A, E, R> = Effect.retry(again, { schedule, while: isRetried })
+    return clock === undefined ? retried : Effect.provideService(retried, Clock.Clock, clock)
+  })
+})

@@ -1,0 +1,366 @@
+/**
+ * Stores the chats that a bot knows.
+ *
+ * The platform has no endpoint that lists the chats of a bot. A `ChatStore` collects them from updates, removes the ones
+ * that the bot left, and returns them in pages.
+ *
+ * `layerMemory` is for tests; `SqlChatStore` and `RedisChatStore` of `@colloquy/node` survive a restart.
+ *
+ * API: Events, Chats.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type * as ApiError from "../client/ApiError.ts"
+import type { BotApi } from "../client/BotApi.ts"
+import * as KnownChat from "./KnownChat.ts"
+import * as ChatRecord from "./ChatRecord.ts"
+import * as Chats from "../endpoints/Chats.ts"
+import type * as Endpoint from "../client/Endpoint.ts"
+import * as Handler from "../inbox/Handler.ts"
+import { withPartsOf } from "../inbox/internal/handlers/parts.ts"
+import * as memoryStore from "./internal/chats/memoryStore.ts"
+import type { ChatId } from "../model/Recipient.ts"
+import type { StoreError } from "../base/StoreError.ts"
+import type { Update } from "../model/Update.ts"
+
+/**
+ * The operations of a store, each of which is atomic. Programs use the functions of this module instead.
+ * `ChatStoreSuite` of `@colloquy/testing` tests a store of your own against this contract.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class ChatStore extends Context.Service<
+  ChatStore,
+  {
+    /** Combines each record with the stored record of its chat, by `ChatRecord.combine`. Durable when it returns. */
+    readonly upsert: (records: ReadonlyArray<ChatRecord.ChatRecord>) => Effect.Effect<void, StoreError>
+    /** Returns a chat, or none if it is not known. */
+    readonly get: (chat_id: ChatId) => Effect.Effect<Option.Option<KnownChat.KnownChat>, StoreError>
+    /** Returns up to `limit` chats with ids above `after`. A page may be short or empty although another one follows. */
+    readonly page: (
+      filter: KnownChat.Filter,
+      after: Option.Option<ChatId>,
+      limit: number
+    ) => Effect.Effect<KnownChat.Page, StoreError>
+    /** Returns the number of chats. */
+    readonly count: (filter: KnownChat.Filter) => Effect.Effect<number, StoreError>
+    /** Replaces a chat by a tombstone with the time `last_seen`. Returns `true` if the chat was known. */
+    readonly remove: (chat_id: ChatId) => Effect.Effect<boolean, StoreError>
+    /** Deletes the tombstones of chats that the bot left before a time. Returns their number. */
+    readonly cleanup: (before: number) => Effect.Effect<number, StoreError>
+  }
+>()("@colloquy/core/ChatStore") {}
+
+/**
+ * Options of every store.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /**
+   * How long the store remembers that the bot left a chat. An older update that arrives later would bring the chat back.
+   * The platform delivers an update for at most 24 hours. Default: 7 days.
+   */
+  readonly tombstoneTimeToLive?: Duration.Input | undefined
+}
+
+const cleanupInterval = 3_600_000
+
+/**
+ * Adds the cleanup of tombstones to the operations of a store: `upsert` runs `cleanup` first, at most once an hour. A
+ * cleanup that fails is logged and does not fail the upsert. For authors of stores.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const withCleanup = (store: ChatStore["Service"], options: Options = {}): Effect.Effect<ChatStore["Service"]> =>
+  Effect.map(Clock.Clock, (clock) => {
+    const timeToLive = Duration.toMillis(Duration.fromInputUnsafe(options.tombstoneTimeToLive ?? "7 days"))
+    let cleanedAt = -Infinity
+
+    const cleanup = Effect.suspend(() => {
+      const now = clock.currentTimeMillisUnsafe()
+      if (now - cleanedAt < cleanupInterval) return Effect.void
+      cleanedAt = now
+      return Effect.catch(Effect.asVoid(store.cleanup(now - timeToLive)), (error) =>
+        Effect.logWarning(`Old chats were not cleaned up; the next attempt is in an hour. ${error.message}`)
+      )
+    })
+
+    return ChatStore.of({ ...store, upsert: (records) => Effect.andThen(cleanup, store.upsert(records)) })
+  })
+
+/**
+ * Creates a store in memory. See {@link layerMemory}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const makeMemory = (options?: Options): Effect.Effect<ChatStore["Service"]> =>
+  Effect.suspend(() => withCleanup(ChatStore.of(memoryStore.make()), options))
+
+/**
+ * Provides a store in memory, which loses its chats when the process ends.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerMemory = (options?: Options): Layer.Layer<ChatStore> => Layer.effect(ChatStore, makeMemory(options))
+
+/**
+ * Stores the chats of updates. Updates may arrive late, out of order and repeatedly: each fact has the `timestamp` of its
+ * update, and the latest one applies. `bot_removed`, `bot_stopped` and `dialog_removed` remove a chat.
+ *
+ * @category storing
+ * @since 0.1.0
+ */
+export const upsert = (updates: Iterable<Update>): Effect.Effect<void, StoreError, ChatStore> => {
+  const records = Array.from(updates).flatMap((update) => Option.toArray(ChatRecord.fromUpdate(update)))
+  return records.length === 0 ? Effect.void : ChatStore.use((store) => store.upsert(records))
+}
+
+/**
+ * What {@link track} accepts: a stream of updates, or a handler of some or all types of updates.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Trackable = Stream.Stream<Update, unknown, unknown> | Handling["handle"]
+
+interface Handling {
+  // A method, because a handler of one type of updates is also accepted.
+  handle(update: Update): Handler.Return
+}
+
+/**
+ * A tracked stream or handler, with the error and the requirement of the store.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Tracked<T> =
+  T extends Stream.Stream<infer U, infer E, infer R>
+    ? Stream.Stream<U, E | StoreError, R | ChatStore>
+    : T extends (update: infer U) => infer O
+      ? (
+          update: U
+        ) => Effect.Effect<
+          Effect.Success<O>,
+          Effect.Error<O> | (undefined extends O ? Handler.NotHandled : never) | StoreError,
+          Effect.Services<O> | ChatStore
+        >
+      : never
+
+const trackStream = (updates: Stream.Stream<Update, unknown, unknown>) =>
+  Stream.mapArrayEffect(updates, (chunk) => Effect.as(upsert(chunk), chunk))
+
+const trackHandler = (handle: Handling["handle"]) =>
+  withPartsOf(
+    (update: Update) =>
+      Effect.andThen(
+        upsert([update]),
+        Effect.suspend(() => handle(update) ?? Handler.notHandled)
+      ),
+    handle
+  )
+
+/**
+ * Wraps a handler or a stream of updates, and stores the chat of each update before the update is handled or emitted. The
+ * chats of a chunk of a stream are stored together.
+ *
+ * **Example** (A handler)
+ *
+ * ```ts
+ * import { ChatStore, type Update, Updates } from "@colloquy/core"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const handle = ChatStore.track((update: Update.Update) => Effect.log(update.update_type))
+ *
+ * export const program = Updates.run(handle).pipe(Effect.provide(ChatStore.layerMemory()))
+ * ```
+ *
+ * @category storing
+ * @since 0.1.0
+ */
+export const track = <T extends Trackable>(tracked: T): Tracked<T> =>
+  (typeof tracked === "function" ? trackHandler(tracked) : trackStream(tracked)) as Tracked<T>
+
+const pageSize = 500
+
+/**
+ * Stores chats of which only the id is known, for example from another program, and returns the number of ids. They count
+ * as seen now; {@link refresh} and later updates add the rest. A chat that has a tombstone stays removed.
+ *
+ * **Example** (Take over the chats of another program)
+ *
+ * ```ts
+ * import { ChatStore, Recipient } from "@colloquy/core"
+ * import * as Effect from "effect/Effect"
+ * import * as Stream from "effect/Stream"
+ *
+ * export const program = Effect.gen(function* () {
+ *   yield* ChatStore.seed([-70_000_000_000_001, 500_000_000_001].map((id) => Recipient.ChatId.make(id)))
+ *   yield* Stream.runForEach(ChatStore.stream(), ({ chat_id }) => ChatStore.refresh(chat_id))
+ * })
+ * ```
+ *
+ * @category storing
+ * @since 0.1.0
+ */
+export const seed = <E = never, R = never>(
+  ids: Iterable<ChatId> | Stream.Stream<ChatId, E, R>
+): Effect.Effect<number, E | StoreError, R | ChatStore> =>
+  Effect.gen(function* () {
+    const store = yield* ChatStore
+    const now = yield* Clock.currentTimeMillis
+    return yield* (Stream.isStream(ids) ? ids : Stream.fromIterable(ids)).pipe(
+      Stream.grouped(pageSize),
+      Stream.mapEffect((group) => Effect.as(store.upsert(group.map((id) => ChatRecord.make(id, now))), group.length)),
+      Stream.runSum
+    )
+  })
+
+/**
+ * Updates a chat from `GET /chats/{chatId}`, within the rate limits, and returns it. Facts of newer updates are kept. If
+ * the bot cannot see the chat or is no longer in it, the chat is removed, and the result is none.
+ *
+ * **Example** (The titles of all groups, with ten concurrent requests)
+ *
+ * ```ts
+ * import { ChatStore } from "@colloquy/core"
+ * import * as Option from "effect/Option"
+ * import * as Stream from "effect/Stream"
+ *
+ * export const titles = ChatStore.stream({ type: "chat" }).pipe(
+ *   Stream.mapEffect(({ chat_id }) => ChatStore.refresh(chat_id), { concurrency: 10 }),
+ *   Stream.map((chat) => Option.getOrUndefined(chat)?.title)
+ * )
+ * ```
+ *
+ * @category storing
+ * @since 0.1.0
+ */
+export const refresh: (
+  chat_id: ChatId
+) => Effect.Effect<
+  Option.Option<KnownChat.KnownChat>,
+  StoreError | Exclude<Endpoint.Errors<typeof Chats.get>, ApiError.Forbidden | ApiError.NotFound>,
+  ChatStore | BotApi
+> = Effect.fnUntraced(function* (chat_id) {
+  const store = yield* ChatStore
+  const before = yield* store.get(chat_id)
+  const records = yield* Chats.get({ chat_id }).pipe(
+    Effect.map((chat) => [ChatRecord.fromChat(chat)]),
+    Effect.catchTag(["Forbidden", "NotFound"], () =>
+      // The tombstone has the time `last_seen`, so that updates which arrived during the request win.
+      Effect.succeed(
+        Option.toArray(before).map(({ last_seen }) => ChatRecord.make(chat_id, last_seen, { left_at: last_seen }))
+      )
+    )
+  )
+  yield* store.upsert(records)
+  return yield* store.get(chat_id)
+})
+
+/**
+ * Returns a chat, or none if the bot does not know it.
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const get = (chat_id: ChatId): Effect.Effect<Option.Option<KnownChat.KnownChat>, StoreError, ChatStore> =>
+  ChatStore.use((store) => store.get(chat_id))
+
+/**
+ * Returns whether the bot knows a chat.
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const has = (chat_id: ChatId): Effect.Effect<boolean, StoreError, ChatStore> =>
+  Effect.map(get(chat_id), Option.isSome)
+
+/**
+ * Returns the number of chats that the bot knows.
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const count = (filter: KnownChat.Filter = {}): Effect.Effect<number, StoreError, ChatStore> =>
+  ChatStore.use((store) => store.count(filter))
+
+/**
+ * Emits the chats that the bot knows, in ascending order of their ids. Pages are read when they are needed. A chat that is
+ * known during the whole iteration is emitted exactly once; one that is added or removed meanwhile at most once.
+ *
+ * **Example** (The dialogs of this month)
+ *
+ * ```ts
+ * import { ChatStore } from "@colloquy/core"
+ * import * as Console from "effect/Console"
+ * import * as Stream from "effect/Stream"
+ *
+ * export const program = ChatStore.stream({ type: "dialog", activeSince: Date.UTC(2026, 10, 1) }).pipe(
+ *   Stream.runForEach((chat) => Console.log(chat.chat_id, chat.user?.first_name))
+ * )
+ * ```
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const stream = (filter: KnownChat.Filter = {}): Stream.Stream<KnownChat.KnownChat, StoreError, ChatStore> =>
+  Stream.unwrap(
+    ChatStore.use((store) =>
+      Effect.succeed(
+        Stream.paginate(Option.none<ChatId>(), (after) =>
+          Effect.map(
+            store.page(filter, after, pageSize),
+            ({ chats, next }) => [chats, Option.map(next, (id) => Option.some(id))] as const
+          )
+        )
+      )
+    )
+  )
+
+const toJson = Schema.encodeSync(Schema.fromJsonString(KnownChat.KnownChat))
+
+/**
+ * Emits the chats that the bot knows as NDJSON: each element is a `KnownChat` as JSON, with exact ids, and a line feed.
+ *
+ * **Example** (Write a backup to a file)
+ *
+ * ```ts
+ * import { ChatStore } from "@colloquy/core"
+ * import * as FileSystem from "effect/FileSystem"
+ * import * as Stream from "effect/Stream"
+ *
+ * export const program = FileSystem.FileSystem.use((files) =>
+ *   ChatStore.exportNdjson().pipe(Stream.encodeText, Stream.run(files.sink("chats.ndjson")))
+ * )
+ * ```
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const exportNdjson = (filter?: KnownChat.Filter): Stream.Stream<string, StoreError, ChatStore> =>
+  Stream.map(stream(filter), (entry) => `${toJson(entry)}\n`)
+
+/**
+ * Removes a chat, and returns `true` if it was known. Updates that are older than
+ * `last_seen` do not bring it back, newer ones do.
+ *
+ * @category storing
+ * @since 0.1.0
+ */
+export const remove = (chat_id: ChatId): Effect.Effect<boolean, StoreError, ChatStore> =>
+  ChatStore.use((store) => store.remove(chat_id))

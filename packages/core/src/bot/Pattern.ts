@@ -1,0 +1,125 @@
+/**
+ * Handlers of texts that match a string or a regular expression.
+ *
+ * @since 0.1.0
+ */
+import type * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Handler from "../inbox/Handler.ts"
+import * as Update from "../model/Update.ts"
+
+/**
+ * The schemas of the named groups of a regular expression, by name. Each one decodes a string. A group that may be
+ * missing from a match is `Schema.optionalKey`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Groups = Readonly<Record<string, Schema.ConstraintCodec<unknown, string>>>
+
+/**
+ * The options of {@link make}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options<Type extends Update.TextType> {
+  /** The types of the updates whose text is matched. Default: `["message_created"]`. */
+  readonly types?: ReadonlyArray<Type> | undefined
+}
+
+/**
+ * A pattern of texts. `A` is the type of a match.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Pattern<A, Type extends Update.TextType> {
+  /** Returns the match of a text, or `None` if the text does not match. */
+  readonly match: (text: string) => Option.Option<A>
+  /** Handles updates whose text matches. The handler receives the update and the match. */
+  readonly on: <O extends Handler.Return>(
+    handler: (update: Update.Of<Type>, matched: A) => O
+  ) => Handler.Handler<Handler.ReturnError<O>, Effect.Services<O>>
+}
+
+const matchString = (pattern: string) => (text: string) =>
+  text.trim() === pattern.trim() ? Option.some(text.trim()) : Option.none()
+
+const matchRegExp = (pattern: RegExp) => (text: string) => {
+  // A global or sticky expression would continue where the match of the text before ended.
+  pattern.lastIndex = 0
+  return Option.fromNullOr(pattern.exec(text))
+}
+
+const matchGroups = (pattern: RegExp, groups: Groups) => {
+  const match = matchRegExp(pattern)
+  const decode = Schema.decodeUnknownOption(Schema.Struct(groups))
+  const presentGroups = ({ groups = {} }: RegExpExecArray) =>
+    Object.fromEntries(Object.entries(groups).filter(([, text]) => text !== undefined))
+  return (text: string) => Option.flatMap(match(text), (found) => decode(presentGroups(found)))
+}
+
+/**
+ * Creates a pattern of texts.
+ *
+ * - A string matches the same text. Whitespace around the text is ignored.
+ * - A regular expression matches where `RegExp.exec` finds it. The match is what `RegExp.exec` returns.
+ * - With `groups`, the match is the named groups of the regular expression, decoded by their schemas. A text whose groups
+ *   cannot be decoded does not match.
+ *
+ * An update without a text does not match.
+ *
+ * **Example** (A regular expression, and one with groups)
+ *
+ * ```ts
+ * import { Command, Messages, Pattern } from "@colloquy/core"
+ *
+ * const thanks = Pattern.make(/\bthank(s| you)\b/i).on((update) => Messages.reply(update, "You are welcome"))
+ *
+ * const add = Pattern.make(/^(?<a>\d+) ?\+ ?(?<b>\d+)$/, { groups: { a: Command.Integer, b: Command.Integer } }).on(
+ *   (update, { a, b }) => Messages.reply(update, String(a + b))
+ * )
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: {
+  <const G extends Groups, const Type extends Update.TextType = "message_created">(
+    pattern: RegExp,
+    options: Options<Type> & { readonly groups: G }
+  ): Pattern<Schema.Struct<G>["Type"], Type>
+  <const Type extends Update.TextType = "message_created">(
+    pattern: RegExp,
+    options?: Options<Type>
+  ): Pattern<RegExpExecArray, Type>
+  <const Type extends Update.TextType = "message_created">(
+    pattern: string,
+    options?: Options<Type>
+  ): Pattern<string, Type>
+} = <A, Type extends Update.TextType>(
+  pattern: RegExp | string,
+  { groups, types = ["message_created"] }: Options<Update.TextType> & { readonly groups?: Groups | undefined } = {}
+) => {
+  const matcher =
+    typeof pattern === "string"
+      ? matchString(pattern)
+      : groups === undefined
+        ? matchRegExp(pattern)
+        : matchGroups(pattern, groups)
+  const match = matcher as (text: string) => Option.Option<A>
+  const self: Pattern<A, Type> = {
+    match,
+    on: (handler) =>
+      Handler.onTypes(types as ReadonlyArray<Type>, (update) =>
+        Option.fromUndefinedOr(Update.textOf(update)).pipe(
+          Option.flatMap(match),
+          Option.map((matched) => handler(update, matched)),
+          Option.getOrUndefined
+        )
+      )
+  }
+  return self as never
+}

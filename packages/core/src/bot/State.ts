@@ -1,0 +1,265 @@
+/**
+ * The state of a program: values that belong to a chat, a user, a user in a chat, or the bot, such as settings, a cart, or
+ * the step of a conversation. The store of the inbox keeps them.
+ *
+ * While an update is handled, a value is read once and kept, and its changes are written in the transaction that
+ * acknowledges the update. A handler that fails changes nothing. If another process or another chat has changed a value in
+ * the meantime, nothing is written and the handler runs again; `Journal` makes that harmless for what it has sent. The
+ * metric `colloquy_state_conflicts_total` counts this by `update_type`. A value that a handler has only read may be changed
+ * in the meantime.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { Inbox } from "../inbox/Inbox.ts"
+import { inScope, makeValue, ofUpdate } from "./internal/state/access.ts"
+import * as codecs from "./internal/state/codec.ts"
+import * as erasure from "./internal/state/forget.ts"
+import { fromScope, isOf, missingIds, toScope } from "./internal/state/scopes.ts"
+import {
+  type Entry,
+  InvalidState,
+  type Key,
+  type Migration,
+  NoStateKey,
+  type Of,
+  type Options,
+  StaleState,
+  type Value
+} from "./StateValue.ts"
+import type { StoreError } from "../base/StoreError.ts"
+import type { UserId } from "../model/User.ts"
+
+export { InvalidState, NoStateKey, StaleState }
+
+/**
+ * A state, identified by its name. Its own operations are those on the value of the update that is being handled. They fail
+ * with {@link NoStateKey} if the update does not have the needed ids.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface State<A, O extends Of> extends Value<A, NoStateKey> {
+  /** The name of the state. */
+  readonly name: string
+  /** To what its values belong. */
+  readonly of: O
+  /**
+   * The value with a key. While an update of the same inbox is handled, it is part of the handling, as the others are.
+   * Elsewhere, each operation reads and writes the store, and `update` and `modify` are repeated until no other change came
+   * in between. A write whose answer is lost is repeated for up to 10 seconds, and is applied once. If it stays unknown whether a
+   * change was applied, it fails with a `StoreError` whose `isRetryable` is `false`.
+   */
+  readonly at: (key: Key<O>) => Value<A, never, Inbox>
+  /** Emits all values. {@link stream} calls it. */
+  readonly entries: Stream.Stream<Entry<A, O>, StoreError, Inbox>
+}
+
+const pageSize = 500
+
+const refuseOf =
+  (name: string) =>
+  (problem: string): never => {
+    throw new Error(`The state "${name}" ${problem}`)
+  }
+
+const check = (
+  name: string,
+  of: Of,
+  { expireAfter, migrate = {}, version = 1 }: Omit<Options<never>, "initial">
+): void => {
+  const refuse = refuseOf(name)
+  if (!isOf(of))
+    refuse(`needs an \`of\` that is "chat", "user", "userInChat" or "bot", but it is ${JSON.stringify(of)}.`)
+  if (name === "") refuse("needs a name that is not empty.")
+  if (!Number.isSafeInteger(version) || version < 1) refuse("needs a `version` that is a positive whole number.")
+  for (const from of Object.keys(migrate).map(Number)) {
+    if (!(from < version))
+      refuse(`has a migration of version ${from}, which is not older than its \`version\`, ${version}.`)
+  }
+  if (expireAfter !== undefined && !(Duration.toMillis(expireAfter) > 0)) refuse("needs a positive `expireAfter`.")
+}
+
+/**
+ * Defines a state with a name and a schema. Two states of one inbox have different names. The schema needs no services.
+ *
+ * Throws if an option is invalid.
+ *
+ * **Example** (The cart of a user in a chat)
+ *
+ * ```ts
+ * import { Answers, Chat, Handler, State, User } from "@colloquy/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Cart = State.make("cart", Schema.Struct({ items: Schema.Array(Schema.String) }), {
+ *   of: "userInChat",
+ *   initial: () => ({ items: [] }),
+ *   expireAfter: "30 days"
+ * })
+ *
+ * // While an update is handled, the key is that of the update.
+ * const add = Handler.on("message_callback", (update) =>
+ *   Effect.gen(function* () {
+ *     const { items } = yield* Cart.update(({ items }) => ({ items: [...items, "tea"] }))
+ *     yield* Answers.answer(update, { notification: `${items.length} items` })
+ *   })
+ * )
+ *
+ * // Anywhere else, the key is given.
+ * const read = (chat_id: Chat.ChatId, user_id: User.UserId) => Cart.at({ chat_id, user_id }).get
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <A, I, const O extends Of>(
+  name: string,
+  schema: Schema.Codec<A, I>,
+  options: Options<NoInfer<A>> & {
+    /** To what the values belong. */
+    readonly of: O
+  }
+): State<A, O> => {
+  const { of } = options
+  check(name, of, options as Omit<Options<never>, "initial">)
+  const codec = codecs.make(name, schema, options)
+  const entries = Inbox.use(({ store }) => Effect.succeed(store.state.page)).pipe(
+    Effect.map((page) =>
+      Stream.paginate(undefined as string | undefined, (after) =>
+        Effect.map(page({ name, after, limit: pageSize }), (values) => {
+          const last = values.length < pageSize ? Option.none() : Option.some(values.at(-1)?.scope)
+          return [values, last] as const
+        })
+      )
+    ),
+    Stream.unwrap,
+    Stream.filterEffect((stored) => Effect.map(codec.isExpired(stored), (expired) => !expired)),
+    Stream.mapEffect((stored): Effect.Effect<ReadonlyArray<Entry<A, O>>> => {
+      const key = fromScope(of, stored.scope)
+      if (key === undefined) return Effect.succeed([])
+      return Effect.map(Effect.result(codec.decode(stored, stored.scope)), (value) => [{ key, value }])
+    }),
+    Stream.flatMap(Stream.fromIterable)
+  )
+  return {
+    ...makeValue(name, codec, ofUpdate(name, of, codec)),
+    name,
+    of,
+    at: (key) => {
+      if (missingIds(of, key).length > 0)
+        refuseOf(name)(`needs ${missingIds(of, key).join(" and ")} in the key of \`at\`.`)
+      const scope = toScope(of, key)
+      return makeValue(
+        name,
+        codec,
+        Inbox.use((inbox) => inScope(name, scope, inbox, codec))
+      )
+    },
+    entries
+  }
+}
+
+/**
+ * Creates a migration from a schema of the old values and a function. `State.make` accepts it in `migrate`.
+ *
+ * **Example** (Version 2 counts the items)
+ *
+ * ```ts
+ * import { State } from "@colloquy/core"
+ * import { Schema } from "effect"
+ *
+ * const CartV1 = Schema.Struct({ items: Schema.Array(Schema.String) })
+ *
+ * const Cart = State.make("cart", Schema.Struct({ items: Schema.Record(Schema.String, Schema.Int) }), {
+ *   of: "user",
+ *   initial: () => ({ items: {} }),
+ *   version: 2,
+ *   migrate: {
+ *     1: State.migration(CartV1, ({ items }) => ({ items: Object.fromEntries(items.map((item) => [item, 1])) }))
+ *   }
+ * })
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const migration = <Old, A>(schema: Schema.Decoder<Old>, f: (old: Old) => A): Migration<A> => {
+  const decode = Schema.decodeUnknownSync(Schema.toCodecJson(schema))
+  return (stored) => f(decode(stored))
+}
+
+/**
+ * Emits all values of a state with their keys, in pages. Values that have expired are left out. A value that cannot be read
+ * is a failure in its element, and the stream continues. Values that are written meanwhile may be missing.
+ *
+ * **Example** (The number of users who chose a language)
+ *
+ * ```ts
+ * import { State } from "@colloquy/core"
+ * import { Result, Schema, Stream } from "effect"
+ *
+ * const Language = State.make("language", Schema.String, { of: "user", initial: () => "ru" })
+ *
+ * const english = State.stream(Language).pipe(
+ *   Stream.filter(({ value }) => Result.isSuccess(value) && value.success === "en"),
+ *   Stream.runCount
+ * )
+ * ```
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const stream = <A, O extends Of>(state: State<A, O>): Stream.Stream<Entry<A, O>, StoreError, Inbox> =>
+  state.entries
+
+/**
+ * What {@link forget} has deleted.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Forgotten {
+  /** Number of values of the state. */
+  readonly values: number
+  /** Number of timers, with those that are due and not yet handled. */
+  readonly timers: number
+  /** Number of chats in the `ChatStore`. */
+  readonly chats: number
+  /** Number of dead letters. */
+  readonly deadLetters: number
+}
+
+/**
+ * Deletes what is stored about a person, at once: the values of every state that belong to the user or to the user in a
+ * chat, the timers and the dead letters of the user, and the dialogs with the user in the `ChatStore`, if the program provides
+ * one. It reads all dead letters and all chats.
+ *
+ * The timers of a user are those that were set with the `user_id`: by a handler of an update of the user, also in a group, or
+ * by `for` of `Timer`. Timers that were set for a chat alone stay. Updates that wait in the inbox are still handled, and values
+ * of chats, such as a group that names its members, are not changed. While an update is handled, values and timers of the user
+ * that the handler has changed before are not written.
+ *
+ * **Example** (A command that erases its sender)
+ *
+ * ```ts
+ * import { Command, Messages, State, Update } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const forget = Command.make("forget").on(
+ *   Effect.fn(function* (update) {
+ *     const user_id = Update.userIdOf(update)
+ *     if (user_id !== undefined) yield* State.forget({ user_id })
+ *     yield* Messages.reply(update, "I have deleted what I knew about you.")
+ *   })
+ * )
+ * ```
+ *
+ * @category erasure
+ * @since 0.1.0
+ */
+export const forget = ({ user_id }: { readonly user_id: UserId }): Effect.Effect<Forgotten, StoreError, Inbox> =>
+  erasure.forget(user_id)

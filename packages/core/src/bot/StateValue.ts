@@ -1,0 +1,220 @@
+/**
+ * What `State` consists of: its values, to whom they belong, and its errors.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import { NewerTypeId } from "../inbox/internal/consumer/newer.ts"
+import type { PermanentError } from "../base/PermanentError.ts"
+import type { ChatId } from "../model/Recipient.ts"
+import type { StoreError } from "../base/StoreError.ts"
+import type { UserId } from "../model/User.ts"
+
+/**
+ * To what the values of a state belong: a chat, a user in all chats, a user in one chat, or the bot.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Of = "chat" | "user" | "userInChat" | "bot"
+
+/**
+ * The ids that identify a value of a state.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Key<O extends Of> = {
+  readonly chat: { readonly chat_id: ChatId }
+  readonly user: { readonly user_id: UserId }
+  readonly userInChat: { readonly chat_id: ChatId; readonly user_id: UserId }
+  readonly bot: Record<never, never>
+}[O]
+
+/**
+ * A value cannot be read: its schema has changed, there is no migration of its version, or a newer program wrote it. The
+ * value stays as it is; `set` and `clear` replace it. With `onStale: "initial"`, a state fails with this error only for values of
+ * newer programs.
+ *
+ * A value that a newer program wrote is no mistake of the update: `Updates.run` leaves the chat to a process with that program, and
+ * the attempt does not count.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class StaleState extends Data.TaggedError("StaleState")<{
+  /** The name of the state. */
+  readonly stateName: string
+  /** To what the value belongs: `chat:1`, `user:2`, `chat:1/user:2`, or `bot`. */
+  readonly scope: string
+  /** The version in which it was written. */
+  readonly version: number
+  /** What does not match. */
+  readonly problem: string
+  /** The value as it is stored. */
+  readonly raw: unknown
+  /** Whether a newer program wrote the value. Default: `false`. */
+  readonly isNewer?: boolean | undefined
+}> {
+  /** The same value would fail again, so `Updates.run` does not retry the handler. */
+  get "~@colloquy/core/PermanentError"(): boolean {
+    return this.isNewer !== true
+  }
+
+  /** @internal */
+  get [NewerTypeId](): string | undefined {
+    return this.isNewer === true
+      ? `A value of the state "${this.stateName}" cannot be read. ${this.problem}`
+      : undefined
+  }
+
+  override get message() {
+    const advice =
+      this.isNewer === true
+        ? "Start the newer program."
+        : "Increase `version` and add a migration, or use the option `onStale`."
+    return `The value of the state "${this.stateName}" of ${this.scope} cannot be read: ${this.problem.replace(/\.$/, "")}. ${advice}`
+  }
+}
+
+/**
+ * A new value does not match the schema of its state. Nothing was changed.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidState
+  extends Data.TaggedError("InvalidState")<{
+    /** The name of the state. */
+    readonly stateName: string
+    /** What does not match. */
+    readonly problem: string
+    /** The new value. */
+    readonly value: unknown
+  }>
+  implements PermanentError
+{
+  /** The same value would fail again, so `Updates.run` does not retry the handler. */
+  readonly "~@colloquy/core/PermanentError" = true
+
+  override get message() {
+    return `The new value of the state "${this.stateName}" does not match its schema: ${this.problem}`
+  }
+}
+
+const names = { chat_id: "chat", user_id: "user" } as const
+
+/**
+ * A state was used without a key where there is none: outside of the handling of one update, or while an update without
+ * the needed user or chat was handled. `at` accepts a key.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NoStateKey
+  extends Data.TaggedError("NoStateKey")<{
+    /** The name of the state. */
+    readonly stateName: string
+    /** To what its values belong. */
+    readonly of: Of
+    /** What is missing. `update`: no update, or several together, are being handled. */
+    readonly missing: ReadonlyArray<"chat_id" | "user_id" | "update">
+    /** The type of the update that is being handled. */
+    readonly update_type?: string | undefined
+  }>
+  implements PermanentError
+{
+  /** The same update would fail again, so `Updates.run` does not retry the handler. */
+  readonly "~@colloquy/core/PermanentError" = true
+
+  override get message() {
+    const { missing, of, stateName, update_type } = this
+    const absent = missing.flatMap((id) => (id === "update" ? [] : [names[id]])).join(" and no ")
+    const reason =
+      absent === ""
+        ? "it is used where no update, or several updates together, are being handled"
+        : `the update "${update_type}" has no ${absent}`
+    return `The state "${stateName}" belongs to "${of}", but ${reason}. Pass a key to \`at\`.`
+  }
+}
+
+/**
+ * The operations on one value of a state.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Value<A, E = never, R = never> {
+  /** Returns the value, or the initial one if there is none or it has expired. */
+  readonly get: Effect.Effect<A, E | StaleState | StoreError, R>
+  /** Replaces the value. */
+  readonly set: (value: A) => Effect.Effect<void, E | InvalidState | StoreError, R>
+  /** Replaces the value by the result of `f`, and returns it. `f` may be called several times. */
+  readonly update: (f: (value: A) => A) => Effect.Effect<A, E | StaleState | InvalidState | StoreError, R>
+  /** Replaces the value by the second result of `f`, and returns the first. `f` may be called several times. */
+  readonly modify: <B>(
+    f: (value: A) => readonly [B, A]
+  ) => Effect.Effect<B, E | StaleState | InvalidState | StoreError, R>
+  /** Like `update`, with an effect. If it fails, nothing is changed. It may run several times. */
+  readonly updateEffect: <E2, R2>(
+    f: (value: A) => Effect.Effect<A, E2, R2>
+  ) => Effect.Effect<A, E | E2 | StaleState | InvalidState | StoreError, R | R2>
+  /** Like `modify`, with an effect. If it fails, nothing is changed. It may run several times. */
+  readonly modifyEffect: <B, E2, R2>(
+    f: (value: A) => Effect.Effect<readonly [B, A], E2, R2>
+  ) => Effect.Effect<B, E | E2 | StaleState | InvalidState | StoreError, R | R2>
+  /** Deletes the value, so that `get` returns the initial one. */
+  readonly clear: Effect.Effect<void, E | StoreError, R>
+}
+
+/**
+ * Reads values that an older version of the program wrote: a schema of the old values that decodes to the new ones, or a
+ * function. A function that throws makes the value stale.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Migration<A> = Schema.Decoder<A> | ((stored: Schema.Json) => A)
+
+/**
+ * The options of `State.make`, except for `of`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options<A> {
+  /** Returns the value where none is stored. */
+  readonly initial: () => A
+  /**
+   * The version of the schema, a positive whole number. Increase it when stored values no longer match the schema.
+   * Default: 1.
+   */
+  readonly version?: number | undefined
+  /** How to read the values of older versions, by version. Default: they are stale. */
+  readonly migrate?: { readonly [version: number]: Migration<A> } | undefined
+  /** A value expires when it was not written for this time, by the clock of the process. Default: it does not expire. */
+  readonly expireAfter?: Duration.Input | undefined
+  /**
+   * What happens if a value cannot be read. `"fail"`: the operation fails with {@link StaleState}. `"initial"`: a warning is
+   * logged, and the initial value is used; the next change replaces the stored value. Values of newer programs always fail.
+   * Default: `"fail"`.
+   */
+  readonly onStale?: "fail" | "initial" | undefined
+}
+
+/**
+ * A value of a state with its key.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Entry<A, O extends Of> {
+  /** The ids of the chat and the user that it belongs to. */
+  readonly key: Key<O>
+  /** The value, or why it cannot be read. */
+  readonly value: Result.Result<A, StaleState>
+}

@@ -1,0 +1,442 @@
+/**
+ * Timers: updates that a bot sends to itself, and that arrive later.
+ *
+ * A timer is stored in the inbox, so it survives restarts and deploys. When it is due, it becomes an update in the order of
+ * its chat, and is retried and becomes a dead letter like any other update.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as FieldIssue from "../base/FieldIssue.ts"
+import * as Handler from "../inbox/Handler.ts"
+import type { StoredTimer, TimerSetting } from "../inbox/HandlingStore.ts"
+import { Inbox } from "../inbox/Inbox.ts"
+import { withParts } from "../inbox/internal/handlers/parts.ts"
+import { fromKey, toChange, toKey } from "../inbox/internal/timers/change.ts"
+import { isLeftOut, nextAfter, type Recurrence } from "../inbox/internal/timers/recurrence.ts"
+import * as scheduling from "./internal/timers/scheduling.ts"
+import * as PermanentError from "../base/PermanentError.ts"
+import type { ChatId } from "../model/Recipient.ts"
+import type { StoreError } from "../base/StoreError.ts"
+import * as Update from "../model/Update.ts"
+import type { UserId } from "../model/User.ts"
+
+/** The last time that a date can be, in Unix milliseconds. */
+const lastDate = 8.64e15
+
+/**
+ * A timer cannot be set: its value does not match its schema, its time is not a valid date, its cron expression is
+ * malformed, or `for` got neither a chat nor a user. Nothing was changed.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidTimer extends Data.TaggedError("InvalidTimer")<{
+  /** The name of the timer. */
+  readonly timerName: string
+  /** What is wrong. */
+  readonly problem: string
+}> {
+  /** The same update would fail again, so `Updates.run` does not retry it. */
+  readonly [PermanentError.TypeId] = true
+
+  override get message() {
+    return `Cannot set the timer ${JSON.stringify(this.timerName)}: ${this.problem.replace(/\.$/, "")}.`
+  }
+}
+
+/**
+ * A timer is due, and its value does not match the schema. The timer was probably set by an older version of the bot. Its
+ * update becomes a dead letter unless the handler catches the error.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class MalformedTimer extends Data.TaggedError("MalformedTimer")<{
+  /** The name of the timer. */
+  readonly timerName: string
+  /** What is wrong. */
+  readonly problem: string
+  /** The update of the timer. Its `value` is the JSON text that was stored. */
+  readonly update: Update.TimerUpdate
+}> {
+  /** The same update would fail again, so `Updates.run` does not retry it. */
+  readonly [PermanentError.TypeId] = true
+
+  override get message() {
+    return (
+      `Cannot decode the value of the timer ${JSON.stringify(this.timerName)}: ${this.problem.replace(/\.$/, "")}. The timer ` +
+      "was probably set by an older version of the bot. Let its schema accept the old values as well."
+    )
+  }
+}
+
+/**
+ * A timer was used without a chat where there is none: outside of the handling of one update, or while an update without chat
+ * and user was handled.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NoTimerChat extends Data.TaggedError("NoTimerChat")<{
+  /** The name of the timer. */
+  readonly timerName: string
+  /** The type of the update that is being handled. `undefined`: no update, or several together, are being handled. */
+  readonly update_type?: string | undefined
+}> {
+  /** The same update would fail again, so `Updates.run` does not retry it. */
+  readonly [PermanentError.TypeId] = true
+
+  override get message() {
+    const where = this.update_type === undefined ? "no update is being handled" : `${this.update_type} has no chat`
+    return `The timer ${JSON.stringify(this.timerName)} belongs to no chat, because ${where}. Use \`for\` to choose the chat.`
+  }
+}
+
+/**
+ * What a timer belongs to: a chat, a user, or a user in a chat. One of the ids is required. Its update has these ids.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Target =
+  | { readonly chat_id: ChatId; readonly user_id?: UserId | undefined }
+  | { readonly chat_id?: ChatId | undefined; readonly user_id: UserId }
+
+/**
+ * Which of several timers of the same name and chat is meant.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface KeyOptions {
+  /** Distinguishes timers of the same name and the same chat. Default: a chat has one timer of the name. */
+  readonly key?: string | undefined
+}
+
+/**
+ * What `cron` accepts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CronOptions extends KeyOptions {
+  /**
+   * The time zone of the expression, such as `Europe/Berlin`. Where an hour is repeated in autumn, an expression for every hour is
+   * due in both, and one for certain hours only in the first. A time that is skipped in spring is due after the gap. Default: `UTC`.
+   */
+  readonly timeZone?: string | undefined
+  /**
+   * What happens to occurrences that were missed, for example while the bot was down: `"one"`: the first of them is handled
+   * late, and the others are skipped. `"all"`: each of them is handled, one after the other. `"none"`: an occurrence that is
+   * more than a minute late is skipped. The time is that of the clock of the process: a process whose clock is more than a
+   * minute ahead of that of the store skips every occurrence. Default: `"one"`.
+   */
+  readonly missed?: "one" | "all" | "none" | undefined
+}
+
+/** `Duration` takes what is not a number for zero. */
+const hasNaN = (input: unknown): boolean =>
+  typeof input === "object" && input !== null ? Object.values(input).some(Number.isNaN) : Number.isNaN(input)
+
+/**
+ * Sets and cancels the timers of a chat. While an update is handled, the changes are stored together with its
+ * acknowledgement: a handler that fails changes nothing.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Timers<in A, out E = never, out R = never> {
+  /** Sets the timer to be due after a duration. It replaces the one with the same key. */
+  readonly in: (
+    after: Duration.Input,
+    value: A,
+    options?: KeyOptions
+  ) => Effect.Effect<void, E | InvalidTimer | StoreError, R>
+  /** Sets the timer to be due at a time. A time in the past is due at once. It replaces the one with the same key. */
+  readonly at: (
+    time: DateTime.DateTime.Input,
+    value: A,
+    options?: KeyOptions
+  ) => Effect.Effect<void, E | InvalidTimer | StoreError, R>
+  /**
+   * Sets the timer to be due at all times of a cron expression with five or six fields (minute, hour, day of the month, month,
+   * day of the week; seconds may precede them). It replaces the one with the same key. The next occurrence is set when the
+   * one before is handled or becomes a dead letter.
+   */
+  readonly cron: (
+    expression: string,
+    value: A,
+    options?: CronOptions
+  ) => Effect.Effect<void, E | InvalidTimer | StoreError, R>
+  /**
+   * Cancels the timer. Nothing happens if there is none. An occurrence that is due already is cancelled too, unless its handler
+   * has begun. That handler continues, is not retried if it fails, and a timer that recurs ends with it.
+   */
+  readonly cancel: (options?: KeyOptions) => Effect.Effect<void, E | StoreError, R>
+}
+
+/**
+ * A kind of timer with a name and the type `A` of its value. Its own operations belong to the chat of the update that is being
+ * handled, or to its user if it has no chat.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Timer<in out A, out RD = never, out RE = never> extends Timers<A, NoTimerChat, RE> {
+  /** The name. */
+  readonly name: string
+  /** Returns the operations for a chat, or for a user outside of chats. They can be used anywhere. */
+  readonly for: (target: Target) => Timers<A, never, Inbox | RE>
+  /**
+   * Handles timers of this name that are due. The handler receives the value, and the update with its `chat_id` and `user_id`.
+   * Fails with {@link MalformedTimer} if the value cannot be decoded.
+   */
+  readonly on: <O extends Handler.Return>(
+    handler: (value: A, update: Update.TimerUpdate) => O
+  ) => Handler.Handler<Handler.ReturnError<O> | MalformedTimer, Effect.Services<O> | RD>
+}
+
+/**
+ * Creates a kind of timer from its name and the schema of its value. Without a schema, the value is `undefined`.
+ *
+ * - A timer is identified by its name, its chat and its key: setting it again moves it.
+ * - It is due by the clock of the store, mostly within 50 milliseconds, and within a second if several processes share the
+ *   store. While no process runs, it waits.
+ * - Its update is handled in the order of its chat: after the updates of the chat that were received before it was due.
+ * - The name must be unique within a bot: `Handler.first` throws if two timers have the same. Throws if it is empty.
+ *
+ * Errors: {@link InvalidTimer} when a timer is set, {@link NoTimerChat} where there is no chat, {@link MalformedTimer} when a
+ * timer is due whose value cannot be decoded.
+ *
+ * **Example** (A reminder after eight hours)
+ *
+ * ```ts
+ * import { Handler, Messages, Timer } from "@colloquy/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Reminder = Timer.make("reminder", Schema.Struct({ text: Schema.String }))
+ *
+ * const bot = Handler.first(
+ *   Handler.on("message_created", (update) =>
+ *     Effect.andThen(
+ *       Reminder.in("8 hours", { text: update.message?.body?.text ?? "" }),
+ *       Messages.reply(update, "I will remind you")
+ *     )
+ *   ),
+ *   Reminder.on(({ text }, update) => Messages.reply(update, `Reminder: ${text}`))
+ * )
+ * ```
+ *
+ * **Example** (A report at nine on each working day, set outside of handlers)
+ *
+ * ```ts
+ * import { type Recipient, Timer } from "@colloquy/core"
+ * import { Schema } from "effect"
+ *
+ * const Report = Timer.make("report", Schema.String)
+ *
+ * const start = (chat_id: Recipient.ChatId) =>
+ *   Report.for({ chat_id }).cron("0 9 * * 1-5", "sales", { timeZone: "Europe/Berlin", missed: "none" })
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: {
+  (name: string): Timer<void>
+  <S extends Schema.Constraint>(name: string, schema: S): Timer<S["Type"], S["DecodingServices"], S["EncodingServices"]>
+} = <A, RD, RE>(name: string, schema: Schema.ConstraintCodec<A, unknown, RD, RE> = Schema.Void as never) => {
+  if (name === "") throw new Error("The timer needs a name that is not empty.")
+  const text = Schema.fromJsonString(Schema.toCodecJson(schema))
+  const encodeValue = Schema.encodeEffect(text, { errors: "all" })
+  const decodeValue = Schema.decodeUnknownEffect(text, { errors: "all" })
+  const invalid = (problem: string) => new InvalidTimer({ timerName: name, problem })
+
+  const timers = <E, R>(schedule: Effect.Effect<scheduling.Schedule, E, R>): Timers<A, E, R | RE> => {
+    const set = (
+      value: A,
+      key: string | undefined,
+      dueAt: (now: number) => Effect.Effect<{ readonly due: TimerSetting["due"]; readonly time: number }, InvalidTimer>,
+      recurrence?: Recurrence
+    ) =>
+      Effect.gen(function* () {
+        const { change, chat_type, partitionKeyOf, target } = yield* schedule
+        if (target.chat_id === undefined && target.user_id === undefined)
+          return yield* Effect.fail(invalid("`for` needs a `chat_id` or a `user_id`"))
+        const encoded = yield* Effect.mapError(encodeValue(value), ({ issue }) =>
+          invalid(`its value does not match the schema: ${FieldIssue.formatSchemaIssue(issue)}`)
+        )
+        const { due, time } = yield* dueAt(Math.floor(yield* Clock.currentTimeMillis))
+        const update: Update.TimerUpdate = {
+          update_type: "colloquy_timer",
+          timestamp: time,
+          name,
+          key: toKey(target, key),
+          ...target,
+          ...(chat_type === undefined ? {} : { chat_type }),
+          value: encoded,
+          ...(recurrence === undefined ? {} : { recurrence })
+        }
+        const partitionKey = yield* Effect.try({
+          try: () => partitionKeyOf(update),
+          catch: (error) => invalid(`the option \`partitionKey\` of the inbox failed: ${String(error)}`)
+        })
+        yield* change(toChange(update, due, partitionKey))
+      })
+
+    return {
+      in: (after, value, options) =>
+        set(value, options?.key, (now) => {
+          const duration = Option.filter(Duration.fromInput(after), () => !hasNaN(after))
+          if (Option.isNone(duration))
+            return Effect.fail(
+              invalid(`its duration is not valid: ${typeof after === "object" ? JSON.stringify(after) : String(after)}`)
+            )
+          const millis = Math.round(Duration.toMillis(duration.value))
+          const time = now + millis
+          if (!Number.isFinite(millis)) return Effect.fail(invalid("its duration has no end"))
+          if (!(Math.abs(time) <= lastDate)) {
+            return Effect.fail(invalid("its duration is too long: dates end in the year 275760"))
+          }
+          return Effect.succeed({ due: { after: millis }, time })
+        }),
+      at: (time, value, options) =>
+        set(value, options?.key, () => {
+          const date = DateTime.make(time)
+          if (date._tag === "None") return Effect.fail(invalid(`its time is not a valid date: ${String(time)}`))
+          const at = Math.round(DateTime.toEpochMillis(date.value))
+          return Effect.succeed({ due: { at }, time: at })
+        }),
+      cron: (expression, value, { key, missed = "one", timeZone = "UTC" } = {}) => {
+        const recurrence: Recurrence = { cron: expression, timeZone, missed }
+        return set(
+          value,
+          key,
+          (now) =>
+            Result.match(nextAfter(recurrence, now), {
+              onFailure: (problem) => Effect.fail(invalid(problem)),
+              onSuccess: (at) => Effect.succeed({ due: { at }, time: at })
+            }),
+          recurrence
+        )
+      },
+      cancel: (options) =>
+        Effect.flatMap(schedule, ({ change, target }) =>
+          change({ name, key: toKey(target, options?.key), set: undefined })
+        )
+    }
+  }
+
+  const timer = {}
+  const self: Timer<A, RD, RE> = {
+    ...timers(
+      Effect.mapError(
+        scheduling.ofUpdate,
+        ({ update_type }) => new NoTimerChat({ timerName: name, ...(update_type === undefined ? {} : { update_type }) })
+      )
+    ),
+    name,
+    for: (target) => timers(Effect.map(Inbox, (inbox) => scheduling.inInbox(inbox, target))),
+    on: (handler) =>
+      withParts(
+        (update) => {
+          if (update.update_type !== "colloquy_timer" || update.name !== name) return undefined
+          const handled = Effect.flatMap(
+            Effect.mapError(
+              decodeValue(update.value),
+              ({ issue }) =>
+                new MalformedTimer({ timerName: name, problem: FieldIssue.formatSchemaIssue(issue), update })
+            ),
+            // A handler that declines an update returns no effect.
+            (value): Effect.Effect<unknown, unknown, unknown> => handler(value, update) ?? Handler.notHandled
+          )
+          const unlessCancelled = Effect.flatMap(scheduling.isCancelled, (isCancelled) =>
+            isCancelled ? Effect.void : handled
+          )
+          return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            isLeftOut(update, now) ? Effect.void : unlessCancelled
+          ) as never
+        },
+        [{ kind: "timer", name, definition: timer }]
+      )
+  }
+  return self as never
+}
+
+/**
+ * A timer that is set, as {@link stream} emits it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SetTimer {
+  /** The name. */
+  readonly name: string
+  /** The option `key` with which it was set. */
+  readonly key: string | undefined
+  /** The chat that it belongs to. */
+  readonly chat_id: ChatId | undefined
+  /** The user that it belongs to. */
+  readonly user_id: UserId | undefined
+  /** When it is due, in Unix milliseconds of the clock of the store. */
+  readonly dueAt: number
+  /** The JSON text of the value. */
+  readonly value: string
+  /** How it recurs. `undefined` if it does not. */
+  readonly recurrence: Update.TimerUpdate["recurrence"] | undefined
+}
+
+const pageSize = 500
+
+const toSetTimer = ({ dueAt, text }: StoredTimer): ReadonlyArray<SetTimer> => {
+  const parsed = Update.parse(text)
+  // Only a timer that was overwritten by hand cannot be read. It becomes a dead letter when it is due.
+  if (Result.isFailure(parsed) || parsed.success.update_type !== "colloquy_timer") return []
+  const { chat_id, key, name, recurrence, user_id, value } = parsed.success
+  return [{ name, key: fromKey(parsed.success, key), chat_id, user_id, dueAt, value, recurrence }]
+}
+
+/**
+ * Emits the timers that are set, in the order in which they are due. It reads them in pages. A timer that is due is an update
+ * in the inbox, and is not emitted. A timer that is changed meanwhile may be missing, or be emitted twice.
+ *
+ * To cancel one of them, use {@link make} with its name, `for` with its chat or user, and its key.
+ *
+ * **Example** (What is due in the next hour)
+ *
+ * ```ts
+ * import { Timer } from "@colloquy/core"
+ * import { Clock, Console, Effect, Stream } from "effect"
+ *
+ * const soon = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+ *   Timer.stream.pipe(
+ *     Stream.takeWhile(({ dueAt }) => dueAt <= now + 3_600_000),
+ *     Stream.runForEach(({ chat_id, dueAt, name }) => Console.log(name, chat_id, new Date(dueAt).toISOString()))
+ *   )
+ * )
+ * ```
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const stream: Stream.Stream<SetTimer, StoreError, Inbox> = Stream.unwrap(
+  Inbox.use(({ store }) =>
+    Effect.succeed(
+      Stream.paginate(undefined as StoredTimer | undefined, (after) =>
+        Effect.map(store.timers.page({ after, limit: pageSize }), (page) => {
+          const last = page.length < pageSize ? Option.none() : Option.some(page.at(-1))
+          return [page.flatMap(toSetTimer), last] as const
+        })
+      )
+    )
+  )
+)

@@ -1,0 +1,105 @@
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Handler from "../../../inbox/Handler.ts"
+import { lengthOf } from "../../../base/Platform.ts"
+import type * as Update from "../../../model/Update.ts"
+import * as FieldIssue from "../../../base/FieldIssue.ts"
+import { parsePlain } from "../../../base/internal/json.ts"
+
+/** A payload is its name, or its name, a separator and a value as text. */
+export interface Format {
+  readonly maxLength: number
+  readonly separator: string
+  readonly encode: (json: string) => string
+  readonly decode: (text: string) => Result.Result<string, unknown>
+}
+
+interface Codec<in out A, out RD, out RE> {
+  readonly encode: (value: A) => Effect.Effect<string, string, RE>
+  /** Returns `undefined` for a payload of another name. */
+  readonly decode: (payload: string) => Effect.Effect<A, string, RD> | undefined
+}
+
+const namePattern = /^\w+$/
+
+const allIssues = { errors: "all" } as const
+
+const parseJson = (json: string): Result.Result<unknown, unknown> => Result.try(() => parsePlain(json))
+
+const check = (name: string, payload: string, maxLength: number): Effect.Effect<string, string> => {
+  if (!namePattern.test(name)) return Effect.fail("its name may contain only letters, digits and _")
+  const length = lengthOf(payload)
+  if (length <= maxLength) return Effect.succeed(payload)
+  return Effect.fail(
+    `it has ${length} characters, and the maximum is ${maxLength}: store the value and put its id in the payload`
+  )
+}
+
+const withoutValue = (name: string, { maxLength }: Format): Codec<void, never, never> => ({
+  encode: () => check(name, name, maxLength),
+  decode: (payload) => (payload === name ? Effect.void : undefined)
+})
+
+const withValue = <A, RD, RE>(
+  name: string,
+  schema: Schema.ConstraintCodec<A, unknown, RD, RE>,
+  format: Format
+): Codec<A, RD, RE> => {
+  const json = Schema.toCodecJson(schema)
+  const encode = Schema.encodeEffect(json, allIssues)
+  const decode = Schema.decodeUnknownEffect(json, allIssues)
+  const prefix = name + format.separator
+  return {
+    encode: (value) =>
+      encode(value).pipe(
+        Effect.mapError(({ issue }) => FieldIssue.formatSchemaIssue(issue)),
+        Effect.flatMap((encoded) => check(name, prefix + format.encode(JSON.stringify(encoded)), format.maxLength))
+      ),
+    decode: (payload) => {
+      if (payload === name) return Effect.fail("it has no value")
+      if (!payload.startsWith(prefix)) return undefined
+      const value = Result.flatMap(format.decode(payload.slice(prefix.length)), parseJson)
+      return Result.isFailure(value)
+        ? Effect.fail("its value is truncated or is not valid JSON")
+        : Effect.mapError(decode(value.success), ({ issue }) => FieldIssue.formatSchemaIssue(issue))
+    }
+  }
+}
+
+/** The part that `Payload` and `DeepLink` have in common: one codec and one handler of one type of update. */
+interface NamedPayload<in out A, Type extends Update.UpdateType, out Invalid, out Malformed, out RD, out RE> {
+  readonly name: string
+  readonly encode: (value: A) => Effect.Effect<string, Invalid, RE>
+  readonly on: <O extends Handler.Return>(
+    handler: (update: Update.Of<Type>, value: A) => O
+  ) => Handler.Handler<Handler.ReturnError<O> | Malformed, Effect.Services<O> | RD>
+}
+
+export const make = <A, RD, RE, const Type extends Update.UpdateType, Invalid, Malformed>(
+  name: string,
+  schema: Schema.ConstraintCodec<A, unknown, RD, RE> | undefined,
+  options: {
+    readonly format: Format
+    readonly type: Type
+    readonly payloadOf: (update: Update.Of<Type>) => string | null | undefined
+    readonly invalid: (problem: string) => Invalid
+    readonly malformed: (problem: string, payload: string, update: Update.Of<Type>) => Malformed
+  }
+): NamedPayload<A, Type, Invalid, Malformed, RD, RE> => {
+  const codec: Codec<A, RD, RE> =
+    schema === undefined ? (withoutValue(name, options.format) as never) : withValue(name, schema, options.format)
+  return {
+    name,
+    encode: (value) => Effect.mapError(codec.encode(value), options.invalid),
+    on: (handler) =>
+      Handler.onTypes(options.type, (update) => {
+        const payload = options.payloadOf(update) ?? ""
+        const decoded = codec.decode(payload)
+        if (decoded === undefined) return undefined
+        return Effect.mapError(decoded, (problem) => options.malformed(problem, payload, update)).pipe(
+          Effect.flatMap((value) => handler(update, value) ?? Handler.notHandled)
+        )
+      }) as never
+  }
+}

@@ -1,0 +1,74 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import * as ChatStore from "../../ChatStore.ts"
+import { userOfScope } from "../../../inbox/HandlingStore.ts"
+import * as Inbox from "../../../inbox/Inbox.ts"
+import type { StoreError } from "../../../base/StoreError.ts"
+import { userIdOf } from "../../../model/Update.ts"
+import type { UserId } from "../../../model/User.ts"
+import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
+import { userScope } from "../../../inbox/internal/timers/change.ts"
+
+const forgetValues = (user_id: UserId) =>
+  Effect.gen(function* () {
+    const { store } = yield* Inbox.Inbox
+    const scope = userScope(user_id)
+    const count = yield* store.state.forget(scope)
+    const changes = (yield* CurrentUpdate)?.changes
+    if (changes?.store === store) changes.states?.forget((key) => userOfScope(key.scope) === scope)
+    return count
+  })
+
+const forgetTimers = (user_id: UserId) =>
+  Effect.gen(function* () {
+    const { onTimers, store } = yield* Inbox.Inbox
+    const user = userScope(user_id)
+    const count = yield* store.timers.forget(user)
+    const changes = (yield* CurrentUpdate)?.changes
+    if (changes?.store === store) changes.forgetTimers(user)
+    onTimers()
+    return count
+  })
+
+const forgetDeadLetters = (user_id: UserId) =>
+  Inbox.deadLetters.pipe(
+    Stream.filter(({ update: { decoded } }) => Result.isSuccess(decoded) && userIdOf(decoded.success) === user_id),
+    Stream.mapEffect(({ id }) => Inbox.drop(id)),
+    Stream.runFold(
+      () => 0,
+      (count, isDropped) => (isDropped ? count + 1 : count)
+    )
+  )
+
+const forgetChats = (user_id: UserId) =>
+  Effect.contextWith((context: Context.Context<never>) => {
+    const store = Context.getOption(context, ChatStore.ChatStore)
+    if (Option.isNone(store)) return Effect.succeed(0)
+    return ChatStore.stream().pipe(
+      Stream.filter(({ user }) => user?.user_id === user_id),
+      Stream.mapEffect(({ chat_id }) => ChatStore.remove(chat_id)),
+      Stream.runFold(
+        () => 0,
+        (count, isRemoved) => (isRemoved ? count + 1 : count)
+      ),
+      Effect.provideService(ChatStore.ChatStore, store.value)
+    )
+  })
+
+/** Deletes what is stored about a person. */
+export const forget = (
+  user_id: UserId
+): Effect.Effect<
+  { readonly values: number; readonly timers: number; readonly chats: number; readonly deadLetters: number },
+  StoreError,
+  Inbox.Inbox
+> =>
+  Effect.all({
+    values: forgetValues(user_id),
+    timers: forgetTimers(user_id),
+    deadLetters: forgetDeadLetters(user_id),
+    chats: forgetChats(user_id)
+  })

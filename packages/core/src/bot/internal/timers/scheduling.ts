@@ -1,0 +1,61 @@
+import * as Effect from "effect/Effect"
+import type { TimerChange } from "../../../inbox/HandlingStore.ts"
+import type { Inbox } from "../../../inbox/Inbox.ts"
+import type { StoreError } from "../../../base/StoreError.ts"
+import { chatOf, chatTypeOf, type TimerUpdate, userIdOf } from "../../../model/Update.ts"
+import type { Changes } from "../../../inbox/internal/consumer/changes.ts"
+import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
+import { type Target, toTarget } from "../../../inbox/internal/timers/change.ts"
+
+/** Where the timers of a chat are stored. */
+export interface Schedule {
+  readonly target: ReturnType<typeof toTarget>
+  /** The type of the chat, if it is known. */
+  readonly chat_type: TimerUpdate["chat_type"] | undefined
+  readonly partitionKeyOf: (update: TimerUpdate) => string
+  readonly change: (change: TimerChange) => Effect.Effect<void, StoreError>
+}
+
+const inStore = (inbox: Inbox["Service"], change: TimerChange): Effect.Effect<void, StoreError> =>
+  Effect.map(inbox.store.timers.change([change]), inbox.onTimers)
+
+/** Whether the timer whose update is being handled was cancelled or set again since it was due. */
+export const isCancelled: Effect.Effect<boolean> = Effect.withFiber((fiber) => {
+  const changes = fiber.getRef(CurrentUpdate)?.changes
+  if (changes === undefined) return Effect.succeed(false)
+  return Effect.orDie(Effect.suspend(() => changes.store.timers.isCancelled(changes.id)))
+})
+
+/** The timers of the chat of the update that is being handled. They change when the update is acknowledged. */
+export const ofUpdate: Effect.Effect<Schedule, { readonly update_type?: string }> = Effect.withFiber((fiber) => {
+  const changes = fiber.getRef(CurrentUpdate)?.changes
+  if (changes === undefined) return Effect.fail({})
+  const { inbox, update } = changes
+  const chat_id = chatOf(update)
+  const user_id = userIdOf(update)
+  if (chat_id === undefined && user_id === undefined) return Effect.fail({ update_type: update.update_type })
+  const target = toTarget({ chat_id, user_id })
+  const chat_type = chat_id === undefined ? undefined : chatTypeOf(update)
+  return Effect.succeed({ target, chat_type, partitionKeyOf: inbox.partitionKeyOf, change: addTo(changes) })
+})
+
+const addTo =
+  (changes: Changes) =>
+  (change: TimerChange): Effect.Effect<void, StoreError> =>
+    Effect.suspend(() => {
+      if (changes.isClosed) return inStore(changes.inbox, change)
+      changes.changeTimer(change)
+      return Effect.void
+    })
+
+/** The timers of a chat. While an update of the same inbox is handled, they change when it is acknowledged. */
+export const inInbox = (inbox: Inbox["Service"], target: Target): Schedule => ({
+  target: toTarget(target),
+  chat_type: undefined,
+  partitionKeyOf: inbox.partitionKeyOf,
+  change: (change) =>
+    Effect.withFiber((fiber) => {
+      const changes = fiber.getRef(CurrentUpdate)?.changes
+      return changes?.inbox.store === inbox.store ? addTo(changes)(change) : inStore(inbox, change)
+    })
+})

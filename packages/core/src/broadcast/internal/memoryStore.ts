@@ -1,0 +1,111 @@
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { BegunRecipient, RecipientRecord, RecipientStatus, Status, Summary } from "../Broadcast.ts"
+import type { ChatId } from "../../model/Recipient.ts"
+
+interface Broadcast {
+  readonly startedAt: number
+  readonly counts: { [K in RecipientStatus]: number }
+  readonly records: Map<ChatId, RecipientRecord>
+  /** The chats with a record in ascending order, until one is added. */
+  sorted: ReadonlyArray<ChatId> | undefined
+  begun: ReadonlyArray<BegunRecipient>
+  status: Status
+  total: number | undefined
+  owner: string
+  leaseUntil: number
+}
+
+interface LeaseRequest {
+  readonly name: string
+  readonly owner: string
+  readonly now: number
+  readonly leaseUntil: number
+  readonly create: boolean
+}
+
+export const make = () => {
+  const broadcasts = new Map<string, Broadcast>()
+
+  const create = (name: string, startedAt: number): Broadcast => {
+    const broadcast: Broadcast = {
+      startedAt,
+      counts: { Sent: 0, Forbidden: 0, NotFound: 0, Failed: 0 },
+      records: new Map(),
+      sorted: undefined,
+      begun: [],
+      status: "running",
+      total: undefined,
+      owner: "",
+      leaseUntil: 0
+    }
+    broadcasts.set(name, broadcast)
+    return broadcast
+  }
+
+  const summaryOf = (name: string, { counts, startedAt, status, total }: Broadcast): Summary => ({
+    name,
+    status,
+    startedAt,
+    total,
+    counts: { ...counts }
+  })
+
+  return {
+    acquireLease: (request: LeaseRequest) =>
+      Effect.sync(() => {
+        const { leaseUntil, name, now, owner } = request
+        const broadcast = broadcasts.get(name) ?? (request.create ? create(name, now) : undefined)
+        if (broadcast === undefined) return Option.none()
+        if (broadcast.owner !== owner && broadcast.leaseUntil > now) return Option.none()
+        broadcast.owner = owner
+        broadcast.leaseUntil = leaseUntil
+        return Option.some(summaryOf(name, broadcast))
+      }),
+    summary: (name: string) =>
+      Effect.sync(() => Option.map(Option.fromUndefinedOr(broadcasts.get(name)), (found) => summaryOf(name, found))),
+    update: (name: string, changes: { readonly status?: Status | undefined; readonly total?: number | undefined }) =>
+      Effect.sync(() => {
+        const broadcast = broadcasts.get(name)
+        if (broadcast === undefined || broadcast.status === "cancelled" || broadcast.status === "finished") return false
+        broadcast.status = changes.status ?? broadcast.status
+        broadcast.total = changes.total ?? broadcast.total
+        return true
+      }),
+    pending: (name: string, chats: ReadonlyArray<ChatId>) =>
+      Effect.sync(() => {
+        const records = broadcasts.get(name)?.records
+        return chats.filter((chat_id) => records?.has(chat_id) !== true)
+      }),
+    begin: (request: {
+      readonly name: string
+      readonly owner: string
+      readonly recipients: ReadonlyArray<BegunRecipient>
+    }) =>
+      Effect.sync(() => {
+        const broadcast = broadcasts.get(request.name)
+        if (broadcast?.owner === request.owner) broadcast.begun = request.recipients
+      }),
+    begun: (name: string) => Effect.sync(() => broadcasts.get(name)?.begun ?? []),
+    addRecords: (name: string, records: ReadonlyArray<RecipientRecord>) =>
+      Effect.sync(() => {
+        const broadcast = broadcasts.get(name)
+        for (const record of records) {
+          if (broadcast === undefined || broadcast.records.has(record.chat_id)) continue
+          broadcast.records.set(record.chat_id, record)
+          broadcast.sorted = undefined
+          broadcast.counts[record.status]++
+        }
+      }),
+    records: (name: string, page: { readonly after?: ChatId | undefined; readonly limit: number }) =>
+      Effect.sync(() => {
+        const { after = -Infinity, limit } = page
+        const broadcast = broadcasts.get(name)
+        if (broadcast === undefined) return []
+        const sorted = (broadcast.sorted ??= [...broadcast.records.keys()].sort((a, b) => a - b))
+        const first = sorted.findIndex((chat_id) => chat_id > after)
+        return first < 0 ? [] : sorted.slice(first, first + limit).map((chat_id) => broadcast.records.get(chat_id)!)
+      }),
+    remove: (name: string) => Effect.sync(() => broadcasts.delete(name))
+  }
+}

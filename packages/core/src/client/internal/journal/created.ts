@@ -1,0 +1,95 @@
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import type { Comment } from "../../../model/Comment.ts"
+import type { Message } from "../../../model/Message.ts"
+import { memberOf } from "../../../base/internal/wire.ts"
+
+/** A message or comment that a call has created on the platform. */
+export interface Created {
+  readonly id: string
+  /** The time of the creation, in Unix milliseconds of the platform's clock. */
+  readonly at: number
+  /** The chat of the request. `undefined` if the request names no chat. */
+  readonly chat_id: number | undefined
+}
+
+/** Older messages cannot be taken for the result of a later call. */
+const maxIds = 10_000
+
+/**
+ * The messages that the estimate of the platform's time cannot distinguish from later messages are among the last 100.
+ */
+const maxLatest = 100
+
+/** A request in flight that may create a message. */
+interface Flight {
+  readonly endpoint: string
+  readonly chat_id: number | undefined
+  landed: Latch.Latch | undefined
+}
+
+/** The messages that the calls of a client have created, so that no other call takes such a message as its result. */
+export interface AllCreated {
+  /** `call` identifies the call within the process. `undefined` for a call that is never repeated. */
+  readonly add: (created: Created, call: string | undefined) => void
+  /** Whether another call created the message. */
+  readonly isOfAnother: (id: string, call: string) => boolean
+  /** Returns the ids of the messages that were created since a time in the chat `chat_id` or in an unknown chat. */
+  readonly since: (time: number, chat_id: number | undefined) => ReadonlyArray<string>
+  /** Registers a request in flight. Returns the function that ends the request, to call after `add`. */
+  readonly begin: (endpoint: string, chat_id: number | undefined) => () => void
+  /** Waits until the requests of an endpoint have ended that are on their way to a chat. */
+  readonly settled: (endpoint: string, chat_id: number | undefined) => Effect.Effect<void>
+}
+
+/** A chat that is not known can be any chat. */
+const mayBeSame = (one: number | undefined, other: number | undefined): boolean =>
+  one === undefined || other === undefined || one === other
+
+export const makeAllCreated = (): AllCreated => {
+  const calls = new Map<string, string | undefined>()
+  /** In the order of their creation. */
+  const latest: Array<Created> = []
+  const flights = new Set<Flight>()
+  return {
+    add: (created, call) => {
+      calls.set(created.id, call)
+      latest.push(created)
+      if (latest.length > maxLatest) latest.shift()
+      if (calls.size <= maxIds) return
+      const [oldest] = calls.keys()
+      calls.delete(oldest!)
+    },
+    isOfAnother: (id, call) => calls.has(id) && calls.get(id) !== call,
+    since: (time, chat_id) =>
+      latest.filter(({ at, chat_id: other }) => at >= time && mayBeSame(other, chat_id)).map(({ id }) => id),
+    begin: (endpoint, chat_id) => {
+      const flight: Flight = { endpoint, chat_id, landed: undefined }
+      flights.add(flight)
+      return () => {
+        flights.delete(flight)
+        flight.landed?.openUnsafe()
+      }
+    },
+    settled: (endpoint, chat_id) =>
+      Effect.suspend(() => {
+        const landed: Array<Latch.Latch> = []
+        for (const flight of flights) {
+          if (flight.endpoint !== endpoint || !mayBeSame(flight.chat_id, chat_id)) continue
+          landed.push((flight.landed ??= Latch.makeUnsafe(false)))
+        }
+        return Effect.forEach(landed, (latch) => latch.await, { discard: true })
+      })
+  }
+}
+
+/** The result of a call with a `lookUp`. */
+export type Sent = Message | Comment
+
+export const createdBy = ({ body, timestamp }: Sent, chat_id: number | undefined): Created | undefined =>
+  body?.mid === undefined ? undefined : { id: body.mid, at: timestamp, chat_id }
+
+export const chatOf = (request: unknown): number | undefined => {
+  const chat_id = memberOf("chat_id", request)
+  return typeof chat_id === "number" ? chat_id : undefined
+}

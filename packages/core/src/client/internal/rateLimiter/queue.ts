@@ -1,0 +1,391 @@
+import * as Cause from "effect/Cause"
+import type * as Effect from "effect/Effect"
+import type { Granted } from "../../RateLimiterProtocol.ts"
+
+const priorityCount = 4
+
+/** A permit, and the times of its request, in milliseconds of the clock of this process. */
+export interface LocalPermit extends Granted {
+  /** Id of the permit in the store, or `undefined` for a permit that this process granted without the store. */
+  readonly id: string | undefined
+  /** The earliest time that `at` may be. */
+  readonly localAt: number
+  /** The latest time that `at` may be. The request leaves no earlier. */
+  readonly leavesAt: number
+  readonly usableUntil: number
+}
+
+/** See `RateLimiter.Stage`. */
+export type Stage = "ready" | "connected" | "final"
+
+export interface SentPermit extends Omit<LocalPermit, "leavesAt"> {
+  readonly bucket: string | undefined
+  readonly sentAt: number
+}
+
+/**
+ * The fiber that grants permits has ended with a defect. Calls die of this defect instead of waiting for ever, and the
+ * defect ends the bot.
+ */
+export class RateLimiterStopped extends Error {
+  override readonly name = "RateLimiterStopped"
+
+  constructor(cause: unknown) {
+    super(`The rate limiter grants no more permits because of a defect: ${String(cause)}`, { cause })
+  }
+}
+
+/** A call that waits for a permit. */
+export interface Waiter {
+  /** 0 is the most urgent priority. A waiter that replaces another waiter has the more urgent priority of the two. */
+  priority: number
+  /** Position in the order of arrival. A waiter that replaces another waiter takes over its position. */
+  sequence: number
+  /** At most one call of a slot waits: a newer call replaces the waiting call. */
+  readonly slot: string | undefined
+  readonly expiresAt: number
+  /** Whether the call is sent again after a 429. Such a call keeps its position in the order of arrival. */
+  isRetry: boolean
+  readonly onGranted: (permit: LocalPermit) => void
+  readonly onExpired: () => void
+  /** A newer call of the slot has taken the place of this call. */
+  readonly onReplaced: () => void
+  /** The fiber that grants permits has ended. */
+  readonly onStopped: (defect: RateLimiterStopped) => void
+  bucket?: Bucket
+}
+
+/** The waiters of one bucket, or a single waiter that has no bucket, in the order of arrival. */
+export interface Bucket {
+  readonly scope: string
+  key: string | undefined
+  readonly waiters: Set<Waiter>
+  /** Number of waiters of each priority. */
+  readonly counts: Array<number>
+  /** The set that holds the bucket: `ready` of a priority, or `delayed`. */
+  place: Set<Bucket> | undefined
+  readyAt: number
+}
+
+const zeros = (): Array<number> => Array.from({ length: priorityCount }, () => 0)
+
+const replaceIn = <A>(set: Set<A>, item: A, by: A): void => {
+  const items = [...set]
+  set.clear()
+  for (const other of items) set.add(other === item ? by : other)
+}
+
+/** Whether permits of a priority are spread over the window of the host beyond a burst. */
+export const isPaced = (priority: number): boolean => priority > 1
+
+/** Each priority with waiting calls gets at least one of this many permits. */
+const guaranteedShare = 20
+
+/** Whether a priority was skipped so often that the next permit is its guaranteed share. */
+const isDue = (skipped: number): boolean => skipped >= guaranteedShare - 1
+
+/**
+ * Returns the next priority: the most urgent, unless another priority was skipped too often. -1 if no priority is
+ * ready.
+ */
+const nextOf = (
+  skipped: ReadonlyArray<number>,
+  isReady: (priority: number) => boolean,
+  includePaced: boolean
+): number => {
+  let next = -1
+  for (let priority = 0; priority < priorityCount; priority++) {
+    if (!isReady(priority) || (isPaced(priority) && !includePaced && !isDue(skipped[priority]))) continue
+    if (next < 0 || (isDue(skipped[priority]) && skipped[priority] > skipped[next])) next = priority
+  }
+  return next
+}
+
+/** Counts a granted permit as skipped by the other waiting priorities. */
+const skip = (skipped: Array<number>, isReady: (priority: number) => boolean, granted: number): void => {
+  for (let other = 0; other < priorityCount; other++) if (other !== granted && isReady(other)) skipped[other]++
+  skipped[granted] = 0
+}
+
+/** A bucket that is next to get a permit. */
+export interface Candidate {
+  readonly bucket: Bucket
+  /** Whether its permit is spread over the window of the host. The guaranteed share of a priority is not spread. */
+  readonly isPaced: boolean
+}
+
+const first = <A>(set: Set<A>): A | undefined => set.values().next().value
+
+/** Returns at most the first `max` elements. */
+const firsts = <A>(set: Set<A>, max: number): Array<A> => {
+  const found: Array<A> = []
+  for (const item of set) {
+    if (found.length === max) break
+    found.push(item)
+  }
+  return found
+}
+
+const insertAfter = <A>(set: Set<A>, item: A, isBefore: (other: A) => boolean): void => {
+  const others = [...set]
+  const index = others.findIndex((other) => !isBefore(other))
+  set.clear()
+  for (const other of [...others.slice(0, index < 0 ? others.length : index), item]) set.add(other)
+  for (const other of others) set.add(other)
+}
+
+export type Queue = ReturnType<typeof make>
+
+/**
+ * The waiting queue. A bucket has one place in the queue of a priority, however many calls wait in it: the place of the
+ * most urgent of its calls. So a call never waits behind less urgent calls for longer than its own bucket takes.
+ */
+export const make = () => {
+  const buckets = new Map<string | undefined, Bucket>()
+  const ready = Array.from({ length: priorityCount }, () => new Set<Bucket>())
+  const skipped = zeros()
+  const waiting = zeros()
+  const delayed = new Set<Bucket>()
+  const slots = new Map<string, Waiter>()
+  let delayedUntil = Infinity
+  let nextExpiry = Infinity
+  let sequence = 0
+  let stopped: RateLimiterStopped | undefined
+
+  const priorityOf = (bucket: Bucket) => bucket.counts.findIndex((count) => count > 0)
+
+  const place = (bucket: Bucket) => {
+    bucket.place?.delete(bucket)
+    bucket.place = ready[priorityOf(bucket)]
+    const head = first(bucket.waiters)!
+    if (!head.isRetry) return bucket.place.add(bucket)
+    return insertAfter(bucket.place, bucket, (other) => {
+      const { isRetry, sequence } = first(other.waiters)!
+      return isRetry && sequence < head.sequence
+    })
+  }
+
+  const removeBucket = (bucket: Bucket) => {
+    bucket.place?.delete(bucket)
+    bucket.place = undefined
+    if (buckets.get(bucket.key) === bucket) buckets.delete(bucket.key)
+  }
+
+  const count = (bucket: Bucket, { priority }: Waiter, by: 1 | -1) => {
+    bucket.counts[priority] += by
+    waiting[priority] += by
+  }
+
+  const leaveSlot = (waiter: Waiter) => {
+    if (waiter.slot !== undefined && slots.get(waiter.slot) === waiter) slots.delete(waiter.slot)
+  }
+
+  /** Places a bucket before the buckets whose first call came later. */
+  const placeByArrival = (bucket: Bucket) => {
+    bucket.place?.delete(bucket)
+    bucket.place = ready[priorityOf(bucket)]
+    const { sequence } = first(bucket.waiters)!
+    insertAfter(bucket.place!, bucket, (other) => first(other.waiters)!.sequence < sequence)
+  }
+
+  const replace = (replaced: Waiter, waiter: Waiter): void => {
+    const bucket = replaced.bucket!
+    count(bucket, replaced, -1)
+    waiter.bucket = bucket
+    waiter.priority = Math.min(replaced.priority, waiter.priority)
+    waiter.sequence = replaced.sequence
+    waiter.isRetry = replaced.isRetry
+    replaceIn(bucket.waiters, replaced, waiter)
+    count(bucket, waiter, 1)
+    slots.set(waiter.slot!, waiter)
+    nextExpiry = Math.min(nextExpiry, waiter.expiresAt)
+    if (bucket.place !== delayed && bucket.place !== ready[priorityOf(bucket)]) placeByArrival(bucket)
+    replaced.onReplaced()
+  }
+
+  const isReady = (priority: number): boolean => ready[priority].size > 0
+
+  return {
+    waiting,
+    /** Returns the next bucket. Without `includePaced`, paced priorities get only their guaranteed share. */
+    next: (includePaced: boolean): Bucket | undefined => {
+      const next = nextOf(skipped, isReady, includePaced)
+      return next < 0 ? undefined : first(ready[next])
+    },
+    /** Whether the next permit of a bucket is spread over the window of the host. */
+    isPaced: (bucket: Bucket): boolean => {
+      const priority = priorityOf(bucket)
+      return isPaced(priority) && !isDue(skipped[priority])
+    },
+    has: (key: string | undefined): boolean => buckets.has(key),
+    hasSlot: (slot: string | undefined): boolean => slot !== undefined && slots.has(slot),
+    /** The defect that ended the granting of permits. `undefined` while permits are granted. */
+    stopped: () => stopped,
+    /** Fails all waiters with the defect that ended the granting of permits. */
+    stop: (cause: Cause.Cause<never>): void => {
+      stopped ??= new RateLimiterStopped(Cause.squash(cause))
+      for (const bucket of [delayed, ...ready].flatMap((set) => [...set])) {
+        for (const waiter of bucket.waiters) waiter.onStopped(stopped)
+      }
+    },
+    hasReady: () => ready.some(({ size }) => size > 0),
+    isEmpty: () => waiting.every((count) => count === 0),
+    /** Returns the position of a call that arrives now. */
+    takeSequence: () => sequence++,
+    currentSequence: () => sequence,
+    /** The number of buckets, and of calls of the same bucket, before a call that arrives now. */
+    ahead: (key: string | undefined, priority: number) => ({
+      buckets: ready.reduce((sum, { size }, other) => (other <= priority ? sum + size : sum), 0),
+      calls: buckets.get(key)?.waiters.size ?? 0
+    }),
+    /** The earliest time at which a delayed bucket becomes ready or a waiter expires. */
+    nextAt: () => Math.min(delayedUntil, nextExpiry),
+
+    add: (scope: string, key: string | undefined, waiter: Waiter): void => {
+      if (waiter.slot !== undefined) {
+        const replaced = slots.get(waiter.slot)
+        if (replaced !== undefined) return replace(replaced, waiter)
+        slots.set(waiter.slot, waiter)
+      }
+      let bucket = buckets.get(key)
+      if (bucket === undefined) {
+        bucket = { scope, key, waiters: new Set(), counts: zeros(), place: undefined, readyAt: 0 }
+        if (key !== undefined) buckets.set(key, bucket)
+      }
+      waiter.bucket = bucket
+      if (waiter.isRetry) {
+        insertAfter(bucket.waiters, waiter, ({ isRetry, sequence }) => isRetry && sequence < waiter.sequence)
+      } else {
+        bucket.waiters.add(waiter)
+      }
+      count(bucket, waiter, 1)
+      nextExpiry = Math.min(nextExpiry, waiter.expiresAt)
+      if (bucket.place !== delayed && (waiter.isRetry || bucket.place !== ready[priorityOf(bucket)])) place(bucket)
+    },
+
+    remove: (waiter: Waiter): void => {
+      const bucket = waiter.bucket!
+      if (!bucket.waiters.delete(waiter)) return
+      leaveSlot(waiter)
+      count(bucket, waiter, -1)
+      if (bucket.waiters.size === 0) removeBucket(bucket)
+      else if (bucket.place !== delayed && bucket.place !== ready[priorityOf(bucket)]) place(bucket)
+    },
+
+    /** Gives a permit to the first waiter of a bucket. */
+    grant: (bucket: Bucket, permit: LocalPermit): void => {
+      const waiter = first(bucket.waiters)!
+      skip(skipped, isReady, priorityOf(bucket))
+      bucket.waiters.delete(waiter)
+      leaveSlot(waiter)
+      count(bucket, waiter, -1)
+      if (bucket.waiters.size === 0) removeBucket(bucket)
+      else place(bucket)
+      waiter.onGranted(permit)
+    },
+
+    /** Moves the waiters of one bucket to another, in the order of arrival. */
+    merge: (from: string, to: string): void => {
+      const bucket = buckets.get(from)
+      if (bucket === undefined) return
+      const other = buckets.get(to)
+      buckets.delete(from)
+      if (other === undefined) {
+        bucket.key = to
+        buckets.set(to, bucket)
+        return
+      }
+      const waiters = [...bucket.waiters, ...other.waiters].sort((a, b) => a.sequence - b.sequence)
+      removeBucket(bucket)
+      other.waiters.clear()
+      for (const waiter of waiters) {
+        waiter.bucket = other
+        other.waiters.add(waiter)
+      }
+      bucket.counts.forEach((count, priority) => (other.counts[priority] += count))
+      if (other.place !== delayed) place(other)
+    },
+
+    /** Keeps a bucket from getting permits before a time. */
+    delay: (bucket: Bucket, until: number): void => {
+      bucket.place?.delete(bucket)
+      bucket.place = delayed.add(bucket)
+      bucket.readyAt = until
+      delayedUntil = Math.min(delayedUntil, until)
+    },
+
+    /** Makes the delayed buckets ready whose time has come. */
+    wake: (now: number): void => {
+      if (now < delayedUntil) return
+      delayedUntil = Infinity
+      for (const bucket of delayed) {
+        if (bucket.readyAt <= now) place(bucket)
+        else delayedUntil = Math.min(delayedUntil, bucket.readyAt)
+      }
+    },
+
+    /** Expires the waiters that arrived before a sequence and whose time is over. */
+    expire: (now: number, before: number = Infinity): void => {
+      if (now < nextExpiry) return
+      nextExpiry = Infinity
+      for (const bucket of [delayed, ...ready].flatMap((set) => [...set])) {
+        for (const waiter of bucket.waiters) {
+          if (waiter.expiresAt <= now && waiter.sequence < before) waiter.onExpired()
+          else nextExpiry = Math.min(nextExpiry, waiter.expiresAt)
+        }
+      }
+    },
+
+    /** Returns at most `max` ready buckets, in the order of their permits if all of them get a permit. */
+    candidates: (max: number): ReadonlyArray<Candidate> => {
+      const left = ready.map((buckets) => firsts(buckets, max).reverse())
+      const hasLeft = (priority: number): boolean => left[priority].length > 0
+      const counts = [...skipped]
+      const candidates: Array<Candidate> = []
+      for (;;) {
+        const next = nextOf(counts, hasLeft, true)
+        if (next < 0 || candidates.length === max) return candidates
+        candidates.push({ bucket: left[next].pop()!, isPaced: isPaced(next) && !isDue(counts[next]) })
+        skip(counts, hasLeft, next)
+      }
+    }
+  }
+}
+
+/** A call that needs a permit. Without `bucket`, only the limit of the host applies. */
+export interface Call {
+  readonly scope: string
+  readonly bucket: string | undefined
+  /** 0 is the most urgent priority. */
+  readonly priority: number
+}
+
+/** Grants permits to the waiters of a queue. Times are milliseconds. */
+export interface Backend {
+  readonly queue: Queue
+  readonly now: () => number
+  /** Grants a permit at once, if that is possible and no other call comes first. */
+  readonly grantNow: (call: Call, now: number) => LocalPermit | undefined
+  /** A waiter was added to the queue. */
+  readonly onAdded: () => void
+  /** Completes when the request of a permit may leave. `undefined`: now. */
+  readonly untilLeave: (leavesAt: number) => Effect.Effect<void> | undefined
+  /** The last waiter was removed from the queue. */
+  readonly onEmpty: () => void
+  /** The minimum time until a call that arrives now would get its permit. */
+  readonly retryAfter: (call: Call, now: number) => number
+  readonly pause: (millis: number) => Effect.Effect<void>
+  /**
+   * Renews a permit whose request leaves now, after `usableUntil`: returns the time at which the permit counts. If the
+   * request may not leave, the permit is not counted any more, and the result is `undefined`.
+   */
+  readonly renew: (permit: SentPermit, stage: Stage, now: number) => number | undefined
+  /** The request of a permit left after `delay` milliseconds. */
+  readonly onLeave: (delay: number) => void
+  /** The request of a permit got a response. */
+  readonly onResponse: (permit: SentPermit) => Effect.Effect<void>
+  /** The request of a permit got a 429. */
+  readonly onRateLimited: (granted: Granted, pause: number) => Effect.Effect<void>
+  readonly merge: (from: string, to: string) => Effect.Effect<void>
+  readonly status: () => { readonly buckets: number; readonly hostLimit: number }
+}

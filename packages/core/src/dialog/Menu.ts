@@ -1,0 +1,655 @@
+/**
+ * Menus: inline keyboards with pages, toggles, choices and lists, whose presses change the message in place.
+ *
+ * A menu is a value. Its pages are functions that return a text and rows of buttons, mostly from `State`. When a button is
+ * pressed, the page is made again for the user who pressed. If it still has the button, the function of the button runs, and the
+ * message shows the page as it is then.
+ *
+ * The payload of each button contains the open pages and their parameters. So the buttons of old messages work after a restart
+ * and after a deploy, and nothing is stored.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Answers from "../endpoints/Answers.ts"
+import type { BotApi } from "../client/BotApi.ts"
+import type * as Endpoint from "../client/Endpoint.ts"
+import type * as Handler from "../inbox/Handler.ts"
+import type { ValueSchema } from "../bot/internal/handlers/namedValue.ts"
+import { makeRemoved } from "../bot/internal/handlers/removed.ts"
+import * as blocks from "./internal/menu/blocks.ts"
+import * as choices from "./internal/menu/choices.ts"
+import type { Render } from "./internal/menu/layout.ts"
+import * as menus from "./internal/menu/menu.ts"
+import type * as Keyboard from "../model/Keyboard.ts"
+import {
+  type Block,
+  type Button,
+  type Content,
+  InvalidMenu,
+  type LoadError,
+  makeButton,
+  makeOutcome,
+  type Outcome,
+  type Page,
+  type Pages,
+  type Return,
+  type ReturnError,
+  type Row,
+  type RowsError,
+  type RowsServices,
+  type To
+} from "./MenuPage.ts"
+import type { Message } from "../model/Message.ts"
+import type * as Messages from "../endpoints/Messages.ts"
+import type { NewMessageBody } from "../model/NewMessage.ts"
+import type * as Payload from "../bot/Payload.ts"
+import type { MessageId } from "../model/Recipient.ts"
+import type { InvalidState, NoStateKey, StaleState } from "../bot/StateValue.ts"
+import type { StoreError } from "../base/StoreError.ts"
+import type * as Update from "../model/Update.ts"
+
+export { InvalidMenu }
+
+/**
+ * A menu with pages `P`. `E` are the errors of its pages and of their buttons, `R` the services that they require, and
+ * `RenderE` the errors of its pages alone.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Menu<P extends Pages, out RenderE = never, out E = never, out R = never> {
+  /** The name. */
+  readonly name: string
+  /**
+   * Returns the message of a page, to be sent by other means. Default: the page `main`, if it has no parameters. Buttons of a
+   * menu of a `userInChat` are those of the user of the update that is being handled.
+   */
+  readonly message: (...to: Start<P>) => Effect.Effect<MenuMessage, RenderE | InvalidMenu | Payload.InvalidPayload, R>
+  /** Sends a page to the chat of an update, as `Messages.reply` does. Default: the page `main`. */
+  readonly reply: <U extends Update.KnownUpdate | Update.TimerUpdate>(
+    update: U,
+    ...to: Start<P>
+  ) => Effect.Effect<
+    Message,
+    RenderE | InvalidMenu | Payload.InvalidPayload | Effect.Error<Messages.Reply<U>>,
+    R | BotApi
+  >
+  /** Sends a page to a chat or a user, as `Messages.send` does. Default: the page `main`. */
+  readonly send: (
+    to: Messages.To,
+    ...page: Start<P>
+  ) => Effect.Effect<
+    Message,
+    RenderE | InvalidMenu | Payload.InvalidPayload | Endpoint.Errors<typeof Messages.send>,
+    R | BotApi
+  >
+  /** Shows a page in a message that was sent before, as `Messages.edit` does. Default: the page `main`. */
+  readonly edit: (
+    message_id: MessageId,
+    ...to: Start<P>
+  ) => Effect.Effect<
+    void,
+    RenderE | InvalidMenu | Payload.InvalidPayload | Endpoint.Errors<typeof Messages.edit>,
+    R | BotApi
+  >
+  /**
+   * Handles the presses of the buttons of this menu, on all of its pages. Place it before a handler that takes every callback.
+   */
+  readonly handler: Handler.Handler<
+    | E
+    | InvalidMenu
+    | Payload.InvalidPayload
+    | Endpoint.Errors<typeof Answers.send>
+    | Endpoint.Errors<typeof Messages.edit>,
+    R | BotApi
+  >
+}
+
+/**
+ * A page with its parameters, as arguments. They may be left out for the page `main` without parameters.
+ *
+ * @category utility types
+ * @since 0.1.0
+ */
+export type Start<P extends Pages> = To<P> | (P extends { readonly main: infer Main } ? StartOf<Main> : never)
+
+type StartOf<Main> = void extends Main ? [] : never
+
+/**
+ * The message of a page.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface MenuMessage extends NewMessageBody {
+  /** Whether links of the text are shown without a preview. Default: `false`. */
+  readonly disable_link_preview?: boolean | undefined
+}
+
+/**
+ * The options of {@link make}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options<O extends Return = Return> {
+  /**
+   * Who may press: `"chat"`: everybody in the chat. `"userInChat"`: the user to whom it was sent, that is, the user of the update
+   * that was being handled, or the user of `send`. Default: `"chat"`.
+   */
+  readonly of?: "chat" | "userInChat" | undefined
+  /**
+   * Runs if the page no longer has the button that was pressed, or if the page no longer exists. Then the page is shown as it is
+   * now, or the last open page that still exists, or `main`. Default: shows the notification "This menu was out of date and has
+   * been updated."
+   */
+  readonly onOutdated?: ((update: Update.Of<"message_callback">) => O) | undefined
+  /**
+   * The version of the menu, a positive whole number. Increase it for changes that older programs cannot show, such as a new page:
+   * while both run, presses in a message of the newer version wait for the newer program. Default: 1.
+   */
+  readonly version?: number | undefined
+  /** The notification for a user who may not press. Default: "These buttons are for somebody else." */
+  readonly notYours?: string | ((update: Update.Of<"message_callback">) => string) | undefined
+}
+
+type Rendered<T> = T extends Effect.Effect<infer A, infer _E, infer _R> ? A : T
+
+type RowsOf<T> = Rendered<T> extends { readonly rows: infer Rows } ? Rows : never
+
+type AnyRender<P extends Pages, K extends keyof P> = (
+  page: Page<P, P[K]>
+) => Content<unknown, unknown> | Effect.Effect<Content<unknown, unknown>, unknown, unknown>
+
+type Made<P extends Pages, T, O extends Return> = Menu<
+  P,
+  Effect.Error<T> | LoadError<RowsOf<T>>,
+  Effect.Error<T> | RowsError<RowsOf<T>> | ReturnError<O>,
+  Effect.Services<T> | RowsServices<RowsOf<T>> | Effect.Services<O>
+>
+
+/** The pages of a menu of one page. */
+type Single = { readonly main: void }
+
+type PagesOf<S extends { readonly [page: string]: ValueSchema }> = { readonly [K in keyof S]: S[K]["Type"] }
+
+/**
+ * Defines a menu with a name and the functions of its pages.
+ *
+ * - The function of a page returns the fields of a message and `rows` of buttons, or an effect of them. It receives a
+ *   {@link Page}: its `params`, and `open` and `go` to the other pages.
+ * - A menu of several pages has the option `pages`: a schema of the parameters of each page, `Schema.Void` for a page without
+ *   parameters. `main` is the page that is shown first.
+ * - `handler` handles the presses on all pages. Place it among the handlers of the bot.
+ *
+ * The function of a page runs twice for a press: to find the button, and to show the result. It must not change anything.
+ *
+ * Names of menus contain letters, digits and `_`, and are unique within a bot. Throws if the name or the version is invalid. `reply`, `send` and
+ * `handler` fail with {@link InvalidMenu} if a page exceeds a limit of the platform (30 rows, 210 buttons, 7 in a row), and with
+ * `InvalidPayload` if the parameters of the open pages have more than about 900 characters.
+ *
+ * **Example** (Settings)
+ *
+ * ```ts
+ * import { Command, Handler, Menu, State } from "@colloquy/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Settings = State.make("settings", Schema.Struct({ sound: Schema.Boolean, language: Schema.Literals(["en", "ru"]) }), {
+ *   of: "user",
+ *   initial: () => ({ sound: true, language: "en" as const })
+ * })
+ *
+ * const settings = Menu.make("settings", () =>
+ *   Effect.map(Settings.get, ({ language, sound }) => ({
+ *     text: "Settings",
+ *     rows: [
+ *       [Menu.toggle("sound", "Sound", sound, (sound) => Settings.update((all) => ({ ...all, sound })))],
+ *       Menu.radio("language", {
+ *         choices: { en: "English", ru: "Русский" },
+ *         chosen: language,
+ *         set: (language) => Settings.update((all) => ({ ...all, language }))
+ *       }),
+ *       [Menu.close("Close")]
+ *     ]
+ *   }))
+ * )
+ *
+ * const bot = Handler.first(
+ *   Command.make("settings").on((update) => settings.reply(update)),
+ *   settings.handler
+ * )
+ * ```
+ *
+ * **Example** (A list of products, and a page for each)
+ *
+ * ```ts
+ * import { Menu } from "@colloquy/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * interface Product {
+ *   readonly id: number
+ *   readonly title: string
+ * }
+ *
+ * declare const products: Effect.Effect<ReadonlyArray<Product>>
+ * declare const order: (id: number) => Effect.Effect<void>
+ *
+ * const shop = Menu.make(
+ *   "shop",
+ *   { pages: { main: Schema.Void, product: Schema.Struct({ id: Schema.Int }) } },
+ *   {
+ *     main: ({ open }) =>
+ *       Effect.map(products, (all) => ({
+ *         text: "What would you like?",
+ *         rows: [Menu.list("products", all, ({ id, title }) => open(title, "product", { id }))]
+ *       })),
+ *     product: ({ go, params: { id } }) => ({
+ *       text: `Product ${id}`,
+ *       rows: [
+ *         [Menu.button("order", "Order", () => Effect.as(order(id), Menu.notify("Ordered", go("main"))))],
+ *         [Menu.back("Back")]
+ *       ]
+ *     })
+ *   }
+ * )
+ * ```
+ *
+ * API: POST /answers, Keyboard payload.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: {
+  <T extends ReturnType<AnyRender<Single, "main">>>(
+    name: string,
+    render: (page: Page<Single, void>) => T
+  ): Made<Single, T, undefined>
+  <T extends ReturnType<AnyRender<Single, "main">>, O extends Return = undefined>(
+    name: string,
+    options: Options<O> & { readonly pages?: undefined },
+    render: (page: Page<Single, void>) => T
+  ): Made<Single, T, O>
+  <
+    const S extends { readonly [page: string]: ValueSchema },
+    const F extends { readonly [K in keyof S]: AnyRender<PagesOf<S>, K> },
+    O extends Return = undefined
+  >(
+    name: string,
+    options: Options<O> & {
+      /** The schemas of the parameters of the pages, by name. Default: one page, `main`, without parameters. */
+      readonly pages: S
+    },
+    renders: F
+  ): Made<PagesOf<S>, ReturnType<F[keyof S]>, O>
+} = ((name: string, ...rest: ReadonlyArray<unknown>) => {
+  const [options, render] = (rest.length === 1 ? [{}, rest[0]] : rest) as [
+    Options & { readonly pages?: Record<string, ValueSchema> },
+    Render | Record<string, Render>
+  ]
+  const schemas = Object.entries(options.pages ?? { main: Schema.Void })
+  const renders = Object.entries(typeof render === "function" ? { main: render } : render)
+  return menus.make(name, new Map(schemas), new Map(renders), options)
+}) as never
+
+/**
+ * Creates a button. `name` identifies it on its page: it is unique there, and stays the same when the text changes. `run`
+ * receives the update of the press. If it returns an `Outcome`, or an effect that succeeds with one, the outcome is carried out.
+ * Otherwise, the page is shown again.
+ *
+ * A double tap runs `run` twice. With {@link once}, it runs once.
+ *
+ * **Example** (A counter)
+ *
+ * ```ts
+ * import { Menu, State } from "@colloquy/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Count = State.make("count", Schema.Int, { of: "chat", initial: () => 0 })
+ *
+ * const counter = Menu.make("counter", () =>
+ *   Effect.map(Count.get, (count) => ({
+ *     text: `Count: ${count}`,
+ *     rows: [[Menu.button("add", "Add one", () => Count.update((count) => count + 1))]]
+ *   }))
+ * )
+ * ```
+ *
+ * @category buttons
+ * @since 0.1.0
+ */
+export const button = <O extends Return>(
+  name: string,
+  text: string,
+  run: (update: Update.Of<"message_callback">) => O
+): Button<ReturnError<O>, Effect.Services<O>> =>
+  makeButton(text, { _tag: "Press", name, isOnce: false, run: run as never })
+
+/**
+ * The errors of {@link once}.
+ *
+ * @category utility types
+ * @since 0.1.0
+ */
+export type OnceError = NoStateKey | StaleState | InvalidState | StoreError
+
+/**
+ * Lets only one press of a button count each time that it is shown: a second tap, or the tap of another person, is answered as
+ * that of an outdated button. The last 100 such presses of a chat are kept in its state, for 7 days.
+ *
+ * **Example** (An order is placed once)
+ *
+ * ```ts
+ * import { Menu } from "@colloquy/core"
+ * import type { Effect } from "effect"
+ *
+ * declare const order: Effect.Effect<void>
+ *
+ * const row = [Menu.once(Menu.button("order", "Order", () => order)), Menu.close("Cancel")]
+ * ```
+ *
+ * @category buttons
+ * @since 0.1.0
+ */
+export const once = <E, R>(button: Button<E, R>): Button<E | OnceError, R> =>
+  button.action._tag === "Press" ? makeButton(button.text, { ...button.action, isOnce: true }) : button
+
+/**
+ * The options of {@link toggle}, {@link radio} and {@link checkboxes}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface MarkOptions {
+  /** What precedes the text of a button that is on, and of one that is off. Default: `["✓ ", ""]`. */
+  readonly marks?: readonly [on: string, off: string] | undefined
+}
+
+/**
+ * Creates a button that is on or off. `set` receives the new value. Pressing it twice, one press soon after the other, sets the same
+ * value twice: the second press is answered as that of an outdated button.
+ *
+ * **Example** (Sound)
+ *
+ * ```ts
+ * import { Menu, State } from "@colloquy/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Sound = State.make("sound", Schema.Boolean, { of: "user", initial: () => true })
+ *
+ * const settings = Menu.make("settings", () =>
+ *   Effect.map(Sound.get, (isOn) => ({ text: "Settings", rows: [[Menu.toggle("sound", "Sound", isOn, Sound.set)]] }))
+ * )
+ * ```
+ *
+ * @category buttons
+ * @since 0.1.0
+ */
+export const toggle = <O extends Return>(
+  name: string,
+  text: string,
+  isOn: boolean,
+  set: (isOn: boolean, update: Update.Of<"message_callback">) => O,
+  options?: MarkOptions
+): Button<ReturnError<O>, Effect.Services<O>> =>
+  choices.toggle(name, { text, isOn, marks: options?.marks }, set) as never
+
+/**
+ * What {@link radio} and {@link checkboxes} accept.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ChoiceOptions<K extends string> extends MarkOptions {
+  /** The texts of the choices, in their order, by the value that is set. */
+  readonly choices: { readonly [Key in K]: string }
+  /** Number of buttons in a row. Default: 1. */
+  readonly columns?: number | undefined
+}
+
+/**
+ * Creates a button for each of several choices, of which one is chosen. `set` receives the key of the pressed one.
+ *
+ * **Example** (A language)
+ *
+ * ```ts
+ * import { Menu, State } from "@colloquy/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Language = State.make("language", Schema.Literals(["en", "ru"]), { of: "user", initial: () => "en" as const })
+ *
+ * const languages = Menu.make("languages", () =>
+ *   Effect.map(Language.get, (chosen) => ({
+ *     text: "Language",
+ *     rows: [Menu.radio("language", { choices: { en: "English", ru: "Русский" }, chosen, set: Language.set })]
+ *   }))
+ * )
+ * ```
+ *
+ * @category blocks
+ * @since 0.1.0
+ */
+export const radio = <const K extends string, O extends Return>(
+  name: string,
+  options: ChoiceOptions<K> & {
+    /** The key of the choice that is chosen. `undefined`: none. */
+    readonly chosen: NoInfer<K> | undefined
+    readonly set: (chosen: NoInfer<K>, update: Update.Of<"message_callback">) => O
+  }
+): Block<ReturnError<O>, Effect.Services<O>> => choices.radio(name, options) as never
+
+/**
+ * Creates a button for each of several choices, of which any number is chosen. `set` receives the keys that are chosen after the
+ * press, in the order of `choices`.
+ *
+ * **Example** (Toppings)
+ *
+ * ```ts
+ * import { Menu, State } from "@colloquy/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Toppings = State.make("toppings", Schema.Array(Schema.Literals(["ham", "olives"])), { of: "userInChat", initial: () => [] })
+ *
+ * const toppings = Menu.make("toppings", { of: "userInChat" }, () =>
+ *   Effect.map(Toppings.get, (chosen) => ({
+ *     text: "Toppings",
+ *     rows: [Menu.checkboxes("topping", { choices: { ham: "Ham", olives: "Olives" }, chosen, set: Toppings.set, columns: 2 })]
+ *   }))
+ * )
+ * ```
+ *
+ * @category blocks
+ * @since 0.1.0
+ */
+export const checkboxes = <const K extends string, O extends Return>(
+  name: string,
+  options: ChoiceOptions<K> & {
+    /** The keys of the choices that are chosen. */
+    readonly chosen: ReadonlyArray<NoInfer<K>>
+    readonly set: (chosen: ReadonlyArray<NoInfer<K>>, update: Update.Of<"message_callback">) => O
+  }
+): Block<ReturnError<O>, Effect.Services<O>> => choices.checkboxes(name, options) as never
+
+/**
+ * Items of {@link list} that are loaded when they are shown, such as rows of a database.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface LoadedItems<out A, out E = never, out R = never> {
+  /** Number of all items. */
+  readonly total: number
+  /** Returns at most `limit` items, without the first `offset` ones. */
+  readonly load: (range: { readonly offset: number; readonly limit: number }) => Effect.Effect<ReadonlyArray<A>, E, R>
+}
+
+/**
+ * The options of {@link list}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ListOptions {
+  /** Number of items that are shown at a time. Default: 8. */
+  readonly perPage?: number | undefined
+  /** Number of buttons in a row. Default: 1. */
+  readonly columns?: number | undefined
+  /** The texts of the buttons that show other items. Default: `‹`, `›`, and `2/5` between them. */
+  readonly labels?:
+    | {
+        readonly previous?: string | undefined
+        readonly next?: string | undefined
+        readonly position?: ((part: number, parts: number) => string) | undefined
+      }
+    | undefined
+}
+
+/**
+ * Shows items in parts, with buttons to go back and forth where there is more than one part. `show` returns the button of an item, or
+ * a row of buttons. Buttons of different items have different names.
+ *
+ * `items` is an array, or {@link LoadedItems}. An item of an array can be pressed as long as it is in the array, wherever it is. A
+ * loaded item can be pressed as long as it is in the part of the list that its message shows.
+ *
+ * **Example** (A cart whose items can be removed)
+ *
+ * ```ts
+ * import { Menu, State } from "@colloquy/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Cart = State.make("cart", Schema.Array(Schema.String), { of: "user", initial: () => [] })
+ *
+ * const cart = Menu.make("cart", () =>
+ *   Effect.map(Cart.get, (items) => ({
+ *     text: "Press an item to remove it",
+ *     rows: [
+ *       Menu.list("items", items, (item) =>
+ *         Menu.button(`remove ${item}`, item, () => Cart.update((items) => items.filter((other) => other !== item)))
+ *       )
+ *     ]
+ *   }))
+ * )
+ * ```
+ *
+ * @category blocks
+ * @since 0.1.0
+ */
+export const list = <
+  A,
+  B extends Button<unknown, unknown> | Keyboard.Button | Row<unknown, unknown>,
+  E = never,
+  R = never
+>(
+  name: string,
+  items: ReadonlyArray<A> | LoadedItems<A, E, R>,
+  show: (item: A, index: number) => B,
+  options: ListOptions = {}
+): Block<RowsError<B>, NoInfer<R> | RowsServices<B>, NoInfer<E>> => {
+  const { columns = 1, labels, perPage = 8 } = options
+  return blocks.list<A, unknown, unknown, unknown>({
+    name,
+    items,
+    show,
+    columns,
+    perPage,
+    labels: {
+      previous: labels?.previous ?? "‹",
+      next: labels?.next ?? "›",
+      position: labels?.position ?? ((part, parts) => `${part}/${parts}`)
+    }
+  }) as never
+}
+
+/**
+ * Creates a button that shows the page from which the current one was opened, and `main` if there is none.
+ *
+ * @category buttons
+ * @since 0.1.0
+ */
+export const back = (text: string): Button => makeButton(text, { _tag: "Back" })
+
+/**
+ * Creates a button that removes the keyboard. The text and the attachments of the page stay. If the page has neither, the message is
+ * removed, because the platform accepts no message without a content.
+ *
+ * @category buttons
+ * @since 0.1.0
+ */
+export const close = (text: string): Button => makeButton(text, { _tag: "Close" })
+
+/**
+ * Creates a button that shows the page again, as it is then.
+ *
+ * @category buttons
+ * @since 0.1.0
+ */
+export const refresh = (text: string): Button => makeButton(text, { _tag: "Refresh" })
+
+/**
+ * The outcome of a press that shows a text once to the user who pressed. Default of `then`: the page is shown again.
+ *
+ * **Example** (A notification, and the page before)
+ *
+ * ```ts
+ * import { Menu } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * declare const save: Effect.Effect<void>
+ *
+ * const button = Menu.button("save", "Save", () => Effect.as(save, Menu.notify("Saved", Menu.goBack)))
+ * ```
+ *
+ * @category outcomes
+ * @since 0.1.0
+ */
+export const notify = (text: string, then?: Outcome): Outcome => makeOutcome(then?.next ?? { _tag: "Stay" }, text)
+
+/**
+ * The outcome of a press that shows the page from which the current one was opened, and `main` if there is none.
+ *
+ * @category outcomes
+ * @since 0.1.0
+ */
+export const goBack: Outcome = makeOutcome({ _tag: "Back" })
+
+/**
+ * The outcome of a press that removes the keyboard. With `message`, it also replaces the content of the message. If nothing is left of
+ * the message, it is removed.
+ *
+ * @category outcomes
+ * @since 0.1.0
+ */
+export const finish = (message?: string | NewMessageBody): Outcome =>
+  makeOutcome({ _tag: "Finish", message: typeof message === "string" ? { text: message } : message })
+
+/**
+ * The outcome of a press whose callback the function has answered itself. The message is not changed.
+ *
+ * @category outcomes
+ * @since 0.1.0
+ */
+export const answered: Outcome = makeOutcome({ _tag: "Answered" })
+
+/**
+ * Creates a handler of the buttons of menus that the program no longer has. It removes the keyboard, and shows a notification. Other
+ * attachments of the message stay. If the message has a contact or an attachment of an unknown kind, the keyboard stays, too.
+ * Place it after the handlers of all menus. Default of `notification`: "This menu is no longer available."
+ *
+ * **Example** (After a menu was removed from the program)
+ *
+ * ```ts
+ * import { Handler, Menu } from "@colloquy/core"
+ *
+ * declare const settings: Menu.Menu<{ readonly main: void }>
+ *
+ * const bot = Handler.first(settings.handler, Menu.removed())
+ * ```
+ *
+ * @category handlers
+ * @since 0.1.0
+ */
+export const removed = (
+  notification: string | ((update: Update.Of<"message_callback">) => string) = "This menu is no longer available."
+): Handler.Handler<Endpoint.Errors<typeof Answers.send>, BotApi> =>
+  makeRemoved(menus.isPayload, Effect.succeed(notification))

@@ -1,0 +1,39 @@
+import type * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type { ChatId } from "../../../model/Recipient.ts"
+import type { Content, Texts } from "../../Talk.ts"
+import type * as Update from "../../../model/Update.ts"
+import type { UserId } from "../../../model/User.ts"
+import type { Press } from "./payload.ts"
+
+/** What happened to a conversation. The operation that waits takes it. */
+export type Event =
+  | { readonly _tag: "Message"; readonly update: Update.Of<"message_created"> }
+  | { readonly _tag: "Press"; readonly update: Update.Of<"message_callback">; readonly press: Press }
+  | { readonly _tag: "Timeout" }
+  /** The question that waits is asked again. */
+  | { readonly _tag: "Repeat" }
+
+/** Why a run of the body ended before its end. */
+export type Pause =
+  | { readonly _tag: "Waiting" }
+  /** The operation that waits does not take the update. */
+  | { readonly _tag: "Declined" }
+  | { readonly _tag: "Back"; readonly to: string | undefined }
+
+/** Where a conversation takes place. */
+export interface Place {
+  /** The name of the conversation. */
+  readonly name: string
+  readonly chat_id: ChatId
+  /** The user of a conversation of a user in a chat. */
+  readonly owner: UserId | undefined
+  readonly texts: Texts
+}
+
+export const toBody = (content: Content): Exclude<Content, string> =>
+  typeof content === "string" ? { text: content } : content
+
+/** Whether an effect is known to succeed without running it. */
+export const isSuccess = (effect: Effect.Effect<unknown, unknown, unknown>): boolean =>
+  Exit.isExit(effect) && Exit.isSuccess(effect)

@@ -1,0 +1,272 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import * as Tracer from "effect/Tracer"
+import * as Answers from "../../../endpoints/Answers.ts"
+import * as Fingerprint from "../../../model/Fingerprint.ts"
+import * as Handler from "../../../inbox/Handler.ts"
+import * as Journal from "../../../inbox/Journal.ts"
+import * as Keyboard from "../../../model/Keyboard.ts"
+import * as Messages from "../../../endpoints/Messages.ts"
+import type { ChatId } from "../../../model/Recipient.ts"
+import { CurrentTexts, NoParticipant, type Texts } from "../../Talk.ts"
+import { MalformedTimer } from "../../../bot/Timer.ts"
+import * as Update from "../../../model/Update.ts"
+import type { UserId } from "../../../model/User.ts"
+import type { Placement } from "../../../inbox/internal/handlers/placement.ts"
+import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
+import { newer } from "../../../inbox/internal/consumer/newer.ts"
+import { isCommand } from "./answers.ts"
+import * as payload from "./payload.ts"
+import type { Record } from "./record.ts"
+import type { Event } from "./event.ts"
+import { type At, type Definition, type Due, end, notify, removeButtons, save, turn } from "./turn.ts"
+import { meets } from "./unfinished.ts"
+
+/** What a conversation does by itself. */
+export interface Policies {
+  readonly placement: Placement
+  /** What happens to a conversation of another version. */
+  readonly onVersion: (from: number) => "continue" | "restart" | "tell"
+  /** What happens if it is started while it runs. */
+  readonly ifRunning: "keep" | "restart" | "ask"
+}
+
+type Conversation = Definition & Policies
+
+type Press = Update.Of<"message_callback">
+
+/** 64 bits, so that two conversations of a user never have the same id. */
+const idLength = 16
+
+const placeOf = (self: Conversation, update: Update.Update) => {
+  const chat_id = Update.chatOf(update)
+  const user_id = Update.userIdOf(update)
+  return update.update_type === "unknown" || chat_id === undefined || user_id === undefined
+    ? Effect.fail(new NoParticipant({ conversation: self.name, update_type: update.update_type }))
+    : at(self, update, chat_id, user_id)
+}
+
+const at = (self: Conversation, update: At["update"], chat_id: ChatId, user_id: UserId) =>
+  Effect.map(CurrentTexts, (texts): At => ({
+    name: self.name,
+    chat_id,
+    owner: self.state.of === "userInChat" ? user_id : undefined,
+    texts: { ...texts, ...self.texts },
+    update
+  }))
+
+const stored = ({ name, state, version }: Conversation) =>
+  Effect.flatMap(
+    Effect.catchTags(state.get, {
+      StaleState: Effect.die,
+      NoStateKey: () => new NoParticipant({ conversation: name })
+    }),
+    (record) =>
+      record !== undefined && record.version > version
+        ? newer(`The conversation "${name}"`, record.version, version)
+        : Effect.succeed(record)
+  )
+
+/** How often conversations have begun in an attempt to handle an update, by their names. */
+const begun = new WeakMap<object, Map<string, number>>()
+
+/** An attempt that repeats the start has the same id, so the buttons that were sent belong to it. */
+const makeId = Effect.fnUntraced(function* ({ name }: Conversation) {
+  const attempt = yield* CurrentUpdate
+  const counts = (attempt && begun.get(attempt)) ?? new Map<string, number>()
+  const count = (counts.get(name) ?? 0) + 1
+  counts.set(name, count)
+  if (attempt !== undefined) begun.set(attempt, counts)
+  return Fingerprint.hashText(`${yield* Journal.key} ${count} ${name}`).slice(0, idLength)
+})
+
+const begin = Effect.fnUntraced(function* (self: Conversation, user: UserId, input: Schema.Json | undefined) {
+  const record: Record = {
+    run: yield* makeId(self),
+    version: self.version,
+    user,
+    startedAt: yield* Clock.currentTimeMillis,
+    ...(input === undefined ? {} : { input }),
+    entries: []
+  }
+  return record
+})
+
+/** Says that a conversation waits for an update that is a dead letter. */
+const sayFailed = ({ chat_id, texts }: At) => Effect.asVoid(Messages.send({ chat_id, text: texts.failed }))
+
+const restart = Effect.fnUntraced(function* (self: Conversation, at: At, before: Record, record: Record) {
+  yield* removeButtons(before.waiting)
+  yield* removeButtons(before.again)
+  return yield* turn(self, at, before, record, undefined)
+})
+
+const askWhether = Effect.fnUntraced(function* (
+  self: Conversation,
+  at: At,
+  record: Record,
+  input: Schema.Json | undefined
+) {
+  yield* removeButtons(record.again)
+  const button = (label: string, value: string) =>
+    Keyboard.callback(label, payload.encode(self.name, { run: record.run, question: "", value, user: at.owner }))
+  const { no, startOver, yes } = at.texts
+  const sent = yield* Messages.send({
+    chat_id: at.chat_id,
+    text: startOver,
+    attachments: [Keyboard.make([button(yes, payload.restart), button(no, payload.keep)])]
+  })
+  const again = { message: sent.body?.mid ?? "", ...(input === undefined ? {} : { input }) }
+  return yield* save(self, at, record, { ...record, again })
+})
+
+/** Starts a conversation. */
+export const start = Effect.fnUntraced(function* (self: Conversation, update: Update.Update, input: unknown) {
+  const at = yield* placeOf(self, update)
+  const user = Update.userIdOf(update)!
+  const encoded = yield* self.encodeInput(input)
+  yield* self.placement.start
+  const before = yield* stored(self)
+  if (before === undefined) return yield* turn(self, at, undefined, yield* begin(self, user, encoded), undefined)
+  switch (yield* meets(before)) {
+    case "waits":
+      return yield* sayFailed(at)
+    case "continues":
+      return yield* proceed(self, at, before, before, { _tag: "Repeat" })
+  }
+  const isOutdated = before.version !== self.version && self.onVersion(before.version) !== "continue"
+  if (isOutdated || self.ifRunning === "restart")
+    return yield* restart(self, at, before, yield* begin(self, user, encoded))
+  return self.ifRunning === "ask"
+    ? yield* askWhether(self, at, before, encoded)
+    : yield* proceed(self, at, before, before, { _tag: "Repeat" })
+})
+
+/** Cancels the conversation of an update. */
+export const cancel = Effect.fnUntraced(function* (self: Conversation, update: Update.Update) {
+  if (Update.chatOf(update) === undefined || Update.userIdOf(update) === undefined) return yield* Handler.notHandled
+  const record = yield* stored(self)
+  if (record === undefined) return yield* Handler.notHandled
+  const at = yield* placeOf(self, update)
+  if ((yield* meets(record)) === "waits") return yield* sayFailed(at)
+  yield* end(self, at, record, record.waiting)
+  if (at.texts.cancelled !== "") yield* Messages.send({ chat_id: at.chat_id, text: at.texts.cancelled })
+})
+
+/** Goes on with a conversation of another version. */
+const proceedOutdated = Effect.fnUntraced(function* (
+  self: Conversation,
+  at: At,
+  before: Record,
+  record: Record,
+  event: Event | undefined
+) {
+  const policy = self.onVersion(record.version)
+  if (policy === "continue") return yield* turn(self, at, before, { ...record, version: self.version }, event)
+  if (event?._tag === "Message" && isCommand(event)) return yield* Handler.notHandled
+  if (event?._tag === "Press") yield* notify(event.update, at.texts.late)
+  if (policy === "restart") {
+    return yield* restart(self, at, record, yield* begin(self, record.user, record.input))
+  }
+  yield* Messages.send({ chat_id: at.chat_id, text: at.texts.outdated })
+  return yield* end(self, at, record, record.waiting)
+})
+
+/** Goes on with a conversation after something happened. `before` is what is stored. */
+const proceed = (self: Conversation, at: At, before: Record, record: Record, happened: Event) =>
+  Effect.withFiber((fiber) => {
+    const { unfinished, version } = record
+    const isTaken =
+      unfinished?.isTaken === true && fiber.getRef(CurrentUpdate)?.entry?.update.fingerprint === unfinished.fingerprint
+    const event = isTaken ? undefined : happened
+    const proceeded =
+      version === self.version
+        ? turn(self, at, before, record, event)
+        : proceedOutdated(self, at, before, record, event)
+    // Nobody sees the spans of the native tracer (benchmarks/src/conversations/cpu.ts).
+    if (fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer) return proceeded
+    const attributes = { conversation: self.name, question: record.waiting?.name, event: happened._tag }
+    // The stack is the same for all answers.
+    return Effect.withSpan("Conversation.answer", { attributes }, { captureStackTrace: false })(proceeded)
+  })
+
+const written = Effect.fnUntraced(function* (self: Conversation, update: Update.Of<"message_created">) {
+  const record = yield* stored(self)
+  if (record === undefined || (yield* meets(record)) === "waits") return yield* Handler.notHandled
+  return yield* proceed(self, yield* placeOf(self, update), record, record, { _tag: "Message", update })
+})
+
+const tooLate = Effect.fnUntraced(function* ({ name }: Conversation, update: Press, texts: Texts) {
+  // It may be a dead letter that was replayed, and nobody sees the notification.
+  if ((yield* Handler.CurrentAttempt) > 1)
+    yield* Effect.logWarning(
+      `A press of a button of the conversation "${name}" changes nothing: the conversation has ended.`
+    )
+  return yield* notify(update, texts.late)
+})
+
+const pressed = Effect.fnUntraced(function* (self: Conversation, update: Press, press: payload.Press | "malformed") {
+  const texts = { ...(yield* CurrentTexts), ...self.texts }
+  if (press === "malformed" || Update.chatOf(update) === undefined) return yield* notify(update, texts.late)
+  if (press.user !== undefined && press.user !== update.callback.user.user_id)
+    return yield* notify(update, texts.notYours)
+  const record = yield* stored(self)
+  const met = record && (yield* meets(record))
+  if (record === undefined || (met !== "continues" && record.run !== press.run))
+    return yield* tooLate(self, update, texts)
+  if (met === "waits") return yield* notify(update, texts.failed)
+  const at = yield* placeOf(self, update)
+  if (press.question !== "" || met === "continues")
+    return yield* proceed(self, at, record, record, { _tag: "Press", update, press })
+  const { again, ...rest } = record
+  if (again === undefined) return yield* notify(update, texts.late)
+  const answer = press.value === payload.restart ? texts.yes : texts.no
+  const text = `${texts.startOver}\n${texts.chosen}${answer}`
+  yield* Effect.ignore(Answers.answer(update, { message: { text, attachments: [] } }))
+  return press.value === payload.restart
+    ? yield* restart(self, at, rest, yield* begin(self, update.callback.user.user_id, again.input))
+    : yield* proceed(self, at, record, rest, { _tag: "Repeat" })
+})
+
+const due = Effect.fnUntraced(function* (self: Conversation, [run, until]: Due, update: Update.TimerUpdate) {
+  if (update.chat_id === undefined || update.user_id === undefined) return
+  const record = yield* stored(self)
+  if (record === undefined) return
+  const met = yield* meets(record)
+  // The timer was due already when it was cancelled.
+  const isOver = record.run !== run || record.waiting?.until !== until
+  if (met === "waits" || (met === "free" && isOver)) return
+  const place = yield* at(self, update, update.chat_id, update.user_id)
+  return yield* proceed(self, place, record, record, { _tag: "Timeout" })
+})
+
+const isMalformedTimer = (error: unknown): boolean => error instanceof MalformedTimer
+
+const isComment = ({ message }: Update.Of<"message_created">): boolean => message?.recipient.post_id != null
+
+/** Returns the effect for an update, or `undefined` if the update does not concern the conversation. */
+export const handle = (self: Conversation): Handler.Handler<unknown, unknown> => {
+  const onTimer = self.timer.on((value, update) => due(self, value, update))
+  return (update) => {
+    self.placement.reach(update)
+    switch (update.update_type) {
+      case "message_created":
+        return Update.chatOf(update) === undefined || Update.userIdOf(update) === undefined || isComment(update)
+          ? undefined
+          : written(self, update)
+      case "message_callback": {
+        const press = payload.decode(self.name, update.callback.payload)
+        return press === undefined ? undefined : pressed(self, update, press)
+      }
+      case "colloquy_timer": {
+        const handled = onTimer(update)
+        return (
+          handled && Effect.catchIf(handled, isMalformedTimer, (error) => Effect.logWarning((error as Error).message))
+        )
+      }
+      default:
+        return undefined
+    }
+  }
+}

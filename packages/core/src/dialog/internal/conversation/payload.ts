@@ -1,0 +1,55 @@
+import * as Result from "effect/Result"
+import type { UserId } from "../../../model/User.ts"
+
+/** The payload of a button of a conversation. */
+export interface Press {
+  readonly run: string
+  /** The name of the question. Empty for the question whether to start over. */
+  readonly question: string
+  /** The value of a choice, after a character for what the button does with it, or what else the button does. */
+  readonly value: string
+  /** The user whose button it is. `undefined`: anybody in the chat may press it. */
+  readonly user: UserId | undefined
+}
+
+/** The values of the buttons that every question can have. */
+export const done = "done"
+export const skip = "skip"
+export const back = "back"
+export const restart = "restart"
+export const keep = "keep"
+
+export const choice = (value: string): string => `.${value}`
+
+/** The value of a button of several choices. It names the state that is wished, so a second press changes nothing. */
+export const choiceOfSeveral = (value: string, isChosen: boolean): string => `${isChosen ? "+" : "-"}${value}`
+
+export const choiceOf = (value: string): string | undefined => (/^[.+-]/.test(value) ? value.slice(1) : undefined)
+
+/** Whether a choice is to be one of several after a press. The buttons of earlier versions change what it is. */
+export const isChosenBy = (value: string, isChosen: boolean): boolean =>
+  value.startsWith(".") ? !isChosen : value.startsWith("+")
+
+// The slash distinguishes it from the payloads of `Payload`, whose names have none.
+const prefix = "conversation/"
+
+/** Whether a payload is that of a button of any conversation. */
+export const isPayload = (payload: string): boolean => payload.startsWith(prefix)
+
+const prefixOf = (name: string): string => `${prefix}${name}:`
+
+export const encode = (name: string, { question, run, user, value }: Press): string =>
+  prefixOf(name) + JSON.stringify(user === undefined ? [run, question, value] : [run, question, value, user])
+
+/** Returns `undefined` for the payload of another conversation, and `"malformed"` for one that cannot be read. */
+export const decode = (name: string, payload: string | null | undefined): Press | "malformed" | undefined => {
+  const ownPrefix = prefixOf(name)
+  // The name of another conversation can begin with this one and a colon.
+  if (payload == null || !payload.startsWith(`${ownPrefix}[`)) return undefined
+  const parsed = Result.try((): unknown => JSON.parse(payload.slice(ownPrefix.length)))
+  if (Result.isFailure(parsed) || !Array.isArray(parsed.success)) return "malformed"
+  const [run, question, value, user] = parsed.success as ReadonlyArray<unknown>
+  return typeof run === "string" && typeof question === "string" && typeof value === "string"
+    ? { run, question, value, user: typeof user === "number" ? (user as UserId) : undefined }
+    : "malformed"
+}

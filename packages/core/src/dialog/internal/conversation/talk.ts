@@ -1,0 +1,179 @@
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { BotApi } from "../../../client/BotApi.ts"
+import * as Journal from "../../../inbox/Journal.ts"
+import type { Answer, Choices, Content, QuestionOptions, Talk } from "../../Talk.ts"
+import { CurrentKey, CurrentStep, HasUniqueName } from "../../../client/internal/journal/current.ts"
+import { defect } from "../../../base/internal/defect.ts"
+import * as answers from "./answers.ts"
+import { ask, timeoutOf } from "./question.ts"
+import { isSuccess } from "./event.ts"
+import type { Run } from "./run.ts"
+
+/** The options of a conversation that its questions inherit. */
+export interface Defaults {
+  readonly timeout?: Duration.Input | undefined
+  readonly back?: boolean | undefined
+}
+
+/** A conversation that can be a part of another one. */
+export interface Part extends Defaults {
+  readonly body: (talk: never, input: unknown) => Effect.Effect<unknown, unknown, unknown>
+}
+
+interface Options extends QuestionOptions {
+  readonly read?: Parameters<typeof answers.text>[0]
+  readonly choices?: Choices
+  readonly several?: boolean
+  readonly min?: number
+  readonly max?: number
+  readonly columns?: number
+  readonly yes?: string
+  readonly no?: string
+  readonly kind?: Parameters<typeof answers.attachment>[0]
+  readonly button?: string
+  readonly answers?: Parameters<typeof answers.any>[0]
+}
+
+interface ResultCodec {
+  readonly encode: (value: unknown) => Effect.Effect<Schema.Json, Schema.SchemaError>
+  readonly decode: (stored: unknown) => Effect.Effect<unknown, Schema.SchemaError>
+}
+
+const codecs = new WeakMap<object, ResultCodec>()
+
+const codecOf = (schema: Schema.Codec<unknown, unknown>): ResultCodec => {
+  const known = codecs.get(schema)
+  if (known !== undefined) return known
+  const json = Schema.toCodecJson(schema)
+  const codec: ResultCodec = {
+    encode: Schema.encodeEffect(json) as ResultCodec["encode"],
+    decode: Schema.decodeUnknownEffect(json)
+  }
+  codecs.set(schema, codec)
+  return codec
+}
+
+const defaultColumns = 3
+
+/** Creates what the body of a conversation asks and says with. The names of a part begin with its prefix. */
+export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => {
+  const question = (name: string, options: Options, answer: Answer<unknown, unknown>) =>
+    ask(run, prefix + name, answer, () => ({
+      name: prefix + name,
+      answer,
+      options,
+      timeout: timeoutOf(options.timeout, defaults.timeout),
+      back: options.back ?? defaults.back ?? false,
+      columns: options.columns ?? defaultColumns,
+      several:
+        options.several === true
+          ? { min: options.min ?? 0, max: options.max ?? Object.keys(options.choices!).length }
+          : undefined
+    }))
+  const { texts } = run.place
+
+  const step = (name: string, schema: Schema.Codec<unknown, unknown>, effect: Effect.Effect<unknown>) =>
+    run.operation(prefix + name, (slot): Effect.Effect<unknown, unknown, BotApi> => {
+      const entry = run.known(slot)
+      const codec = codecOf(schema)
+      const stored = entry?.[1] === "result" ? codec.decode(entry[2] ?? null) : undefined
+      if (stored !== undefined && isSuccess(stored)) return stored
+      const keyed = effect.pipe(
+        Effect.provideService(CurrentStep, undefined),
+        Effect.provideService(CurrentKey, run.keyOf(slot))
+      )
+      const recorded = Journal.step(`conversation ${run.id} ${slot}`, schema, keyed)
+      const execute = Effect.flatMap(run.beginStep, () =>
+        run.critical(
+          `the step "${slot}"`,
+          run.store.pipe(
+            Effect.andThen(Effect.provideService(recorded, HasUniqueName, true)),
+            Effect.flatMap((value) =>
+              Effect.map(Effect.orDie(codec.encode(value)), (encoded) => {
+                run.record([slot, "result", encoded])
+                return value
+              })
+            )
+          )
+        )
+      )
+      if (stored === undefined) return execute
+      return Effect.catch(stored, (error) =>
+        Effect.andThen(
+          Effect.logWarning(
+            `The result of the step "${slot}" of the conversation "${run.place.name}" does not match its schema, so the step runs again: ${error.message}`
+          ),
+          execute
+        )
+      )
+    })
+
+  const sleep = (name: string, duration: Duration.Input) =>
+    run.operation(prefix + name, (slot): Effect.Effect<void, unknown, unknown> => {
+      if (run.known(slot) !== undefined) return Effect.void
+      const isWaiting = run.waiting?.name === slot && run.waiting.signature === "sleep"
+      if (!isWaiting) {
+        const millis = Math.round(Duration.toMillis(duration))
+        if (millis === Infinity) {
+          return defect(`The sleep "${slot}" of the conversation "${run.place.name}" is infinite. It needs an end.`)
+        }
+        const begin = Effect.flatMap(run.begin, () =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            run.wait({ name: slot, signature: "sleep", until: now + millis })
+            return run.pauseBy({ _tag: "Waiting" })
+          })
+        )
+        return run.ending(`sleep ("${slot}")`, begin)
+      }
+      run.reach()
+      switch (run.event?._tag) {
+        case "Timeout":
+          run.event = undefined
+          run.record([slot, "done"])
+          return Effect.void
+        case "Message":
+          return run.pauseBy({ _tag: "Declined" })
+        case "Repeat":
+          run.event = undefined
+          return Effect.andThen(run.send(texts.wait, `wait ${slot}`), run.pauseBy({ _tag: "Waiting" }))
+        default:
+          return run.pauseBy({ _tag: "Waiting" })
+      }
+    })
+
+  const back = (name: string | undefined) =>
+    Effect.suspend(() => {
+      // The names of what is in a part begin with its own.
+      const isIn = (entry: string) => entry.startsWith(`${name}/`)
+      const to = name === undefined || run.entries.has(name) ? name : [...run.entries.keys()].find(isIn)
+      if (name === undefined || to !== undefined) return run.ending("go back", run.pauseBy({ _tag: "Back", to }))
+      return defect(
+        `The conversation "${run.place.name}" cannot go back to "${name}", because nothing of this name has a result.`
+      )
+    })
+
+  return {
+    chat_id: run.place.chat_id,
+    user_id: run.user,
+    say: (content: Content, options?: { readonly name?: string }) =>
+      run.say(content, options?.name === undefined ? undefined : prefix + options.name),
+    ask: (name: string, options: Options) => question(name, options, answers.text(options.read)),
+    choose: (name: string, options: Options) =>
+      question(name, options, (options.several === true ? answers.several : answers.choice)(options.choices!)),
+    confirm: (name: string, options: Options) =>
+      question(name, options, answers.confirmation(options.yes ?? texts.yes, options.no ?? texts.no)),
+    attachment: (name: string, options: Options) => question(name, options, answers.attachment(options.kind!)),
+    contact: (name: string, options: Options) => question(name, options, answers.contact(options.button)),
+    location: (name: string, options: Options) => question(name, options, answers.location(options.button)),
+    any: (name: string, options: Options) => question(name, options, answers.any(options.answers!)),
+    step,
+    sleep,
+    back: (to?: string) => back(to === undefined ? undefined : prefix + to),
+    run: (name: string, part: Part, input?: unknown) =>
+      run.operation(`${prefix}${name}/`, (slot) => part.body(makeTalk(run, part, slot) as never, input)),
+    answeredBy: (name: string) => Effect.sync(() => run.entries.get(prefix + name)?.[3] ?? undefined)
+  } as unknown as Talk
+}

@@ -1,0 +1,204 @@
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import type * as Schema from "effect/Schema"
+import * as Answers from "../../../endpoints/Answers.ts"
+import * as Handler from "../../../inbox/Handler.ts"
+import * as Messages from "../../../endpoints/Messages.ts"
+import type { MessageId } from "../../../model/Recipient.ts"
+import type { State } from "../../../bot/State.ts"
+import { type Texts, Unanswered } from "../../Talk.ts"
+import type { Timer } from "../../../bot/Timer.ts"
+import * as Update from "../../../model/Update.ts"
+import type { UserId } from "../../../model/User.ts"
+import { stringify } from "../../../base/internal/json.ts"
+import { writeNow } from "../../../bot/internal/state/access.ts"
+import { defect } from "../../../base/internal/defect.ts"
+import type { Record, Waiting } from "./record.ts"
+import type { Event, Place } from "./event.ts"
+import { Run } from "./run.ts"
+import { type Defaults, makeTalk } from "./talk.ts"
+import { Storing } from "./storing.ts"
+import { ofCurrent } from "./unfinished.ts"
+
+/** What a timer of a conversation means: the run that set it, and when it was due. */
+export type Due = readonly [run: string, until: number]
+
+/** A conversation as it was defined. */
+export interface Definition extends Defaults {
+  readonly name: string
+  readonly version: number
+  readonly state: State<Record | undefined, "chat" | "userInChat">
+  readonly timer: Timer<Due>
+  readonly texts: Partial<Texts>
+  readonly body: (talk: never, input: unknown) => Effect.Effect<unknown, unknown, unknown>
+  readonly decodeInput: (stored: Schema.Json | undefined) => Effect.Effect<unknown, unknown>
+  readonly encodeInput: (input: unknown) => Effect.Effect<Schema.Json | undefined, unknown>
+  readonly onDone: (result: unknown, update: At["update"]) => Effect.Effect<unknown, unknown, unknown>
+}
+
+/** Where a turn takes place, and the update that is being handled. */
+export interface At extends Place {
+  readonly update: Update.KnownUpdate | Update.TimerUpdate
+}
+
+/** More of these would never end. */
+const maxRounds = 1000
+
+/** The key of the timer of a conversation. Those of different users in a chat have different ones. */
+export const timerKeyOf = (owner: UserId | undefined) => (owner === undefined ? {} : { key: String(owner) })
+
+/**
+ * Sets or cancels the timer, so that it is that of the operation that waits. The timer of a conversation that was stored while an
+ * update was handled is not known.
+ */
+const setTimer = Effect.fnUntraced(
+  function* ({ timer }: Definition, at: At, before: Record | undefined, after: Record | undefined) {
+    const until = after?.waiting?.until
+    const isKnown = before?.unfinished === undefined
+    if (isKnown && until === before?.waiting?.until && before?.run === after?.run) return
+    if (until === undefined) return yield* timer.cancel(timerKeyOf(at.owner))
+    const now = yield* Clock.currentTimeMillis
+    return yield* timer.in(Duration.millis(Math.max(0, until - now)), [after!.run, until], timerKeyOf(at.owner))
+  },
+  Effect.catchTag(["NoTimerChat", "InvalidTimer"], Effect.die)
+)
+
+/** Answers the press of a button that does nothing any more. */
+export const notify = (update: Update.Of<"message_callback">, text: string) =>
+  Effect.catch(Answers.answer(update, text), (error) =>
+    Effect.logDebug(`A callback of a conversation was not answered: ${error.message}`)
+  )
+
+/** Removes the buttons of a message that waits for nothing any more. Its other attachments stay. */
+export const removeButtons = ({ attachments = [], message }: Pick<Waiting, "attachments" | "message"> = {}) =>
+  message === undefined
+    ? Effect.void
+    : Effect.catch(Messages.edit({ message_id: message as MessageId, attachments }), (error) =>
+        Effect.logDebug(`The buttons of a conversation were not removed: ${error.message}`)
+      )
+
+/** Ends a conversation. Nothing of it is left in the store. */
+export const end = Effect.fnUntraced(
+  function* (self: Definition, at: At, record: Record, buttons: Waiting | undefined) {
+    yield* removeButtons(buttons)
+    yield* removeButtons(record.again)
+    yield* setTimer(self, at, record, undefined)
+    yield* self.state.clear
+  },
+  Effect.catchTag("NoStateKey", Effect.die)
+)
+
+export const save = Effect.fnUntraced(
+  function* (self: Definition, at: At, before: Record | undefined, after: Record) {
+    yield* setTimer(self, at, before, after)
+    yield* self.state.set(after)
+  },
+  Effect.catchTag(["NoStateKey", "InvalidState"], Effect.die)
+)
+
+/** Stores where a conversation is while its update is being handled. */
+const storeNow = Effect.fnUntraced(function* ({ state }: Definition, record: Record, isTaken: boolean) {
+  const current = yield* ofCurrent
+  if (current === undefined) return
+  yield* state.set({ ...record, unfinished: { ...current, isTaken } })
+  yield* writeNow(state.name, state.of)
+}, Effect.orDie)
+
+/** Forgets an answer and what came after it. */
+const cut = (
+  { kept: _kept, said: _said, unfinished: _unfinished, waiting: _waiting, ...record }: Record,
+  to: string | undefined
+): Record => {
+  const { entries } = record
+  const index =
+    to === undefined
+      ? entries.findLastIndex(([, outcome]) => outcome !== "result" && outcome !== "done")
+      : entries.findIndex(([name]) => name === to)
+  const kept = entries.slice(0, Math.max(0, index))
+  const steps = entries.slice(kept.length).flatMap(([name, outcome]) => (outcome === "result" ? [name] : []))
+  if (steps.length === 0) return { ...record, entries: kept }
+  const forgotten = { ...record.forgotten }
+  for (const step of steps) forgotten[step] = (forgotten[step] ?? 0) + 1
+  return { ...record, entries: kept, forgotten }
+}
+
+const isUnanswered = (exit: Exit.Exit<unknown, unknown>): boolean =>
+  exit._tag === "Failure" &&
+  exit.cause.reasons.length > 0 &&
+  exit.cause.reasons.every((reason) => Cause.isFailReason(reason) && reason.error instanceof Unanswered)
+
+/** Keeps the answer to a question that the code does not reach yet. */
+const keep = ({ event, kept }: Run, before: Record): Run["kept"] =>
+  event?._tag === "Message" && before.waiting !== undefined && before.waiting.signature !== "sleep"
+    ? { name: before.waiting.name, update: stringify(Update.encode(event.update)) }
+    : kept
+
+/** Whether a run has taken what a person has answered, so that the person cannot answer again. */
+const hasTaken = (event: Event | undefined, run: Run, round: number): boolean =>
+  (event?._tag === "Message" || event?._tag === "Press") && run.event === undefined && (run.isChanged || round > 1)
+
+/**
+ * Runs the body of a conversation until it waits or ends, and stores where it is. `before` is what is stored, and `record` where
+ * the run begins.
+ */
+export const turn = Effect.fnUntraced(function* (
+  self: Definition,
+  at: At,
+  before: Record | undefined,
+  record: Record,
+  event: Event | undefined
+) {
+  const input = yield* Effect.result(self.decodeInput(record.input))
+  if (input._tag === "Failure") {
+    yield* Effect.logWarning(`The input of the conversation "${self.name}" cannot be read, so the conversation ends.`)
+    yield* Messages.send({ chat_id: at.chat_id, text: at.texts.outdated })
+    return yield* end(self, at, record, record.waiting)
+  }
+  const attempt = yield* Handler.CurrentAttempt
+  let isMarked = before?.unfinished !== undefined && before.unfinished.id === (yield* ofCurrent)?.id
+  let begin = record
+  let rest = event
+  for (let round = 1; round <= maxRounds; round++) {
+    const storing = new Storing(
+      { before, isMarked, write: (record, isTaken) => storeNow(self, record, isTaken) },
+      begin
+    )
+    const run = new Run(at, begin, rest, { isBack: round > 1, isRepeated: attempt > 1, storing })
+    const exit = yield* run.execute(Effect.suspend(() => self.body(makeTalk(run, self, "") as never, input.success)))
+    if (exit === undefined && run.pause?._tag === "Back") {
+      yield* removeButtons(run.buttons)
+      begin = cut(run.next, run.pause.to)
+      isMarked = storing.isMarked
+      rest = run.event
+      continue
+    }
+    if (exit !== undefined && exit._tag === "Failure" && !isUnanswered(exit)) {
+      if (hasTaken(event, run, round)) yield* storing.mark
+      return yield* exit
+    }
+    if (run.event?._tag === "Press") yield* notify(run.event.update, at.texts.late)
+    // The code has left the question that had these buttons.
+    const buttons = run.waiting?.message === run.buttons?.message ? undefined : run.buttons
+    if (exit === undefined) {
+      const isDeclined = run.pause?._tag === "Declined"
+      if (!isDeclined) {
+        run.kept = keep(run, record)
+        yield* removeButtons(buttons)
+      }
+      const isSame = begin === before && begin.unfinished === undefined && run.kept === begin.kept
+      if (run.isChanged || !isSame) yield* save(self, at, before, run.next)
+      return isDeclined ? yield* Handler.notHandled : undefined
+    }
+    yield* end(self, at, before ?? record, run.buttons)
+    if (exit._tag === "Failure") return
+    return yield* Effect.tapCause(self.onDone(exit.value, at.update), (cause) =>
+      hasTaken(event, run, round) && !Cause.hasInterruptsOnly(cause)
+        ? Effect.andThen(storing.mark, Effect.orDie(self.state.clear))
+        : Effect.void
+    )
+  }
+  return yield* defect(`The body of the conversation "${self.name}" leads back to itself forever.`)
+})

@@ -1,0 +1,98 @@
+import * as Effect from "effect/Effect"
+import type * as Keyboard from "../../../model/Keyboard.ts"
+import { type Block, type Button, makeBlock, makeButton, type Row } from "../../MenuPage.ts"
+
+type Cell<E, R> = Button<E, R> | Keyboard.Button
+
+const isRow = <E, R>(item: Cell<E, R> | Row<E, R>): item is Row<E, R> => Array.isArray(item)
+
+const toRows = <E, R>(items: ReadonlyArray<Cell<E, R> | Row<E, R>>, columns: number): ReadonlyArray<Row<E, R>> => {
+  const rows: Array<Row<E, R>> = []
+  let current: Array<Cell<E, R>> | undefined
+  for (const item of items) {
+    if (isRow(item)) {
+      rows.push(item)
+      current = undefined
+    } else if (current !== undefined && current.length < columns) {
+      current.push(item)
+    } else {
+      current = [item]
+      rows.push(current)
+    }
+  }
+  return rows
+}
+
+const atLeastOne = (count: number): number => Math.max(1, Math.trunc(count))
+
+/** Buttons in columns. */
+export const grid = <E, R>(buttons: ReadonlyArray<Button<E, R>>, columns: number): Block<E, R> => {
+  const rows = toRows(buttons, atLeastOne(columns))
+  return makeBlock({ rowsAt: () => Effect.succeed(rows), allRows: () => rows })
+}
+
+/** Items that are loaded when they are shown. */
+interface Loaded<A, E, R> {
+  readonly total: number
+  readonly load: (range: { readonly offset: number; readonly limit: number }) => Effect.Effect<ReadonlyArray<A>, E, R>
+}
+
+interface ListOptions<A, E, R, LoadE> {
+  readonly name: string
+  readonly items: ReadonlyArray<A> | Loaded<A, LoadE, R>
+  readonly show: (item: A, index: number) => Cell<E, R> | Row<E, R>
+  readonly perPage: number
+  readonly columns: number
+  readonly labels: {
+    readonly previous: string
+    readonly next: string
+    readonly position: (part: number, parts: number) => string
+  }
+}
+
+const isLoaded = <A, E, R>(items: ReadonlyArray<A> | Loaded<A, E, R>): items is Loaded<A, E, R> => !Array.isArray(items)
+
+/** Items in parts of the same size, and under them the buttons that show other parts. */
+export const list = <A, E, R, LoadE>({
+  columns,
+  items,
+  labels,
+  name,
+  perPage,
+  show
+}: ListOptions<A, E, R, LoadE>): Block<E, R, LoadE> => {
+  const size = atLeastOne(perPage)
+  const total = isLoaded(items) ? items.total : items.length
+  const parts = atLeastOne(Math.ceil(total / size))
+  const turnTo = (text: string, to: number): Button => makeButton(text, { _tag: "Turn", list: name, to })
+
+  const pager = (part: number): ReadonlyArray<Row> =>
+    parts === 1
+      ? []
+      : [
+          [
+            ...(part > 0 ? [turnTo(labels.previous, part - 1)] : []),
+            turnTo(labels.position(part + 1, parts), part),
+            ...(part < parts - 1 ? [turnTo(labels.next, part + 1)] : [])
+          ]
+        ]
+
+  return makeBlock({
+    name,
+    rowsAt: (requested) => {
+      const part = Math.min(Math.max(0, requested), parts - 1)
+      const offset = part * size
+      const loaded: Effect.Effect<ReadonlyArray<A>, LoadE, R> = isLoaded(items)
+        ? items.load({ offset, limit: size })
+        : Effect.succeed(items.slice(offset, offset + size))
+      return Effect.map(loaded, (loaded) => [
+        ...toRows(
+          loaded.map((item, index) => show(item, offset + index)),
+          atLeastOne(columns)
+        ),
+        ...pager(part)
+      ])
+    },
+    allRows: () => (isLoaded(items) ? [] : toRows(items.map(show), atLeastOne(columns)))
+  })
+}

@@ -1,0 +1,111 @@
+import * as Effect from "effect/Effect"
+import type * as Handler from "../../../inbox/Handler.ts"
+import { InvalidMenu, makeOutcome, type Return } from "../../MenuPage.ts"
+import * as Messages from "../../../endpoints/Messages.ts"
+import * as Payload from "../../../bot/Payload.ts"
+import type { MessageId } from "../../../model/Recipient.ts"
+import * as Update from "../../../model/Update.ts"
+import type { UserId } from "../../../model/User.ts"
+import { makeCodec, type ValueSchema } from "../../../bot/internal/handlers/namedValue.ts"
+import { withParts } from "../../../inbox/internal/handlers/parts.ts"
+import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
+import { type Definition, layOut, type Render, type Shown, toMessage } from "./layout.ts"
+import { placeOf, Pressed } from "./location.ts"
+import { nonceOf } from "./once.ts"
+import { type Policy, press, pressUnknown } from "./press.ts"
+
+type Callback = Update.Of<"message_callback">
+
+interface Options {
+  readonly of?: "chat" | "userInChat" | undefined
+  readonly onOutdated?: ((update: Callback) => Return) | undefined
+  readonly version?: number | undefined
+  readonly notYours?: string | ((update: Callback) => string) | undefined
+}
+
+/** A page and its parameters, which may be left out. */
+type To = ReadonlyArray<unknown>
+
+const defaultOutdated = makeOutcome({ _tag: "Stay" }, "This menu was out of date and has been updated.")
+
+const defaultNotYours = "These buttons are for somebody else."
+
+const prefix = "menu_"
+
+/** Whether a payload is that of a button of any menu. */
+export const isPayload = (payload: string): boolean => payload.startsWith(prefix)
+
+const policyOf = ({ notYours = defaultNotYours, onOutdated = () => defaultOutdated }: Options): Policy => ({
+  onOutdated,
+  notYours: typeof notYours === "string" ? () => notYours : notYours
+})
+
+/** Returns the message of a page, for the user of an update, or for the given one. */
+const show = (
+  menu: Definition,
+  [page = "main", params]: To,
+  given: { readonly update?: Update.Update; readonly user_id?: UserId | undefined } = {}
+): Effect.Effect<Shown, unknown, unknown> =>
+  Effect.withFiber((fiber) => {
+    const update = given.update ?? fiber.getRef(CurrentUpdate)?.changes?.update
+    return Effect.gen(function* () {
+      const place = yield* placeOf(menu.name, menu.codecs, String(page), params)
+      const owner = menu.isOwned ? (given.user_id ?? (update && Update.userIdOf(update))) : undefined
+      if (menu.isOwned && owner === undefined) {
+        return yield* new InvalidMenu({
+          menuName: menu.name,
+          page: String(page),
+          problem: "it belongs to a user, and no user is known. Use `reply`, or `send` with the `user_id`"
+        })
+      }
+      const layout = yield* layOut(menu, [place], update)
+      return yield* toMessage(layout, { owner, nonce: yield* nonceOf(update) })
+    })
+  })
+
+/** Creates a menu, without its types. */
+export const make = (
+  name: string,
+  schemas: ReadonlyMap<string, ValueSchema>,
+  renders: ReadonlyMap<string, Render>,
+  options: Options
+) => {
+  if (!/^\w+$/.test(name)) throw new Error(`The menu "${name}" needs a name of letters, digits and _.`)
+  const { version = 1 } = options
+  if (!Number.isSafeInteger(version) || version < 1)
+    throw new Error(`The menu "${name}" needs a \`version\` that is a positive whole number.`)
+  const menu: Definition = {
+    name,
+    codecs: new Map([...schemas].map(([page, schema]) => [page, makeCodec(schema)])),
+    renders,
+    payload: Payload.make(prefix + name, Pressed),
+    isOwned: options.of === "userInChat",
+    version
+  }
+  const policy = policyOf(options)
+  const handle = menu.payload.on((update, pressed) => press(menu, policy, update, pressed))
+  const handler: Handler.Handler<unknown, unknown> = (update) => {
+    const handled = handle(update)
+    return (
+      handled &&
+      Effect.catchIf(
+        handled,
+        (error) => error instanceof Payload.MalformedPayload && error.payloadName === prefix + name,
+        () => pressUnknown(menu, policy, update as Callback)
+      )
+    )
+  }
+  return {
+    name,
+    message: (...to: To) => show(menu, to),
+    reply: (update: Update.KnownUpdate | Update.TimerUpdate, ...to: To) =>
+      Effect.flatMap(show(menu, to, { update }), (message) => Messages.reply(update, message as never)),
+    send: (to: Messages.To, ...page: To) =>
+      Effect.flatMap(show(menu, page, { user_id: to.user_id }), (message) => Messages.send({ ...message, ...to })),
+    edit: (message_id: MessageId, ...to: To) =>
+      Effect.flatMap(show(menu, to), ({ disable_link_preview: _, ...message }) =>
+        Messages.edit({ ...message, message_id })
+      ),
+    handler: withParts(handler, [{ kind: "menu", name, definition: menu }])
+  }
+}

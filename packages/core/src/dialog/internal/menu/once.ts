@@ -1,0 +1,37 @@
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
+import * as Fingerprint from "../../../model/Fingerprint.ts"
+import * as State from "../../../bot/State.ts"
+import type { Update } from "../../../model/Update.ts"
+
+const maxPresses = 100
+
+/** The last presses in a chat of buttons that count only once. */
+const Presses = State.make("colloquy_menu", Schema.Array(Schema.String), {
+  of: "chat",
+  initial: () => [],
+  onStale: "initial",
+  expireAfter: "7 days"
+})
+
+/** FNV-1a. Two showings of a button in one message rarely have the same hash. */
+const hash = (text: string): string => {
+  let value = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)
+  return (value >>> 0).toString(36)
+}
+
+/** Identifies a showing of a page. It is the same in each attempt to handle an update, so that a message is sent once. */
+export const nonceOf = (update: Update | undefined): Effect.Effect<string> =>
+  update === undefined
+    ? Effect.map(Random.nextIntBetween(0, 2 ** 31), (value) => value.toString(36))
+    : Effect.sync(() => hash(Fingerprint.of(update)))
+
+/** Records a press, and returns whether it is the first one. */
+export const isFirst = (message_id: string, nonce: string, name: string, value: string | undefined) => {
+  const press = JSON.stringify([message_id, nonce, name, ...(value === undefined ? [] : [value])])
+  return Presses.modify((presses) =>
+    presses.includes(press) ? [false, presses] : [true, [...presses, press].slice(-maxPresses)]
+  )
+}

@@ -1,0 +1,184 @@
+import * as Effect from "effect/Effect"
+import * as Answers from "../../../endpoints/Answers.ts"
+import { isOutcome, makeOutcome, type Outcome, type Return } from "../../MenuPage.ts"
+import * as Messages from "../../../endpoints/Messages.ts"
+import { type Of, type Update, userIdOf } from "../../../model/Update.ts"
+import { withoutKeyboard } from "../../../bot/internal/handlers/keyboard.ts"
+import { mayBeAnswered } from "../../../inbox/internal/consumer/answers.ts"
+import { newer } from "../../../inbox/internal/consumer/newer.ts"
+import { type Definition, find, hasList, layOut, type Shown, toMessage } from "./layout.ts"
+import { open, type Place, placeOf, type Pressed, readPlaces, turn } from "./location.ts"
+import { isFirst, nonceOf } from "./once.ts"
+
+type Callback = Of<"message_callback">
+
+/** What the bot does about presses that have no effect. */
+export interface Policy {
+  readonly onOutdated: (update: Callback) => Return
+  readonly notYours: (update: Callback) => string
+}
+
+const start = "main"
+
+const stay = makeOutcome({ _tag: "Stay" })
+
+const run = (returned: Return): Effect.Effect<Outcome, unknown, unknown> => {
+  const effect = Effect.isEffect(returned) ? returned : Effect.succeed(returned)
+  return Effect.map(effect, (value) => (isOutcome(value) ? value : stay))
+}
+
+/** Edits the message where the callback cannot be answered any more, and ignores that the message was removed. */
+const edit = (update: Callback, { disable_link_preview: _, ...message }: Shown) => {
+  const message_id = update.message?.body?.mid
+  if (message_id === undefined) return Effect.void
+  return Effect.catchTag(Messages.edit({ ...message, message_id }), ["NotFound", "OperationRejected"], (error) =>
+    Effect.logDebug(`The message of a menu was not edited: ${error.message}`)
+  )
+}
+
+const notify = (update: Callback, notification: string | undefined) =>
+  notification === undefined
+    ? Effect.void
+    : Effect.catchTag(Answers.answer(update, notification), "MethodNotAllowed", () => Effect.void)
+
+/** Whether a message would have no content. An edit without a text keeps the one that the message has. */
+const isEmpty = (update: Callback, { attachments, link, text }: Shown): boolean =>
+  !(text ?? update.message?.body?.text) && attachments?.length === 0 && link == null
+
+/** Removes a message of which nothing would be left. The platform refuses messages without a content. */
+const remove = Effect.fnUntraced(function* (update: Callback, notification: string | undefined) {
+  yield* notify(update, notification)
+  const message_id = update.message?.body?.mid
+  if (message_id === undefined) return
+  yield* Effect.catchTag(Messages.remove({ message_id }), ["NotFound", "OperationRejected"], (error) =>
+    (error._tag === "NotFound" ? Effect.logDebug : Effect.logWarning)(
+      `The message of a menu was not removed: ${error.message}`
+    )
+  )
+})
+
+/** Answers a callback with the new content of its message, or with a notification only. */
+const answer = Effect.fnUntraced(function* (
+  update: Callback,
+  shown: Shown | undefined,
+  notification: string | undefined
+) {
+  if (shown === undefined) return yield* notify(update, notification)
+  if (isEmpty(update, shown)) return yield* remove(update, notification)
+  const isAnswered = yield* mayBeAnswered(update.callback.callback_id)
+  const { disable_link_preview, ...message } = shown
+  yield* Answers.answer(update, { message, notification, disable_link_preview }).pipe(
+    Effect.catchTag("MethodNotAllowed", () => edit(update, shown))
+  )
+  // The earlier attempt may have shown another content.
+  if (isAnswered) yield* edit(update, shown)
+})
+
+const ownerOf = ({ isOwned }: Definition, update: Update): number | undefined =>
+  isOwned ? userIdOf(update) : undefined
+
+/** Shows the current page of a menu in the message of a callback. */
+const show = Effect.fnUntraced(function* (
+  menu: Definition,
+  places: ReadonlyArray<Place>,
+  update: Callback,
+  notification: string | undefined,
+  withKeyboard = true
+) {
+  if (places.length === 0) return yield* answer(update, withoutKeyboard(update.message), notification)
+  const layout = yield* layOut(menu, places, update)
+  const nonce = yield* nonceOf(update)
+  const message = yield* toMessage(layout, { owner: ownerOf(menu, update), nonce, withKeyboard })
+  // The text of the page before would stay.
+  const isOther = message.text == null && Boolean(update.message?.body?.text)
+  return yield* answer(update, isOther ? { ...message, text: "" } : message, notification)
+})
+
+const conclude = Effect.fnUntraced(function* (
+  menu: Definition,
+  places: ReadonlyArray<Place>,
+  update: Callback,
+  { next, notification }: Outcome
+) {
+  switch (next._tag) {
+    case "Stay":
+      return yield* show(menu, places, update, notification)
+    case "Go": {
+      const place = yield* placeOf(menu.name, menu.codecs, next.page, next.params)
+      return yield* show(menu, open(places, place), update, notification)
+    }
+    case "Back":
+      return yield* show(menu, back(menu, places), update, notification)
+    case "Finish":
+      if (next.message === undefined) return yield* show(menu, places, update, notification, false)
+      return yield* answer(update, { attachments: [], ...next.message }, notification)
+    case "Answered":
+      return undefined
+  }
+})
+
+/** The page `main`, if it has no parameters. */
+const startOf = ({ codecs }: Definition): ReadonlyArray<Place> =>
+  codecs.get(start)?.hasValue === false ? [{ frame: { p: start }, params: undefined }] : []
+
+const back = (menu: Definition, places: ReadonlyArray<Place>): ReadonlyArray<Place> => {
+  if (places.length > 1) return places.slice(0, -1)
+  const first = startOf(menu)
+  return first.length > 0 ? first : places
+}
+
+/** Shows what there is now instead of what was pressed. */
+const outdated = Effect.fnUntraced(function* (
+  menu: Definition,
+  policy: Policy,
+  places: ReadonlyArray<Place>,
+  update: Callback
+) {
+  const outcome = yield* run(policy.onOutdated(update))
+  if (update.message == null) return yield* answer(update, undefined, outcome.notification)
+  return yield* conclude(menu, places.length > 0 ? places : startOf(menu), update, outcome)
+})
+
+/** Handles a press whose payload cannot be decoded. */
+export const pressUnknown = (menu: Definition, policy: Policy, update: Callback) => outdated(menu, policy, [], update)
+
+/** Handles a press. */
+export const press = Effect.fnUntraced(function* (
+  menu: Definition,
+  policy: Policy,
+  update: Callback,
+  pressed: Pressed
+) {
+  const { at, by, do: act, v = 1 } = pressed
+  if (v > menu.version) return yield* newer(`The menu "${menu.name}"`, v, menu.version)
+  if (by !== undefined && by !== update.callback.user.user_id) {
+    return yield* answer(update, undefined, policy.notYours(update))
+  }
+  // Neither the chat nor its state is known of a message that was removed.
+  if (update.message == null) return yield* outdated(menu, policy, [], update)
+  const places = yield* readPlaces(menu.codecs, at)
+  if (places.length === 0 || places.length < at.length) return yield* outdated(menu, policy, places, update)
+  if (act[0] === "turn" && (yield* hasList(menu, places, update, act[1])))
+    return yield* show(menu, turn(places, act[1], act[2]), update, undefined)
+  const button = yield* find(yield* layOut(menu, places, update), act)
+  if (button === undefined) return yield* outdated(menu, policy, places, update)
+  const { action } = button
+  switch (action._tag) {
+    case "Back":
+      return yield* show(menu, back(menu, places), update, undefined)
+    case "Close":
+      return yield* show(menu, places, update, undefined, false)
+    case "Open": {
+      const place = yield* placeOf(menu.name, menu.codecs, action.page, action.params)
+      return yield* show(menu, open(places, place), update, undefined)
+    }
+    case "Press": {
+      const mid = update.message.body?.mid ?? ""
+      const isCounted = !action.isOnce || (yield* isFirst(mid, pressed.n ?? "", action.name, action.value))
+      if (!isCounted) return yield* outdated(menu, policy, places, update)
+      return yield* conclude(menu, places, update, yield* run(action.run(update)))
+    }
+    default:
+      return yield* show(menu, places, update, undefined)
+  }
+})

@@ -1,0 +1,167 @@
+/**
+ * The error of an upload and its reasons.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+import type * as ApiError from "../client/ApiError.ts"
+import type { SavedUpload, UploadType } from "./Upload.ts"
+
+/**
+ * Reason: the file exceeds a limit of `UploadLimits`. Nothing was sent, except from a stream of unknown size, where the
+ * limit is checked while the bytes are sent.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class LimitExceeded extends Data.TaggedError("LimitExceeded")<{
+  /** The limit that the file exceeds. */
+  readonly limit: "size" | "extension" | "dimensions" | "duration"
+  /** The allowed value, as text. */
+  readonly allowed: string
+  /** The value of the file, as text. */
+  readonly found: string
+}> {
+  override get message() {
+    const verb = this.limit === "dimensions" ? "are" : "is"
+    return `its ${this.limit} ${verb} ${this.found}, but must be ${this.allowed}. Change the file, or upload it as another type.`
+  }
+}
+
+/**
+ * Reason: the source could not be opened or read, changed during the read, or has another size than declared.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class SourceFailed extends Data.TaggedError("SourceFailed")<{
+  /** The failure, as text. */
+  readonly detail: string
+  /** The error of the source. */
+  readonly cause?: unknown
+}> {
+  override get message() {
+    return `its source could not be read: ${this.detail}. Check the source, then upload it again.`
+  }
+}
+
+/**
+ * Reason: the source differs from the source with which the saved upload was started. No byte was sent.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class SourceMismatch extends Data.TaggedError("SourceMismatch")<{}> {
+  override get message() {
+    return "its source is not the one that the saved upload was started with. Start a new upload."
+  }
+}
+
+/**
+ * Reason: the upload host rejected the file.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class Rejected extends Data.TaggedError("Rejected")<{
+  /** The HTTP status of the response. */
+  readonly status: number
+  /** The error code in the response, if any. */
+  readonly code?: string
+  /** The description in the response, if any. */
+  readonly detail?: string
+  /** The unchanged body of the response. */
+  readonly body: string
+}> {
+  override get message() {
+    const answer = [this.status, this.code].filter((part) => part !== undefined).join(" ")
+    const advice =
+      this.status === 415
+        ? "The host may not allow the extension of the file name for this type."
+        : this.status >= 500
+          ? "The host has an internal problem: retry later."
+          : "See `body` for its response."
+    return `the upload host rejected it (${answer}${this.detail ? `: ${this.detail}` : ""}). ${advice}`
+  }
+}
+
+/**
+ * Reason: the upload host reported success, but its response has no usable token.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class InvalidResponse extends Data.TaggedError("InvalidResponse")<{
+  /** The HTTP status of the response. */
+  readonly status: number
+  /** The problem of the response. */
+  readonly problem: string
+  /** The unchanged body of the response. */
+  readonly body: string
+}> {
+  override get message() {
+    return `the upload host reported success (${this.status}), but its response is invalid: ${this.problem}. See \`body\`.`
+  }
+}
+
+/**
+ * The reason of a failed upload.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export type Reason = LimitExceeded | SourceFailed | SourceMismatch | ApiError.Transport | Rejected | InvalidResponse
+
+/** Statuses below 500 that another attempt may avoid, after a status query or at another address. */
+const retryableStatuses = [404, 408, 410, 416, 429]
+
+/**
+ * An upload failed; `reason` says why. A failed upload has no visible effect on the platform.
+ *
+ * **Example** (Handle one reason)
+ *
+ * ```ts
+ * import { Uploads, UploadSource } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const source = UploadSource.bytes(new Uint8Array(1000))
+ * const attachment = Uploads.upload({ type: "image", source, name: "a.webp" }).pipe(
+ *   Effect.catchReason("UploadFailed", "LimitExceeded", ({ limit }) => Effect.die(`Check the ${limit}`))
+ * )
+ * ```
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class UploadFailed extends Data.TaggedError("UploadFailed")<{
+  /** The kind of media that the file was uploaded as. */
+  readonly type: UploadType
+  /** The name of the file. */
+  readonly fileName: string
+  /** The reason of the failure. */
+  readonly reason: Reason
+  /** The saved upload, for `Uploads.upload` to resume. Absent if there is nothing to resume. */
+  readonly saved?: SavedUpload
+}> {
+  /** Whether the same upload may succeed later. */
+  get isRetryable(): boolean {
+    const { reason } = this
+    switch (reason._tag) {
+      case "Transport":
+        return reason.isRetryable
+      case "Rejected":
+        return reason.status >= 500 || retryableStatuses.includes(reason.status)
+      default:
+        return false
+    }
+  }
+
+  /** `true` for a permanent error: see `PermanentError`. */
+  get "~@colloquy/core/PermanentError"(): boolean {
+    return !this.isRetryable
+  }
+
+  override get message() {
+    return `Failed to upload the ${this.type} ${JSON.stringify(this.fileName)}: ${this.reason.message}`
+  }
+}

@@ -1,0 +1,294 @@
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpBody from "effect/http/HttpBody"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Pull from "effect/Pull"
+import * as Random from "effect/Random"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as ApiError from "../../../client/ApiError.ts"
+import type { BotApi } from "../../../client/BotApi.ts"
+import * as Platform from "../../../base/Platform.ts"
+import * as RetryPolicy from "../../../client/RetryPolicy.ts"
+import { type Media, type SavedUpload, type UploadAddress, UploadEvent, type UploadType } from "../../Upload.ts"
+import { type Reason, Rejected, UploadFailed } from "../../UploadError.ts"
+import type { Limits } from "../../UploadLimits.ts"
+import type { Opened, UploadSource } from "../../UploadSource.ts"
+import { chunkSize } from "./content.ts"
+import { checkSize } from "./limits.ts"
+import type { Progress } from "./progress.ts"
+import { fileNameParameter, type HostResponse, mediaOf, receivedBytes, rejectionOf } from "./protocol.ts"
+import { type HostRequest, send } from "./request.ts"
+
+/** The context of an upload, for both methods. */
+export interface Transfer {
+  readonly type: UploadType
+  readonly name: string
+  readonly limits: Limits
+  readonly stallTimeout: Duration.Duration
+  readonly makeProgress: (size: number | undefined) => Progress
+  readonly emit: (event: UploadEvent) => void
+  /** Requests an upload address from the platform. */
+  readonly createAddress: Step<UploadAddress>
+}
+
+export type Step<A> = Effect.Effect<A, UploadFailed | ApiError.Common, BotApi | HttpClient.HttpClient>
+
+export const failed = ({ name, type }: Pick<Transfer, "name" | "type">, reason: Reason, saved?: SavedUpload) =>
+  new UploadFailed({ type, fileName: name, reason, ...(saved === undefined ? {} : { saved }) })
+
+const sendRequest = (transfer: Transfer, progress: Progress, request: HostRequest, saved?: SavedUpload) =>
+  Effect.mapError(send(request, progress, transfer.stallTimeout), (reason) => failed(transfer, reason, saved))
+
+/** The name of an upload in errors. */
+export const endpoint = "Uploads.upload"
+
+/**
+ * Converts a failure to the error on which `RetryPolicy` decides. Returns `undefined` if the failure is not retryable.
+ */
+const requestFailedOf = (error: UploadFailed): ApiError.RequestFailed | undefined => {
+  const { reason } = error
+  if (!error.isRetryable) return undefined
+  if (reason._tag === "Transport") return new ApiError.RequestFailed({ endpoint, reason })
+  if (reason._tag !== "Rejected") return undefined
+  const { _tag: _, body, code, detail, status } = reason
+  return new ApiError.RequestFailed({
+    endpoint,
+    reason: new ApiError.UnexpectedStatus({
+      status,
+      body,
+      ...(code === undefined ? {} : { code }),
+      ...(detail === undefined ? {} : { detail })
+    })
+  })
+}
+
+/** Retries by the `transient` schedule of `RetryPolicy`. An incomplete upload is invisible, so a retry is always safe. */
+const retryTransient = <A, E, R>(
+  attempt: Effect.Effect<A, E | UploadFailed, R>
+): Effect.Effect<A, E | UploadFailed, R> =>
+  Effect.catch(attempt, (firstError) =>
+    Effect.gen(function* () {
+      const { transient } = yield* RetryPolicy.RetryPolicy
+      const delay = yield* Schedule.toStepWithSleep(transient)
+      let error = firstError
+      while (true) {
+        const failure = error instanceof UploadFailed ? requestFailedOf(error) : undefined
+        if (failure === undefined) return yield* Effect.fail(error)
+        yield* Pull.catchDone(delay(failure), () => Effect.fail(error))
+        const result = yield* Effect.result(attempt)
+        if (result._tag === "Success") return result.success
+        error = result.failure
+      }
+    })
+  )
+
+const encode = (text: string): Uint8Array => HttpBody.text(text).body
+
+const makeForm = Effect.fnUntraced(function* (name: string) {
+  const boundary = `colloquy-${yield* Random.nextInt}-${yield* Random.nextInt}`
+  const head = [
+    `--${boundary}`,
+    `content-disposition: form-data; name="data"; ${fileNameParameter(name)}`,
+    "content-type: application/octet-stream"
+  ]
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    prefix: encode(`${head.join("\r\n")}\r\n\r\n`),
+    suffix: encode(`\r\n--${boundary}--\r\n`)
+  }
+})
+
+/** Opens a source and checks the limits. */
+export type OpenSource = Effect.Effect<Opened, UploadFailed, HttpClient.HttpClient | Scope.Scope>
+
+/** Sends the whole file in one request. A retry starts over at another address. */
+export const uploadMultipart = (transfer: Transfer, { access }: UploadSource, open: OpenSource): Step<Media> => {
+  const attempt: Step<Media> = Effect.scoped(
+    Effect.gen(function* () {
+      const { read, size } = yield* open
+      const { token, url } = yield* transfer.createAddress
+      const progress = transfer.makeProgress(size)
+      progress.moveTo(0)
+      const response = yield* sendRequest(transfer, progress, {
+        method: "POST",
+        url,
+        body: {
+          ...(yield* makeForm(transfer.name)),
+          content: read(0, size ?? Infinity),
+          length: size,
+          checkSize: (length) => checkSize(transfer.limits, length)
+        }
+      })
+      const rejection = rejectionOf(response)
+      if (rejection !== undefined) return yield* failed(transfer, rejection)
+      return yield* Effect.mapError(
+        Effect.fromResult(mediaOf(transfer.type, token ?? undefined, response, size)),
+        (reason) => failed(transfer, reason)
+      )
+    })
+  )
+  return access === "once" ? attempt : retryTransient(attempt)
+}
+
+// After a failure, up to one part is sent again. Small parts keep the repetition cheap, and half of the allowed number
+// is enough.
+const minDefaultPartSize = 2 ** 21
+const defaultMaxParts = 512
+
+/** Returns the size of the parts of a file. */
+export const partSizeFor = (size: number, requested: number | undefined): number =>
+  requested === undefined
+    ? Math.max(minDefaultPartSize, Math.ceil(size / defaultMaxParts / chunkSize) * chunkSize)
+    : Math.max(requested, Math.ceil(size / Platform.maxUploadParts))
+
+/** @assumption uploadStatusUnavailable */
+const isUnavailable = (status: number): boolean => [408, 429, 502, 503, 504].includes(status)
+
+/** @assumption misplacedPart */
+const isOffsetRejected = (status: number): boolean => status === 416 || status === 500
+
+/** Maximum number of addresses of one upload. */
+const maxAddresses = 4
+
+interface State {
+  saved: SavedUpload
+  /** The next byte to send. */
+  offset: number
+  /** Whether the host has confirmed `offset`. */
+  isConfirmed: boolean
+  /** The number of rejections of a part at `offset`. */
+  rejections: number
+  addresses: number
+  /** The failure because of which there is no response to the last part. */
+  lost: UploadFailed | ApiError.Common | undefined
+  /** Whether the last part was sent again for its response. */
+  isRepeated: boolean
+}
+
+/**
+ * Sends the file in parts. After a failure, queries the number of bytes that the host has received, and continues
+ * there.
+ *
+ * @assumption partRequest
+ */
+export const uploadResumable = (
+  transfer: Transfer,
+  { read }: Opened,
+  options: { readonly saved: SavedUpload; readonly isNew: boolean }
+): Step<Media> => {
+  const { size } = options.saved
+  const progress = transfer.makeProgress(size)
+  const lastPart = Math.floor((size - 1) / options.saved.partSize) * options.saved.partSize
+  const state: State = {
+    saved: options.saved,
+    offset: 0,
+    isConfirmed: options.isNew,
+    rejections: 0,
+    addresses: 1,
+    lost: undefined,
+    isRepeated: false
+  }
+
+  const moveTo = (offset: number) => {
+    if (offset !== state.offset) state.rejections = 0
+    state.offset = offset
+    state.isConfirmed = true
+    progress.moveTo(offset)
+  }
+
+  const startOver = (response: HostResponse): Step<void> =>
+    Effect.gen(function* () {
+      if (state.addresses === maxAddresses) {
+        const rejection = rejectionOf(response)
+        if (rejection === undefined && state.lost !== undefined) return yield* state.lost
+        const { status, text } = response
+        return yield* failed(transfer, rejection ?? new Rejected({ status, body: text }))
+      }
+      state.addresses++
+      state.isRepeated = false
+      const { token, url } = yield* transfer.createAddress
+      const { token: _, ...rest } = state.saved
+      state.saved = { ...rest, url, ...(token == null ? {} : { token }) }
+      state.rejections = 0
+      transfer.emit(UploadEvent.Started({ saved: state.saved }))
+      moveTo(0)
+    })
+
+  const failIfRejected = (response: HostResponse) => {
+    const rejection = rejectionOf(response)
+    return rejection === undefined ? Effect.void : Effect.fail(failed(transfer, rejection, state.saved))
+  }
+
+  const complete = (response: HostResponse): Step<Media> =>
+    Effect.mapError(Effect.fromResult(mediaOf(transfer.type, state.saved.token, response, size)), (reason) =>
+      failed(transfer, reason, state.saved)
+    )
+
+  /**
+   * Queries the number of bytes that the host has received. Returns the attachment if the host states that the file is
+   * complete.
+   *
+   * @assumption uploadStatus
+   */
+  const queryOffset: Step<Media | undefined> = Effect.gen(function* () {
+    const response = yield* sendRequest(transfer, progress, { method: "GET", url: state.saved.url }, state.saved)
+    const { status, text } = response
+    if (isUnavailable(status)) yield* failIfRejected(response)
+    const completed = mediaOf(transfer.type, state.saved.token, response, size)
+    if (status === 200 && rejectionOf(response) === undefined && Result.isSuccess(completed)) return completed.success
+    const offset = status === 200 ? receivedBytes(text, size) : status === 204 ? 0 : undefined
+    const isStuck = offset === state.offset && state.rejections > 1
+    // The response with the token of the image or the file was lost. The host may repeat the response.
+    if (offset === size && !state.isRepeated) {
+      state.isRepeated = true
+      moveTo(lastPart)
+    } else if (offset === undefined || isStuck || offset === size) yield* startOver(response)
+    else moveTo(offset)
+    return undefined
+  })
+
+  const sendPart = (first: number, end: number): Step<Media | undefined> =>
+    Effect.gen(function* () {
+      state.isConfirmed = false
+      const request: HostRequest = {
+        method: "POST",
+        url: state.saved.url,
+        headers: {
+          "content-range": `bytes ${first}-${end - 1}/${size}`,
+          "content-disposition": `attachment; ${fileNameParameter(transfer.name)}`
+        },
+        body: {
+          contentType: "application/octet-stream",
+          content: read(first, end),
+          length: end - first,
+          checkSize: () => undefined
+        }
+      }
+      const response = yield* sendRequest(transfer, progress, request, state.saved)
+      if (isOffsetRejected(response.status)) state.rejections++
+      yield* failIfRejected(response)
+      if (end === size) return yield* complete(response)
+      moveTo(receivedBytes(response.text, size) ?? end)
+      return undefined
+    })
+
+  const step: Step<Media | undefined> = Effect.gen(function* () {
+    if (!state.isConfirmed) {
+      const completed = yield* queryOffset
+      if (completed !== undefined) return completed
+    }
+    const first = state.offset
+    const end = Math.min(first + state.saved.partSize, size)
+    const sent = sendPart(first, end)
+    return yield* end < size ? sent : Effect.tapError(sent, (error) => Effect.sync(() => void (state.lost = error)))
+  })
+
+  return Effect.gen(function* () {
+    if (options.isNew) moveTo(0)
+    let media: Media | undefined
+    while (media === undefined) media = yield* retryTransient(step)
+    return media
+  })
+}

@@ -1,0 +1,527 @@
+/**
+ * Handlers of updates.
+ *
+ * A handler is a function from an update to an effect. It returns `undefined`, or fails with {@link NotHandled}, for an
+ * update that it does not take. A handler does not call the next one: {@link first} composes handlers in order. The
+ * errors and the required services of a handler are in its type.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import * as Predicate from "effect/Predicate"
+import { repeatable } from "./internal/journal/repeatable.ts"
+import { isTimeoutOf, partsOfAll, withParts, withPartsOf } from "./internal/handlers/parts.ts"
+import type { ChatType } from "../model/Recipient.ts"
+import * as Update from "../model/Update.ts"
+import type { UserId } from "../model/User.ts"
+
+const NotHandledTypeId = "~@colloquy/core/Handler/NotHandled"
+
+/**
+ * The failure of a handler that does not take the update. {@link first} then tries the next handler.
+ *
+ * It is a signal in the error channel, as `Cause.Done` is: a tagged value without a stack trace. Fail with it by
+ * {@link notHandled}. It is not part of the `E` of a {@link Handler}, because any handler may decline an update.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export interface NotHandled {
+  readonly [NotHandledTypeId]: typeof NotHandledTypeId
+  readonly _tag: "NotHandled"
+}
+
+/**
+ * Returns `true` if the value is {@link NotHandled}.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isNotHandled = (u: unknown): u is NotHandled => Predicate.hasProperty(u, NotHandledTypeId)
+
+/**
+ * The number of the attempt in which an update is handled, beginning with 1. It continues after a restart and after the
+ * replay of a dead letter. Attempts that were interrupted, or whose process died, count. Default: 1.
+ *
+ * **Example** (Tell the user once that it takes longer)
+ *
+ * ```ts
+ * import { Handler, Messages } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const order = (report: Effect.Effect<string, Error>) =>
+ *   Handler.on("message_created", (update) =>
+ *     Effect.gen(function* () {
+ *       if ((yield* Handler.CurrentAttempt) === 2) yield* Messages.reply(update, "This takes longer than usual.")
+ *       return yield* Messages.reply(update, yield* report)
+ *     })
+ *   )
+ * ```
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const CurrentAttempt = Context.Reference<number>("@colloquy/core/Handler/CurrentAttempt", {
+  defaultValue: () => 1
+})
+
+/**
+ * What the function of a handler returns: the effect to run, or `undefined` if the handler does not take the update.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Return<E = unknown, R = unknown> = Effect.Effect<unknown, E, R> | undefined
+
+/**
+ * A function from an update to an effect. `U` is the type of the updates that it accepts, all updates by default.
+ *
+ * A handler declines an update in one of two ways:
+ *
+ * - it returns `undefined`, when the update itself is enough to decide. No effect is run, so this costs nothing;
+ * - its effect fails with {@link NotHandled}, when only an effect can decide. See {@link notHandled}.
+ *
+ * Any function of this shape is a handler. The value with which its effect succeeds is ignored.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Handler<out E = never, out R = never, in U = Update.Update> {
+  (update: U): Return<E | NotHandled, R>
+}
+
+/**
+ * The errors of the effect that the function of a handler returns, without {@link NotHandled}.
+ *
+ * @category utility types
+ * @since 0.1.0
+ */
+export type ReturnError<O extends Return> = Exclude<Effect.Error<O>, NotHandled>
+
+/**
+ * The errors of a handler, without {@link NotHandled}.
+ *
+ * @category utility types
+ * @since 0.1.0
+ */
+export type Error<H extends (update: never) => Return> = ReturnError<ReturnType<H>>
+
+/**
+ * The services that a handler requires.
+ *
+ * @category utility types
+ * @since 0.1.0
+ */
+export type Services<H extends (update: never) => Return> = Effect.Services<ReturnType<H>>
+
+/**
+ * Fails with {@link NotHandled}. Return it from the effect of a handler to decline the update. What the effect has done
+ * before is not undone.
+ *
+ * **Example** (A handler that depends on state)
+ *
+ * ```ts
+ * import { Handler, Messages } from "@colloquy/core"
+ * import { Effect, Ref } from "effect"
+ *
+ * const unlessPaused = (paused: Ref.Ref<boolean>) =>
+ *   Handler.on("message_created", (update) =>
+ *     Effect.gen(function* () {
+ *       if (yield* Ref.get(paused)) return yield* Handler.notHandled
+ *       return yield* Messages.reply(update, "I am listening")
+ *     })
+ *   )
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const notHandled: Effect.Effect<never, NotHandled> = Effect.fail({
+  [NotHandledTypeId]: NotHandledTypeId,
+  _tag: "NotHandled"
+})
+
+/** No value has this type. It is inferred if the type of an update is misspelled. */
+type Misspelled = string & { readonly "is not a type of update": never }
+
+/** The updates of a type. After a misspelled type, errors in the handler would only distract from it. */
+// oxlint-disable-next-line typescript/no-explicit-any
+type UpdateOf<Type> = [Misspelled] extends [Type] ? any : Update.Of<Extract<Type, Update.Update["update_type"]>>
+
+const commentTypes = {
+  message_created: "comment_created",
+  message_edited: "comment_edited",
+  message_removed: "comment_removed"
+} as const
+
+/** Returns an update of a message with the id of a post as the update of a comment that it is. */
+const asComment = (update: Update.Update): Update.Update | undefined => {
+  if (!(update.update_type in commentTypes)) return undefined
+  const post_id = "post_id" in update ? update.post_id : Update.messageOf(update)?.recipient.post_id
+  if (post_id == null) return undefined
+  const update_type = commentTypes[update.update_type as keyof typeof commentTypes]
+  return { ...update, update_type } as Update.Update
+}
+
+/** @internal Returns a function that returns an update if it is of one of these types. */
+export const narrow = <const Type extends Update.Update["update_type"]>(types: Type | ReadonlyArray<Type>) => {
+  const accepted: ReadonlyArray<string> = typeof types === "string" ? [types] : types
+  const acceptsComments = accepted.some((type) => type.startsWith("comment_"))
+  const isAccepted = (update: Update.Update): update is Update.Of<Type> => accepted.includes(update.update_type)
+  return (update: Update.Update): Update.Of<Type> | undefined => {
+    const taken = isAccepted(update) || !acceptsComments ? update : (asComment(update) ?? update)
+    return isAccepted(taken) ? taken : undefined
+  }
+}
+
+/** @internal The handler of {@link on}, for types that are a type parameter of the caller. */
+export const onTypes = <const Type extends Update.Update["update_type"], O extends Return>(
+  types: Type | ReadonlyArray<Type>,
+  handler: (update: Update.Of<Type>) => O
+): Handler<ReturnError<O>, Effect.Services<O>> => {
+  const narrowed = narrow(types)
+  return withPartsOf((update) => {
+    const taken = narrowed(update)
+    return taken === undefined ? undefined : (handler(taken) as Return<ReturnError<O> | NotHandled, Effect.Services<O>>)
+  }, handler)
+}
+
+/**
+ * Handles updates of one type or of several types. The type of the update is narrowed to them. `"unknown"` is the type
+ * of updates that this version does not know.
+ *
+ * The platform sends some comments as `message_created`, with the `post_id` of the post. They are handled as
+ * `message_created`, and by handlers of `comment_created` only, as `comment_created`. The same applies to edited and
+ * removed comments.
+ *
+ * **Example** (Handlers of one and of two types)
+ *
+ * ```ts
+ * import { Handler, Messages } from "@colloquy/core"
+ *
+ * const greet = Handler.on("bot_started", (update) => Messages.reply(update, `Hello, ${update.user.first_name}`))
+ *
+ * const welcome = Handler.on(["bot_added", "user_added"], (update) => Messages.reply(update, "Welcome"))
+ * ```
+ *
+ * API: Events.
+ *
+ * @assumption commentsAsMessages
+ * @category constructors
+ * @since 0.1.0
+ */
+export const on: <const Type extends Update.Update["update_type"] | Misspelled, O extends Return>(
+  types: Type | ReadonlyArray<Type>,
+  handler: (update: UpdateOf<Type>) => O
+) => Handler<ReturnError<O>, Effect.Services<O>> = onTypes as never
+
+/** @internal A cause that also has another failure or a defect is a failure of the handler. */
+export const isNotHandledCause = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.length > 0 && cause.reasons.every((reason) => Cause.isFailReason(reason) && isNotHandled(reason.error))
+
+/**
+ * Tries the handlers in order until one takes the update. A failure other than {@link NotHandled} fails the whole
+ * handler: the next handler is not tried. If no handler takes the update, neither does the result.
+ *
+ * Throws if the handlers of two different conversations, scenes, menus or timers with the same name are among them.
+ *
+ * Put a function that takes any update last to define what happens to an update that no other handler takes.
+ *
+ * **Example** (Handlers with a fallback)
+ *
+ * ```ts
+ * import { Handler, Messages } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const bot = Handler.first(
+ *   Handler.on("bot_started", (update) => Messages.reply(update, "Hello")),
+ *   Handler.on("message_created", (update) => Messages.reply(update, "I can only greet")),
+ *   (update) => Effect.logDebug(`No handler for ${update.update_type}`)
+ * )
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const first = <const H extends ReadonlyArray<Handler<unknown, unknown, U>>, U = Update.Update>(
+  ...handlers: H
+): Handler<Error<H[number]>, Services<H[number]>, U> => {
+  const parts = partsOfAll(handlers)
+  const last = handlers.length - 1
+  const tryFrom = (start: number, update: U): Return<Error<H[number]> | NotHandled, Services<H[number]>> => {
+    for (let index = start; index <= last; index++) {
+      const effect = handlers[index](update) as ReturnType<Handler<Error<H[number]>, Services<H[number]>>>
+      if (effect === undefined) continue
+      return index === last
+        ? effect
+        : Effect.catchCauseIf(effect, isNotHandledCause, () => tryFrom(index + 1, update) ?? notHandled)
+    }
+    return undefined
+  }
+  return withParts((update) => tryFrom(0, update), parts)
+}
+
+/**
+ * Restricts a handler to the updates for which the predicate returns `true`. A refinement also narrows the update for
+ * the handler.
+ *
+ * Timeouts of the conversations and scenes in the handler pass, because nobody has caused them. This also applies to the other
+ * filters.
+ *
+ * **Example** (A handler of texts in capitals)
+ *
+ * ```ts
+ * import { Handler, Messages, Update } from "@colloquy/core"
+ *
+ * const capitals = Handler.filter(
+ *   Handler.on("message_created", (update) => Messages.reply(update, "Please do not shout")),
+ *   (update) => /^[A-Z !]+$/.test(Update.textOf(update) ?? "")
+ * )
+ * ```
+ *
+ * @category filtering
+ * @since 0.1.0
+ */
+export const filter: {
+  <U extends Update.Update, V extends U>(
+    refinement: (update: U) => update is V
+  ): <E, R>(handler: Handler<E, R, V>) => Handler<Exclude<E, NotHandled>, R, U>
+  <U = Update.Update>(
+    predicate: (update: NoInfer<U>) => boolean
+  ): <E, R>(handler: Handler<E, R, U>) => Handler<Exclude<E, NotHandled>, R, U>
+  <E, R, U extends Update.Update, V extends U>(
+    handler: Handler<E, R, V>,
+    refinement: (update: U) => update is V
+  ): Handler<Exclude<E, NotHandled>, R, U>
+  <O extends Return, U = Update.Update>(
+    handler: (update: U) => O,
+    predicate: (update: NoInfer<U>) => boolean
+  ): Handler<ReturnError<O>, Effect.Services<O>, U>
+} = dual(2, <E, R, U>(handler: Handler<E, R, U>, predicate: (update: U) => boolean): Handler<E, R, U> => {
+  const isTimeout = isTimeoutOf(handler)
+  return withPartsOf((update) => (isTimeout(update) || predicate(update) ? handler(update) : undefined), handler)
+})
+
+/**
+ * Restricts a handler to the updates for which an effect returns `true`. The effect is run only for updates for which
+ * the function of the handler returned an effect. The errors of the predicate are errors of the result.
+ *
+ * **Example** (A handler that requires the bot to be an administrator)
+ *
+ * ```ts
+ * import { Handler, Members, Messages } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const welcome = Handler.on(
+ *   "user_added",
+ *   Handler.filterEffect(
+ *     (update) => Messages.reply(update, "Please read the rules"),
+ *     ({ chat_id }) => Effect.map(Members.getMe({ chat_id }), ({ is_admin }) => is_admin === true)
+ *   )
+ * )
+ * ```
+ *
+ * @category filtering
+ * @since 0.1.0
+ */
+export const filterEffect: {
+  <E2, R2, U = Update.Update>(
+    predicate: (update: NoInfer<U>) => Effect.Effect<boolean, E2, R2>
+  ): <E, R>(handler: Handler<E, R, U>) => Handler<Exclude<E | E2, NotHandled>, R | R2, U>
+  <O extends Return, E2, R2, U = Update.Update>(
+    handler: (update: U) => O,
+    predicate: (update: NoInfer<U>) => Effect.Effect<boolean, E2, R2>
+  ): Handler<ReturnError<O> | Exclude<E2, NotHandled>, Effect.Services<O> | R2, U>
+} = dual(
+  2,
+  <E, R, U, E2, R2>(
+    handler: Handler<E, R, U>,
+    predicate: (update: U) => Effect.Effect<boolean, E2, R2>
+  ): Handler<E | E2, R | R2, U> => {
+    const isTimeout = isTimeoutOf(handler)
+    return withPartsOf((update) => {
+      const effect = handler(update)
+      if (effect === undefined || isTimeout(update)) return effect
+      return Effect.flatMap(predicate(update), (holds) => (holds ? effect : notHandled))
+    }, handler)
+  }
+)
+
+const possibleTypes = (update: Update.Update): ReadonlyArray<ChatType> => {
+  const type = Update.chatTypeOf(update)
+  if (type !== undefined) return [type]
+  if (update.update_type !== "colloquy_timer") return []
+  return update.chat_id === undefined ? ["dialog"] : ["chat", "channel"]
+}
+
+/**
+ * Restricts a handler to updates of chats of one type or of several types: `dialog`, `chat` (a group chat) or `channel`.
+ * The handler does not take an update that does not say the type of its chat: see `Update.chatTypeOf`. Timeouts of conversations and
+ * scenes pass: see {@link filter}.
+ *
+ * A timer has the type of the chat of the update that set it. One that was set by `Timer.for` passes unless its chat is
+ * certainly of another type: one of a user counts as a dialog, and one of a chat with a negative id as a group chat and as a
+ * channel.
+ *
+ * **Example** (A reply in group chats only)
+ *
+ * ```ts
+ * import { Handler, Messages } from "@colloquy/core"
+ *
+ * const redirect = Handler.inChatType(
+ *   Handler.on("message_created", (update) => Messages.reply(update, "Please write to me in private")),
+ *   "chat"
+ * )
+ * ```
+ *
+ * @category filtering
+ * @since 0.1.0
+ */
+export const inChatType: {
+  (
+    types: ChatType | ReadonlyArray<ChatType>
+  ): <E, R, U extends Update.Update>(handler: Handler<E, R, U>) => Handler<Exclude<E, NotHandled>, R, U>
+  <E, R, U extends Update.Update>(
+    handler: Handler<E, R, U>,
+    types: ChatType | ReadonlyArray<ChatType>
+  ): Handler<Exclude<E, NotHandled>, R, U>
+} = dual(2, <E, R, U extends Update.Update>(handler: Handler<E, R, U>, types: ChatType | ReadonlyArray<ChatType>) =>
+  filter(handler, (update: U) =>
+    possibleTypes(update).some((type) => (typeof types === "string" ? types === type : types.includes(type)))
+  )
+)
+
+/**
+ * Restricts a handler to updates that these users caused. The handler does not take an update that does not say who
+ * caused it: see `Update.userIdOf`. Timeouts of conversations and scenes pass: see {@link filter}.
+ *
+ * **Example** (A handler for the owners of the bot)
+ *
+ * ```ts
+ * import { Handler, Messages, User } from "@colloquy/core"
+ *
+ * const owners = [User.UserId.make(123456789)]
+ *
+ * const forOwners = Handler.fromUsers(
+ *   Handler.on("message_created", (update) => Messages.reply(update, "Welcome back")),
+ *   owners
+ * )
+ * ```
+ *
+ * @category filtering
+ * @since 0.1.0
+ */
+export const fromUsers: {
+  (
+    userIds: ReadonlyArray<UserId>
+  ): <E, R, U extends Update.Update>(handler: Handler<E, R, U>) => Handler<Exclude<E, NotHandled>, R, U>
+  <E, R, U extends Update.Update>(
+    handler: Handler<E, R, U>,
+    userIds: ReadonlyArray<UserId>
+  ): Handler<Exclude<E, NotHandled>, R, U>
+} = dual(2, <E, R, U extends Update.Update>(handler: Handler<E, R, U>, userIds: ReadonlyArray<UserId>) => {
+  const accepted = new Set(userIds)
+  return filter(handler, (update: U) => {
+    const user_id = Update.userIdOf(update)
+    return user_id !== undefined && accepted.has(user_id)
+  })
+})
+
+const dieOfNotHandled = Effect.orDie(notHandled)
+
+const isNotHandledDefect = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.length > 0 && cause.reasons.every((reason) => Cause.isDieReason(reason) && isNotHandled(reason.defect))
+
+/**
+ * Applies a function to the effect of a handler: `Effect.catchTag`, `Effect.provide`, `Effect.timeout`, or any other
+ * that returns an effect. Which updates the handler takes stays the same.
+ *
+ * The effect that the function receives does not fail with {@link NotHandled}, so `Effect.catch`, `Effect.retry` or
+ * `Effect.ignore` act on the errors of the handler only. An update that the handler declines still goes to the next
+ * handler. Inside the function, `NotHandled` is a defect: operators on causes and defects, such as `Effect.catchCause`,
+ * do see it, and {@link isNotHandled} recognizes it. The second argument of the function is the update, so an operator with
+ * optional arguments is called: `Effect.ignore()`.
+ *
+ * **Example** (A handler that ignores a refusal)
+ *
+ * ```ts
+ * import { Handler, Messages } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const greet = Handler.transform(
+ *   Handler.on("bot_started", (update) => Messages.reply(update, "Hello")),
+ *   Effect.catchTag("Forbidden", (error) => Effect.logInfo(error.message))
+ * )
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const transform: {
+  <E, R, E2, R2, U = Update.Update>(
+    f: (effect: Effect.Effect<unknown, E, R>, update: NoInfer<U>) => Effect.Effect<unknown, E2, R2>
+  ): (handler: Handler<E, R, U>) => Handler<Exclude<E2, NotHandled>, R2, U>
+  <E, R, U, E2, R2>(
+    handler: Handler<E, R, U>,
+    f: (effect: Effect.Effect<unknown, E, R>, update: NoInfer<U>) => Effect.Effect<unknown, E2, R2>
+  ): Handler<Exclude<E2, NotHandled>, R2, U>
+} = dual(
+  2,
+  <E, R, U, E2, R2>(
+    handler: Handler<E, R, U>,
+    f: (effect: Effect.Effect<unknown, E, R>, update: U) => Effect.Effect<unknown, E2, R2>
+  ): Handler<E2, R2, U> =>
+    withPartsOf((update) => {
+      const effect = handler(update)
+      if (effect === undefined) return undefined
+      const hidden = Effect.catchCauseIf(effect, isNotHandledCause, () => dieOfNotHandled)
+      return Effect.catchCauseIf(
+        f(repeatable(hidden as Effect.Effect<unknown, E, R>), update),
+        isNotHandledDefect,
+        () => notHandled
+      )
+    }, handler)
+)
+
+const succeedTrue = Effect.succeed(true)
+const succeedFalse = Effect.succeed(false)
+
+// One object for all updates: benchmarks/src/pipeline.ts measures the cost of a handled update.
+const toIsHandled = {
+  onSuccess: (_: unknown): Effect.Effect<boolean> => succeedTrue,
+  onFailure: (cause: Cause.Cause<unknown>): Effect.Effect<boolean, unknown> =>
+    isNotHandledCause(cause) ? succeedFalse : Effect.failCause(cause)
+}
+
+/**
+ * Runs a handler for an update. Succeeds with `true` if the handler took the update, and with `false` if it did not. An
+ * exception that the function of the handler throws is a defect of the effect.
+ *
+ * `Updates.run` does this for every update of a bot. Use it in tests, or to run handlers by other means.
+ *
+ * **Example** (A warning about updates that are not handled)
+ *
+ * ```ts
+ * import { Handler, type Update } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const greet = Handler.on("bot_started", (update) => Effect.log(`Hello, ${update.user.first_name}`))
+ *
+ * const handle = Effect.fn(function* (update: Update.Update) {
+ *   const isHandled = yield* Handler.run(greet, update)
+ *   if (!isHandled) yield* Effect.logWarning(`No handler for ${update.update_type}`)
+ * })
+ * ```
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const run = <E, R, U>(handler: Handler<E, R, U>, update: U): Effect.Effect<boolean, Exclude<E, NotHandled>, R> =>
+  Effect.suspend(() => {
+    const effect = handler(update)
+    if (effect === undefined) return succeedFalse
+    return Effect.matchCauseEffect(effect, toIsHandled) as Effect.Effect<boolean, Exclude<E, NotHandled>, R>
+  })

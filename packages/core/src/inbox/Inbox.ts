@@ -1,0 +1,503 @@
+/**
+ * The inbox of a bot: a durable queue between the source of updates and the handlers. A source acknowledges updates to the
+ * platform after they are stored here, and an update leaves the inbox when it is handled or becomes a dead letter.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import type * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Latch from "effect/Latch"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Fingerprint from "../model/Fingerprint.ts"
+import * as InboxStore from "./InboxStore.ts"
+import * as json from "../base/internal/json.ts"
+import { randomId } from "../base/internal/randomId.ts"
+import { makeInboxMetrics } from "./internal/consumer/metrics.ts"
+import { makeRecentUpdates } from "./internal/sources/recentUpdates.ts"
+import { watchFiber } from "../base/internal/watchFiber.ts"
+import * as Outage from "../client/Outage.ts"
+import * as QueuedUpdate from "./QueuedUpdate.ts"
+import * as Settings from "../client/Settings.ts"
+import type { StoreError } from "../base/StoreError.ts"
+import type { MalformedUpdate, Update } from "../model/Update.ts"
+
+/**
+ * An update as a source received it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Received {
+  /** The decoded update, or why it cannot be decoded. */
+  readonly decoded: Result.Result<Update, MalformedUpdate>
+  /** The JSON text of the update. Default: the update is encoded again. */
+  readonly text?: string | undefined
+}
+
+/**
+ * What {@link make} accepts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /**
+   * Returns the partition key of an update. Updates with the same key are handled one at a time, in order. An update for
+   * which the function throws becomes a dead letter. Default: the chat of the update.
+   */
+  readonly partitionKey?: ((update: Update) => string | number) | undefined
+  /**
+   * How long the inbox recognizes a second delivery of an event, which it does not store, by the clock of the process. `0` turns
+   * deduplication off. Default: 24 hours.
+   */
+  readonly deduplicationWindow?: Duration.Input | undefined
+  /**
+   * Maximum number of queued updates. It is approximate when several processes share the inbox. An inbox that would exceed
+   * it fails with {@link InboxFull}. Default: 100,000.
+   */
+  readonly capacity?: number | undefined
+  /** For how long dead letters are kept. Default: 30 days. */
+  readonly deadLetterRetention?: Duration.Input | undefined
+  /**
+   * Duration of the lease on a partition. If a process is killed, the updates of its partitions are handled again after this
+   * time. Leases are renewed after a third of it, so the event loop may be busy for up to two thirds of it. It is measured by
+   * the clock of the store. Default: 10 seconds.
+   */
+  readonly leaseDuration?: Duration.Input | undefined
+}
+
+/**
+ * The updates would exceed the `capacity` of the inbox. None of them was stored, so the source has to deliver them again: a
+ * webhook answers 503, and long polling retries.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InboxFull extends Data.TaggedError("InboxFull")<{
+  /** Maximum number of queued updates. */
+  readonly capacity: number
+}> {
+  override get message() {
+    return (
+      `The inbox is full: its capacity is ${this.capacity} queued updates. Updates arrive faster than they are handled, or ` +
+      "handlers fail and are retried. Increase `capacity` of the inbox or `concurrency` of `Updates.run`."
+    )
+  }
+}
+
+/**
+ * The inbox accepts no updates because the program is shutting down, and its store belongs to this process alone. None of the
+ * updates was stored, so the source has to deliver them again after the restart.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InboxStopping extends Data.TaggedError("InboxStopping") {
+  override get message() {
+    return "The inbox accepts no updates: the program is shutting down."
+  }
+}
+
+/**
+ * Why updates were not accepted. None of the updates was stored.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type ReceiveError = InboxFull | InboxStopping | StoreError
+
+/**
+ * The inbox of a program. Sources write updates to it, and `Updates.run` handles them.
+ *
+ * Metrics: `colloquy_updates_received_total` by `update_type` and `colloquy_updates_duplicate_total` count updates; `colloquy_inbox_queued`,
+ * `colloquy_inbox_oldest_age_seconds` and `colloquy_inbox_dead_letters` are set whenever `stats` is read. `Updates.run` reads it
+ * every 15 seconds while it handles updates, and once after the last of them.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Inbox extends Context.Service<
+  Inbox,
+  {
+    /**
+     * Stores all updates, in order and together with the position of their source, or none of them. After it has succeeded,
+     * the updates may be acknowledged. Duplicates are not stored. Updates that cannot be decoded become dead letters.
+     */
+    readonly receive: (
+      updates: ReadonlyArray<Received>,
+      marker?: { readonly source: string; readonly value: bigint }
+    ) => Effect.Effect<void, ReceiveError>
+    /** Moves a dead letter to the end of its partition. Returns `true` if the dead letter existed. */
+    readonly replay: (id: string) => Effect.Effect<boolean, StoreError>
+    /** Returns the position up to which a source has been read, or `undefined` for a new source. */
+    readonly marker: (source: string) => Effect.Effect<bigint | undefined, StoreError>
+    /** Returns the number of queued updates and dead letters. */
+    readonly stats: Effect.Effect<InboxStore.Stats, StoreError>
+    /** Ends `close`. */
+    readonly open: Effect.Effect<void>
+    /**
+     * Tells that this process handles no more updates. If other processes may use the store, the inbox goes on accepting updates, so
+     * that none comes late; otherwise, `receive` fails with {@link InboxStopping}.
+     */
+    readonly close: Effect.Effect<void>
+    /** Returns `false` after `close`. */
+    readonly isOpen: Effect.Effect<boolean>
+    /** Returns the latch of a consumer. It is opened when there may be partitions to claim, until the scope closes. */
+    readonly wakeUp: Effect.Effect<Latch.Latch, never, Scope.Scope>
+    /** Opens the latches of all consumers. */
+    readonly wakeAll: () => void
+    /** Returns a latch that is opened when this process stores updates of a partition, until the scope closes. */
+    readonly watch: (partitionKey: string) => Effect.Effect<Latch.Latch, never, Scope.Scope>
+    /** Returns the partition key of an update: its chat, or what the option of the inbox returns. */
+    readonly partitionKeyOf: (update: Update) => string
+    /** Tells the consumers that this process has set or cancelled timers of the store. */
+    readonly onTimers: () => void
+    /** Returns a revision for a value of the state, which no other write has. */
+    readonly nextRevision: () => string
+    /** Returns how many times `onTimers` was called. */
+    readonly timerChanges: () => number
+    /** Claims partitions from the store. Updates that this process has stored recently are not decoded again. */
+    readonly claim: InboxStore.InboxStore["Service"]["claim"]
+    /** Dies with the defect of what the inbox runs in the background. */
+    readonly died: Effect.Effect<never>
+    /** Repeats the operations of the inbox while its store is away. */
+    readonly outage: Outage.Outage
+    /** The duration of leases on partitions. */
+    readonly leaseDuration: Duration.Duration
+    /** The store of the inbox. */
+    readonly store: InboxStore.InboxStore["Service"]
+  }
+>()("@colloquy/core/Inbox") {}
+
+const defaults = {
+  deduplicationWindow: "24 hours",
+  capacity: 100_000,
+  deadLetterRetention: "30 days",
+  leaseDuration: "10 seconds"
+} as const
+
+const cleanupInterval = 600_000
+
+const countInterval = 1000
+
+/** When the inbox seems to be full. Handlers may have completed updates since the last count. */
+const countIntervalWhenFull = 50
+
+const textOf = (raw: unknown): string => (typeof raw === "string" ? raw : json.stringify(raw))
+
+/**
+ * Creates an inbox with the store of the program.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = Effect.fnUntraced(function* (options: Options = {}) {
+  const store = yield* InboxStore.InboxStore
+  // A store in memory keeps the decoded updates by itself.
+  const recent = store.isShared ? makeRecentUpdates() : undefined
+  const clock = yield* Clock.Clock
+  const scope = yield* Effect.scope
+  const metrics = makeInboxMetrics(yield* Effect.context<never>())
+  const { capacity = defaults.capacity, partitionKey } = options
+  const deduplicationWindow = Duration.toMillis(options.deduplicationWindow ?? defaults.deduplicationWindow)
+  const deadLetterRetention = Duration.toMillis(options.deadLetterRetention ?? defaults.deadLetterRetention)
+  const leaseDuration = Duration.fromInputUnsafe(options.leaseDuration ?? defaults.leaseDuration)
+  /** The latches of the consumers. Each closes its own, so that none of them misses what another one was woken for. */
+  const wakeUps = new Set<Latch.Latch>()
+  const wakeAll = (): void => {
+    for (const wakeUp of wakeUps) wakeUp.openUnsafe()
+  }
+  const watchers = new Map<string, Set<Latch.Latch>>()
+  const wakeWatchers = ({ updates }: InboxStore.Batch): void => {
+    if (watchers.size === 0) return
+    for (const { partitionKey } of updates) for (const watcher of watchers.get(partitionKey) ?? []) watcher.openUnsafe()
+  }
+  const died = yield* Deferred.make<never>()
+  let isOpen = true
+  let timerChanges = 0
+  const revisionPrefix = yield* randomId
+  let revisions = 0
+  /** The last count, plus what this process has added since. */
+  let queued = 0
+  let countedAt = -Infinity
+  let cleanedUpAt = -Infinity
+
+  // If the clock was set back, the difference is negative, but work must not be delayed until the clock catches up.
+  const elapsed = (now: number, since: number) => Math.abs(now - since)
+
+  // `countedAt` is set before the store answers, so that concurrent callers do not count as well.
+  const count = Effect.suspend(() => {
+    countedAt = clock.currentTimeMillisUnsafe()
+    return Effect.matchEffect(store.stats, {
+      onFailure: (error) => {
+        countedAt = -Infinity
+        return Effect.fail(error)
+      },
+      onSuccess: (stats) => Effect.sync(() => void (queued = stats.queued))
+    })
+  })
+
+  const toBatch = (updates: ReadonlyArray<Received>, marker: InboxStore.Batch["marker"], now: number) => {
+    const accepted: Array<QueuedUpdate.QueuedUpdate> = []
+    const deadLetters: Array<{ update: QueuedUpdate.QueuedUpdate; error: string }> = []
+    for (const { decoded, text } of updates) {
+      if (Result.isFailure(decoded)) {
+        const { problem, raw } = decoded.failure
+        const kept = text ?? textOf(raw)
+        const fingerprint = Fingerprint.ofText(kept)
+        const update = QueuedUpdate.fromStored({ fingerprint, partitionKey: "", receivedAt: now, text: kept })
+        deadLetters.push({ update, error: problem })
+        continue
+      }
+      const key = partitionKey === undefined ? undefined : Result.try(() => String(partitionKey(decoded.success)))
+      if (key !== undefined && Result.isFailure(key)) {
+        const update = QueuedUpdate.fromDecoded(decoded, { receivedAt: now, text })
+        deadLetters.push({ update, error: `The option \`partitionKey\` of the inbox failed: ${String(key.failure)}` })
+      } else {
+        accepted.push(QueuedUpdate.fromDecoded(decoded, { receivedAt: now, partitionKey: key?.success, text }))
+      }
+    }
+    const duplicatesSince = deduplicationWindow === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, now - deduplicationWindow)
+    return { updates: accepted, deadLetters, marker, now, duplicatesSince }
+  }
+
+  const enqueue = (
+    updates: ReadonlyArray<Received>,
+    marker: InboxStore.Batch["marker"]
+  ): Effect.Effect<void, InboxFull | StoreError> => {
+    // A page that is larger than the capacity is accepted by an empty inbox. Otherwise it could never be stored.
+    if (queued > 0 && updates.length > 0 && queued + updates.length > capacity) return new InboxFull({ capacity })
+    const now = clock.currentTimeMillisUnsafe()
+    const batch = toBatch(updates, marker, now)
+    return Effect.flatMap(store.enqueue(batch), (added) => {
+      queued += added
+      recent?.remember(batch.updates)
+      wakeAll()
+      wakeWatchers(batch)
+      metrics.received(updates, added)
+      return elapsed(now, cleanedUpAt) < cleanupInterval ? Effect.void : forkCleanup
+    })
+  }
+
+  const receive = (updates: ReadonlyArray<Received>, marker?: InboxStore.Batch["marker"]) =>
+    Effect.suspend((): Effect.Effect<void, ReceiveError> => {
+      if (!isOpen && !store.isShared) return new InboxStopping()
+      const interval = queued + updates.length > capacity ? countIntervalWhenFull : countInterval
+      // A webhook receives updates one by one, so most calls go without a count.
+      if (elapsed(clock.currentTimeMillisUnsafe(), countedAt) < interval) return enqueue(updates, marker)
+      return Effect.flatMap(count, () => enqueue(updates, marker))
+    })
+
+  // Cleanup starts when updates are received, so an idle inbox does nothing. The source does not wait for it.
+  const forkCleanup = Effect.suspend(() => {
+    const now = clock.currentTimeMillisUnsafe()
+    cleanedUpAt = now
+    const cleanup = store.cleanup({
+      fingerprintsBefore: Math.max(0, now - deduplicationWindow),
+      deadLettersBefore: Math.max(0, now - deadLetterRetention)
+    })
+    const logged = Effect.catch(Effect.andThen(cleanup, store.state.cleanup(now)), ({ message }) =>
+      Effect.logWarning(`The cleanup of the inbox failed, and runs again in 10 minutes. ${message}`)
+    )
+    return Effect.map(Effect.forkIn(logged, scope), (fiber) => {
+      watchFiber(fiber, (cause) => void Deferred.doneUnsafe(died, Exit.failCause(cause)))
+    })
+  })
+
+  return Inbox.of({
+    receive,
+    replay: (id) =>
+      Effect.map(store.replay([id]), (count) => {
+        wakeAll()
+        return count > 0
+      }),
+    marker: store.marker,
+    stats: Effect.map(store.stats, (stats) => {
+      metrics.stats(stats, clock.currentTimeMillisUnsafe())
+      return stats
+    }),
+    open: Effect.sync(() => {
+      isOpen = true
+    }),
+    close: Effect.sync(() => {
+      isOpen = false
+    }),
+    isOpen: Effect.sync(() => isOpen),
+    wakeUp: Effect.acquireRelease(
+      Effect.sync(() => {
+        const wakeUp = Latch.makeUnsafe(false)
+        wakeUps.add(wakeUp)
+        return wakeUp
+      }),
+      (wakeUp) => Effect.sync(() => wakeUps.delete(wakeUp))
+    ),
+    wakeAll,
+    watch: (partitionKey) =>
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          const watcher = Latch.makeUnsafe(false)
+          const others = watchers.get(partitionKey)
+          if (others === undefined) watchers.set(partitionKey, new Set([watcher]))
+          else others.add(watcher)
+          return watcher
+        }),
+        (watcher) =>
+          Effect.sync(() => {
+            const all = watchers.get(partitionKey)
+            if (all?.delete(watcher) === true && all.size === 0) watchers.delete(partitionKey)
+          })
+      ),
+    partitionKeyOf: (update) =>
+      partitionKey === undefined ? QueuedUpdate.defaultPartitionKey(update) : String(partitionKey(update)),
+    onTimers: () => {
+      timerChanges++
+      wakeAll()
+    },
+    nextRevision: () => `${revisionPrefix}.${++revisions}`,
+    timerChanges: () => timerChanges,
+    claim: recent === undefined ? store.claim : (claim) => Effect.map(store.claim(claim), recent.recall),
+    died: Deferred.await(died),
+    outage: Outage.make("The inbox"),
+    leaseDuration,
+    store
+  })
+})
+
+/**
+ * An inbox with the store of the program, such as `SqlInboxStore` or `RedisInboxStore` of `@colloquy/node`.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (options?: Options): Layer.Layer<Inbox, never, InboxStore.InboxStore> =>
+  Layer.effect(Inbox, make(options))
+
+/**
+ * Like {@link layer}, with options from the configuration. Fails with `InvalidSettings` if an option is missing or
+ * malformed.
+ *
+ * **Example** (The capacity from `BOT_INBOX_CAPACITY`)
+ *
+ * ```ts
+ * import { Inbox } from "@colloquy/core"
+ * import { Config } from "effect"
+ *
+ * const inbox = Inbox.layerConfig({ capacity: Config.Int("BOT_INBOX_CAPACITY") })
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Config.Wrap<Options> = {}
+): Layer.Layer<Inbox, Settings.InvalidSettings, InboxStore.InboxStore> =>
+  Layer.effect(Inbox, Effect.flatMap(Settings.unwrap<Options>(options), make))
+
+/**
+ * An inbox in memory, for tests and for bots that may lose queued updates when the process stops.
+ *
+ * **Example** (At most 10,000 queued updates)
+ *
+ * ```ts
+ * import { Inbox } from "@colloquy/core"
+ *
+ * const inbox = Inbox.layerMemory({ capacity: 10_000 })
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerMemory = (options?: Options): Layer.Layer<Inbox> =>
+  Layer.provide(layer(options), InboxStore.layerMemory())
+
+const pageSize = 100
+
+const paginate = <A extends { readonly id: string }>(
+  pageOf: (
+    store: InboxStore.InboxStore["Service"]
+  ) => (page: {
+    readonly after?: string | undefined
+    readonly limit: number
+  }) => Effect.Effect<ReadonlyArray<A>, StoreError>
+): Stream.Stream<A, StoreError, Inbox> =>
+  Stream.unwrap(
+    Inbox.useSync(({ store }) =>
+      Stream.paginate(undefined as string | undefined, (after) =>
+        Effect.map(pageOf(store)({ after, limit: pageSize }), (page) => {
+          const last = page.at(-1)?.id
+          return [page, page.length < pageSize ? Option.none() : Option.some(last)] as const
+        })
+      )
+    )
+  )
+
+/**
+ * The queued updates of the inbox in the order of their ids, including those that are being handled. The stream reads them and
+ * changes nothing. An update that is handled or queued meanwhile may be missing.
+ *
+ * **Example** (The types of the queued updates)
+ *
+ * ```ts
+ * import { Inbox } from "@colloquy/core"
+ * import { Result, Stream } from "effect"
+ *
+ * const types = Inbox.queued.pipe(
+ *   Stream.map(({ update: { decoded } }) => (Result.isSuccess(decoded) ? decoded.success.update_type : "malformed")),
+ *   Stream.runCollect
+ * )
+ * ```
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const queued: Stream.Stream<QueuedUpdate.Entry, StoreError, Inbox> = paginate((store) => store.queued)
+
+/**
+ * The dead letters of the inbox, the oldest first: updates whose handler failed in all attempts, and updates that could
+ * not be decoded.
+ *
+ * **Example** (Handle dead letters again after their handler was fixed)
+ *
+ * ```ts
+ * import { Inbox } from "@colloquy/core"
+ * import { Stream } from "effect"
+ *
+ * const replayAll = Inbox.deadLetters.pipe(
+ *   Stream.filter(({ error }) => error.includes("TypeError")),
+ *   Stream.runForEach(({ id }) => Inbox.replay(id))
+ * )
+ * ```
+ *
+ * @category dead letters
+ * @since 0.1.0
+ */
+export const deadLetters: Stream.Stream<QueuedUpdate.DeadLetter, StoreError, Inbox> = paginate(
+  (store) => store.deadLetters
+)
+
+/**
+ * Moves a dead letter to the end of its partition, so that it is handled again. Returns `true` if the dead letter existed.
+ *
+ * @category dead letters
+ * @since 0.1.0
+ */
+export const replay = (id: string): Effect.Effect<boolean, StoreError, Inbox> => Inbox.use((inbox) => inbox.replay(id))
+
+/**
+ * Deletes a dead letter. Returns `true` if the dead letter existed.
+ *
+ * @category dead letters
+ * @since 0.1.0
+ */
+export const drop = (id: string): Effect.Effect<boolean, StoreError, Inbox> =>
+  Inbox.use(({ store }) => Effect.map(store.drop([id]), (count) => count > 0))

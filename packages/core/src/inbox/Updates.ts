@@ -1,0 +1,685 @@
+/**
+ * Handles the updates of a bot: `Updates.run` with handlers, or `Updates.deliveries` as a stream. The updates come from the
+ * inbox, which a source writes to: `LongPolling`, `Webhook`, or a stream of your own with `Updates.layer`.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Deliveries from "./Deliveries.ts"
+import type { Delivery } from "./Delivery.ts"
+import type * as Endpoint from "../client/Endpoint.ts"
+import type { Handler } from "./Handler.ts"
+import { Inbox } from "./Inbox.ts"
+import { watch } from "./internal/handlers/placement.ts"
+import * as consumer from "./internal/consumer/consumer.ts"
+import * as streamSource from "./internal/sources/streamSource.ts"
+import * as rules from "../base/internal/rules.ts"
+import type * as Outage from "../client/Outage.ts"
+import type { DeadLetter } from "./QueuedUpdate.ts"
+import type { Update } from "../model/Update.ts"
+import type { list } from "../endpoints/UpdatesPage.ts"
+
+/**
+ * The stream of {@link layer} failed. The updates that it emitted before are stored.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class UpdateStreamFailed extends Data.TaggedError("UpdateStreamFailed")<{
+  /** The error of the stream. */
+  readonly cause: unknown
+}> {
+  override get message() {
+    const { cause } = this
+    return `The stream of updates failed: ${cause instanceof Error ? cause.message : String(cause)}`
+  }
+}
+
+/**
+ * The errors of a source that cannot continue, and why a bot ends when the platform or the inbox is away.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type SourceError = Endpoint.Errors<typeof list> | UpdateStreamFailed | Outage.OutageError
+
+/**
+ * The source of updates of a program, and the inbox that it writes to. `LongPolling.layer`, `Webhook.layer` and {@link layer}
+ * provide it. A program that runs several bots uses a {@link Source} for each of them.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Updates extends Context.Service<
+  Updates,
+  {
+    /** The inbox that the source writes to. */
+    readonly inbox: Inbox["Service"]
+    /**
+     * Writes updates to the inbox while it runs. Ends when there are no more updates, and fails when the source cannot
+     * continue.
+     */
+    readonly source: Effect.Effect<void, SourceError>
+    /** Writes the updates that wait now to the inbox, and ends, for {@link drain}. Default: `source`. */
+    readonly drain?: Effect.Effect<void, SourceError> | undefined
+  }
+>()("@colloquy/core/Updates") {}
+
+/**
+ * A source of updates as a value, with the services of its bot. A program has as many as it needs: each is an argument of
+ * {@link runFrom} and {@link drainFrom}. {@link fromLayer}, `LongPolling.make`, `Webhook.make` and {@link make} create it.
+ *
+ * `Services` are provided to the handlers of its updates. If `BotApi` is one of them, the calls of a handler are made by
+ * the bot that received the update.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Source<out E = SourceError, in Services = never> {
+  /** The inbox that the source writes to. */
+  readonly inbox: Inbox["Service"]
+  /** Writes updates to the inbox while it runs. */
+  readonly source: Effect.Effect<void, E>
+  /** Writes the updates that wait now to the inbox, and ends, for {@link drain}. Default: `source`. */
+  readonly drain?: Effect.Effect<void, E> | undefined
+  /** The services that are provided to the handlers of the updates. */
+  readonly services: Context.Context<Services>
+}
+
+/**
+ * An element of a stream of updates: an update, the JSON text of an update, or one of these with its position in the source.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Element =
+  | Update
+  | string
+  | {
+      /** The update, or its JSON text. */
+      readonly update: Update | string
+      /** The position after this element. It is stored in one transaction with the updates. */
+      readonly marker: bigint
+    }
+
+/**
+ * A stream of updates, or a function that returns the stream from the position that was stored last, which is `undefined` at
+ * the first start.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Elements<E = never, R = never> =
+  | Stream.Stream<Element, E, R>
+  | ((marker: bigint | undefined) => Stream.Stream<Element, E, R>)
+
+/**
+ * What {@link make} and {@link layer} accept.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SourceOptions {
+  /**
+   * The name under which the inbox stores the position of the stream. Two streams that write to one inbox have different
+   * names. Default: `"stream"`.
+   */
+  readonly name?: string | undefined
+  /** The stream is not pulled while this many updates are queued in the inbox. Default: 1000. */
+  readonly maxQueued?: number | undefined
+}
+
+const sourceDefaults = { name: "stream", maxQueued: 1000 } as const
+
+const toPositioned = (element: Element): streamSource.Positioned =>
+  typeof element === "string" || "update_type" in element ? { update: element } : element
+
+/**
+ * Creates a source from a stream of updates, as {@link layer} does, but as a value: its errors are those of the stream.
+ *
+ * **Example** (Count the updates of a file by type)
+ *
+ * ```ts
+ * import { Updates } from "@colloquy/core"
+ * import { Effect, type Stream } from "effect"
+ *
+ * const count = <E>(lines: Stream.Stream<string, E>) =>
+ *   Effect.gen(function* () {
+ *     const counts = new Map<string, number>()
+ *     const source = yield* Updates.make(lines)
+ *     yield* Updates.runFrom(source, ({ update_type }) =>
+ *       Effect.sync(() => void counts.set(update_type, (counts.get(update_type) ?? 0) + 1))
+ *     )
+ *     return counts
+ *   })
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: <E, R>(
+  elements: Elements<E, R>,
+  options?: SourceOptions
+) => Effect.Effect<Source<E>, never, Inbox | R> = Effect.fnUntraced(function* <E, R>(
+  elements: Elements<E, R>,
+  options: SourceOptions = {}
+) {
+  const { maxQueued = sourceDefaults.maxQueued, name = sourceDefaults.name } = options
+  yield* rules.checkPositiveInteger("Updates.layer", "maxQueued", maxQueued)
+  const inbox = yield* Inbox
+  const context = yield* Effect.context<R>()
+  const from = (marker: bigint | undefined) =>
+    Stream.map(Stream.isStream(elements) ? elements : elements(marker), toPositioned)
+  const source = Effect.provideContext(streamSource.run(inbox, from, { name, maxQueued }), context)
+  return { inbox, source, services: Context.empty() }
+})
+
+/**
+ * Provides a source that takes its updates from a stream: of a relay, of a topic of Kafka, of a file to replay. The elements
+ * are updates or JSON texts.
+ *
+ * - The stream is pulled while fewer than `maxQueued` updates are queued in the inbox, so it may be endless.
+ * - An element may have its position, the `marker`. The last one of a batch is stored in one transaction with the updates of
+ *   the batch. If `elements` is a function, it gets the position that was stored last, so that the stream resumes there after
+ *   a restart. Elements that it emits again are duplicates within the `deduplicationWindow` of the inbox.
+ * - A text that is no valid update becomes a dead letter, and the stream continues.
+ * - While the store of the inbox is unavailable, the stream waits.
+ * - The source ends when the stream ends, and fails with `UpdateStreamFailed` when the stream fails. {@link make} keeps the type of
+ *   the error.
+ *
+ * Dies if `maxQueued` is not a positive whole number.
+ *
+ * **Example** (Replay the dead letters of another bot, which are lines of a text)
+ *
+ * ```ts
+ * import { Inbox, Updates } from "@colloquy/core"
+ * import { Effect, Layer, Stream } from "effect"
+ *
+ * const updates = <E>(lines: Stream.Stream<string, E>) =>
+ *   Updates.layer(lines).pipe(Layer.provideMerge(Inbox.layerMemory()))
+ *
+ * const replay = <E>(lines: Stream.Stream<string, E>) =>
+ *   Updates.run((update) => Effect.log(update.update_type)).pipe(Effect.provide(updates(lines)))
+ * ```
+ *
+ * **Example** (Resume a topic at its offset)
+ *
+ * ```ts
+ * import { Updates } from "@colloquy/core"
+ * import { Stream } from "effect"
+ *
+ * interface Message {
+ *   readonly offset: bigint
+ *   readonly value: string
+ * }
+ *
+ * const updates = (topic: (from: bigint) => Stream.Stream<Message>) =>
+ *   Updates.layer((marker = 0n) =>
+ *     topic(marker).pipe(Stream.map(({ offset, value }) => ({ update: value, marker: offset + 1n })))
+ *   )
+ * ```
+ *
+ * API: Events.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = <E, R>(
+  elements: Elements<E, R>,
+  options?: SourceOptions
+): Layer.Layer<Updates, never, Inbox | R> =>
+  Layer.effect(
+    Updates,
+    Effect.map(make(elements, options), ({ inbox, source }) => ({
+      inbox,
+      source: Effect.mapError(source, (cause) => new UpdateStreamFailed({ cause }))
+    }))
+  )
+
+/**
+ * Builds the layer of one bot, and returns its source as a value that has all services of the layer. A program that runs
+ * several bots calls it once for each of them.
+ *
+ * Nothing is shared between two calls, even if their layers have common parts: each bot has its own client, rate limiter and
+ * inbox. What the bots share, such as the connections to a database, is a requirement of the layers. Inboxes in one database,
+ * or in one file, have different prefixes.
+ *
+ * The layer is released when the scope closes.
+ *
+ * **Example** (Two bots in one program)
+ *
+ * ```ts
+ * import { Inbox, LongPolling, Messages, Updates } from "@colloquy/core"
+ * import { NodeBot } from "@colloquy/node"
+ * import { Config, Effect, Layer } from "effect"
+ *
+ * const bot = (name: string) =>
+ *   LongPolling.layer().pipe(
+ *     Layer.provideMerge(
+ *       NodeBot.layerConfig({ token: Config.Redacted(`${name}_TOKEN`), inbox: { prefix: Config.succeed(name) } })
+ *     ),
+ *     Updates.fromLayer
+ *   )
+ *
+ * const program = Effect.gen(function* () {
+ *   const shop = yield* bot("shop")
+ *   const support = yield* bot("support")
+ *   const reply = Updates.on("message_created", (update) => Messages.reply(update, "Thank you"))
+ *   yield* Effect.all([Updates.runFrom(shop, reply), Updates.runFrom(support, reply)], { concurrency: 2 })
+ * }).pipe(Effect.scoped)
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromLayer = <S, E, R>(
+  layer: Layer.Layer<Updates | S, E, R>
+): Effect.Effect<Source<SourceError, Updates | S>, E, R | Scope.Scope> =>
+  Effect.flatMap(Effect.scope, (scope) =>
+    Effect.map(Layer.buildWithMemoMap(layer, Layer.makeMemoMapUnsafe(), scope), (services) => ({
+      ...Context.get(services as Context.Context<Updates | S>, Updates),
+      services
+    }))
+  )
+
+/**
+ * What {@link deliveries} accepts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DeliveriesOptions<R = never> {
+  /**
+   * How many updates of a chat may be emitted and not settled at a time. With 1, the next update is emitted when the one before
+   * is acknowledged or rejected. With more, or with `"unbounded"`, they are emitted in order and may be settled in any
+   * order. Default: 1.
+   */
+  readonly perChat?: number | "unbounded" | undefined
+  /** Maximum number of updates in memory. Default: 1000, or 4000 if `perChat` is not 1, so that several batches are collected. */
+  readonly maxInMemory?: number | undefined
+  /** Maximum number of deliveries that are emitted and not settled. Default: `maxInMemory`. */
+  readonly maxUnsettled?: number | undefined
+  /**
+   * An update whose process died this many times while the update was handled becomes a dead letter. The last time counts only
+   * if nothing else was being handled, so that updates that ran beside it do not become dead letters with it: after the second
+   * time, others wait for the update for a short time. At least 2; with 2, they wait after the first time. Default: 3.
+   */
+  readonly maxCrashes?: number | undefined
+  /**
+   * A delivery that is not settled within this time is logged and counted by `colloquy_updates_unsettled_total`. Its chat stays
+   * with this process. Default: 1 minute.
+   */
+  readonly unsettledAfter?: Duration.Input | undefined
+  /**
+   * Runs before an update becomes a dead letter, for example to notify the user or an operator. Its calls have the priority
+   * `reply`. The next update of the chat waits for it, for at most 1 minute or the `timeout` of `Updates.run`. If it fails, the
+   * failure is logged, and the update becomes a dead letter nevertheless. If the process is killed, it can run twice for an
+   * update. It does not run for updates that cannot be decoded when they are received. Default: nothing runs.
+   */
+  readonly onDeadLetter?: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
+}
+
+/**
+ * What {@link run} accepts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RunOptions<R = never>
+  extends Deliveries.RunForEachOptions, Pick<DeliveriesOptions<R>, "maxCrashes" | "maxInMemory" | "onDeadLetter"> {}
+
+const defaults = {
+  concurrency: 64,
+  maxInMemory: 1000,
+  maxInMemoryOfBatches: 4000,
+  maxCrashes: 3,
+  timeout: "1 minute"
+} as const
+
+const checkCrashes = (name: string, maxCrashes: number): Effect.Effect<void> =>
+  Number.isInteger(maxCrashes) && maxCrashes >= 2
+    ? Effect.void
+    : Effect.die(
+        new RangeError(`${name}: the option \`maxCrashes\` must be an integer of at least 2, but is ${maxCrashes}`)
+      )
+
+interface From<E> extends Pick<Source<E>, "inbox" | "source"> {
+  readonly services: Context.Context<never> | undefined
+}
+
+const deliveriesWith = <E, R>(
+  name: string,
+  { inbox, services, source }: From<E>,
+  options: DeliveriesOptions<R>,
+  onDeadLetterTimeout: Duration.Input
+): Stream.Stream<Delivery, E | Outage.OutageError, R> => {
+  const { maxCrashes = defaults.maxCrashes, onDeadLetter, perChat = 1 } = options
+  const { maxInMemory = perChat === 1 ? defaults.maxInMemory : defaults.maxInMemoryOfBatches } = options
+  const { maxUnsettled = maxInMemory, unsettledAfter = defaults.timeout } = options
+  const ofChat = perChat === "unbounded" ? Infinity : perChat
+  const check = Effect.gen(function* () {
+    yield* rules.checkPositiveInteger(name, "perChat", ofChat === Infinity ? 1 : ofChat)
+    yield* rules.checkPositiveInteger(name, "maxInMemory", maxInMemory)
+    yield* rules.checkPositiveInteger(name, "maxUnsettled", maxUnsettled)
+    yield* checkCrashes(name, maxCrashes)
+  })
+  const emitted = consumer.deliveries(inbox, source, {
+    perChat: ofChat,
+    maxInMemory,
+    maxUnsettled,
+    maxCrashes,
+    unsettledAfter: Duration.fromInputUnsafe(unsettledAfter),
+    onDeadLetter,
+    onDeadLetterTimeout: Duration.fromInputUnsafe(onDeadLetterTimeout),
+    services
+  })
+  return Stream.unwrap(Effect.as(check, emitted))
+}
+
+/**
+ * A stream of the updates of the program, each with its acknowledgement: an update leaves the inbox when its delivery is
+ * acknowledged or rejected, whatever operators are between. {@link run} is this stream and `Deliveries.runForEach`.
+ *
+ * - With `perChat: 1`, the default, a chat's next update is emitted when the one before is acknowledged or rejected. Every
+ *   operator of `Stream`, also a concurrent one or a buffer, therefore keeps the order of each chat.
+ * - What is not acknowledged when the program stops or dies is emitted again, in order.
+ * - When the stream is closed, its source is stopped, and what is not acknowledged returns to the inbox at once. If effects of
+ *   `Deliveries` are handling its updates, as after `Stream.interruptWhen`, it waits for them for 10 seconds, and interrupts them.
+ * - Every delivery has to be settled. If an operator drops one, for example `Stream.filter` or `Stream.debounce`, its chat
+ *   waits until the stream is closed: use the operators of `Deliveries`, or acknowledge it.
+ * - Deliveries are emitted in arrays, and claimed and settled in batches.
+ *
+ * Ends when the source has ended and every delivery is settled. Fails with the error of the source. Dies if an option is
+ * not a positive whole number, or `maxCrashes` is below 2.
+ *
+ * **Example** (Answer four chats at a time, and skip the updates of other types)
+ *
+ * ```ts
+ * import { Deliveries, Messages, Updates } from "@colloquy/core"
+ *
+ * const echo = Updates.deliveries().pipe(
+ *   Deliveries.on("message_created"),
+ *   Deliveries.mapEffect((update) => Messages.reply(update, update.message?.body?.text ?? "?"), { concurrency: 4 }),
+ *   Deliveries.runDrain
+ * )
+ * ```
+ *
+ * API: Events.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const deliveries = <R = never>(
+  options: DeliveriesOptions<R> = {}
+): Stream.Stream<Delivery, SourceError, NoInfer<R> | Updates> =>
+  Stream.unwrap(
+    Updates.use(({ inbox, source }) =>
+      Effect.succeed(
+        deliveriesWith("Updates.deliveries", { inbox, source, services: undefined }, options, defaults.timeout)
+      )
+    )
+  )
+
+/**
+ * The deliveries of a source that is a value. It is {@link deliveries} for a program with several bots: the effects that handle
+ * a delivery are run with the services of its source, so that calls are made by the bot that received the update, also after
+ * the streams of several bots were merged.
+ *
+ * **Example** (One pipeline for two bots)
+ *
+ * ```ts
+ * import { type BotApi, Deliveries, Messages, Updates } from "@colloquy/core"
+ * import { Stream } from "effect"
+ *
+ * type Bot = Updates.Source<Updates.SourceError, BotApi.BotApi>
+ *
+ * const program = (shop: Bot, support: Bot) =>
+ *   Stream.merge(Updates.deliveriesFrom(shop), Updates.deliveriesFrom(support)).pipe(
+ *     Deliveries.on("message_created"),
+ *     Deliveries.runForEach((update) => Messages.reply(update, "Thank you"))
+ *   )
+ * ```
+ *
+ * API: Events.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const deliveriesFrom = <E, Services, R = never>(
+  source: Source<E, Services>,
+  options: DeliveriesOptions<R> = {}
+): Stream.Stream<Delivery<Update, Services>, E | Outage.OutageError, Exclude<NoInfer<R>, Services>> =>
+  deliveriesWith(
+    "Updates.deliveriesFrom",
+    { ...source, services: source.services as Context.Context<never> },
+    options as DeliveriesOptions<Exclude<R, Services>>,
+    defaults.timeout
+  ) as Stream.Stream<Delivery<Update, Services>, E | Outage.OutageError, Exclude<NoInfer<R>, Services>>
+
+const runWith = <E, S, E2, R, R2>(
+  name: string,
+  source: From<E>,
+  handler: Handler<E2, R>,
+  options: RunOptions<R2> = {}
+): Effect.Effect<void, E | Outage.OutageError, Exclude<R | R2, S>> => {
+  const { concurrency = defaults.concurrency, maxCrashes, maxInMemory, onDeadLetter } = options
+  const timeout = options.timeout ?? defaults.timeout
+  // Handlers settle their deliveries, and time out.
+  const emitted = { maxCrashes, maxInMemory, onDeadLetter, maxUnsettled: concurrency, unsettledAfter: Infinity }
+  return rules
+    .checkPositiveInteger(name, "concurrency", concurrency)
+    .pipe(
+      Effect.andThen(
+        deliveriesWith(name, source, emitted, timeout).pipe(
+          Deliveries.runForEach(watch(handler, source.inbox.store), { ...options, concurrency })
+        )
+      )
+    ) as Effect.Effect<void, E | Outage.OutageError, Exclude<R | R2, S>>
+}
+
+/**
+ * Runs the source of the program, and handles its updates.
+ *
+ * - Each update is handled at least once: it leaves the inbox when its handler has succeeded, or as a dead letter.
+ * - Updates of one chat are handled one at a time, in order, also while an update is retried. Different chats do not wait
+ *   for each other.
+ * - An update that no handler takes counts as handled, and is counted by the metric `colloquy_updates_unhandled_total`. To react
+ *   to such updates, pass a handler that takes every update as the last one to `Handler.first`.
+ * - A handler that fails, dies or times out is retried by `retry`. After the last attempt, the update becomes a dead
+ *   letter, and the next update of the chat is handled. Failures of handlers never end `run`.
+ * - Calls that a handler makes have the priority `reply` in the rate limiter.
+ * - When `run` is interrupted, it stops the source, waits for running handlers until `shutdownTimeout`, and interrupts
+ *   them. In a test with the emulator it interrupts them at once: see {@link ImmediateShutdown}. Updates that are not handled stay in the inbox. It ends at most 5 seconds after `shutdownTimeout`, even if a
+ *   handler cannot be interrupted or the store is unavailable.
+ *
+ * Ends when the source has ended and all its updates are handled. Fails with the error of the source if the source cannot
+ * continue, after running handlers had their `shutdownTimeout`. Dies if `concurrency` or `maxInMemory` is not a positive
+ * whole number, and with a defect of what runs in the background of the inbox, the rate limiter or the source.
+ *
+ * **Example** (A bot with two handlers)
+ *
+ * ```ts
+ * import { Handler, Messages, Updates } from "@colloquy/core"
+ *
+ * const greet = Updates.on("bot_started", (update) => Messages.reply(update, `Hello, ${update.user.first_name}`))
+ * const thank = Updates.on("message_created", (update) => Messages.reply(update, "Thank you"))
+ *
+ * const bot = Updates.run(Handler.first(greet, thank), { concurrency: 16 })
+ * ```
+ *
+ * **Example** (Tell the user when a message could not be handled)
+ *
+ * ```ts
+ * import { type Handler, Messages, Update, Updates } from "@colloquy/core"
+ * import { Effect, Result } from "effect"
+ *
+ * const bot = <E, R>(handler: Handler.Handler<E, R>) =>
+ *   Updates.run(handler, {
+ *     onDeadLetter: ({ error, id, update }) =>
+ *       Effect.gen(function* () {
+ *         yield* Effect.logFatal(`The update ${id} is a dead letter: ${error}`)
+ *         const chat_id = Result.isSuccess(update.decoded) ? Update.chatOf(update.decoded.success) : undefined
+ *         if (chat_id !== undefined) {
+ *           yield* Messages.send({ chat_id, text: "Sorry, something is broken. We were notified." })
+ *         }
+ *       })
+ *   })
+ * ```
+ *
+ * API: Events.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const run = <E, R, R2 = never>(
+  handler: Handler<E, R>,
+  options?: RunOptions<R2>
+): Effect.Effect<void, SourceError, R | NoInfer<R2> | Updates> =>
+  Updates.use(({ inbox, source }) => runWith("Updates.run", { inbox, source, services: undefined }, handler, options))
+
+/**
+ * Runs a source that is a value, and handles its updates. It is {@link run} for a program with several bots: the calls of the
+ * handlers are made by the bot of the source.
+ *
+ * **Example** (Two bots in one program)
+ *
+ * ```ts
+ * import type { BotApi } from "@colloquy/core"
+ * import { Messages, Updates } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * type Bot = Updates.Source<Updates.SourceError, BotApi.BotApi>
+ *
+ * const order = Updates.on("message_created", (update) => Messages.reply(update, "Your order is on its way"))
+ * const help = Updates.on("message_created", (update) => Messages.reply(update, "How can I help?"))
+ *
+ * const program = (shop: Bot, support: Bot) =>
+ *   Effect.all([Updates.runFrom(shop, order), Updates.runFrom(support, help)], { concurrency: 2 })
+ * ```
+ *
+ * API: Events.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const runFrom = <SourceE, Services, E, R, R2 = never>(
+  source: Source<SourceE, Services>,
+  handler: Handler<E, R>,
+  options?: RunOptions<R2>
+): Effect.Effect<void, SourceE | Outage.OutageError, Exclude<R | NoInfer<R2>, Services>> =>
+  runWith("Updates.runFrom", { ...source, services: source.services as Context.Context<never> }, handler, options)
+
+/**
+ * What {@link drain} accepts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DrainOptions<R = never> extends RunOptions<R> {
+  /**
+   * When to end: `"empty"`, when no update is left, or a duration, which ends it earlier if updates are left after this time.
+   * Running handlers then have their `shutdownTimeout`. Default: `"empty"`.
+   */
+  readonly until?: "empty" | Duration.Input | undefined
+}
+
+const drainWith = <E, S, E2, R, R2>(
+  name: string,
+  { drain, inbox, services, source }: From<E> & Pick<Source<E>, "drain">,
+  handler: Handler<E2, R>,
+  { until = "empty", ...options }: DrainOptions<R2> = {}
+): Effect.Effect<boolean, E | Outage.OutageError, Exclude<R | R2, S>> => {
+  // A webhook delivers to the inbox also while nothing is drained, and another `drain` may be running.
+  const open = { ...inbox, close: Effect.void }
+  const run = runWith<E, S, E2, R, R2>(name, { inbox: open, source: drain ?? source, services }, handler, options)
+  return until === "empty" ? Effect.as(run, true) : Effect.map(Effect.timeoutOption(run, until), Option.isSome)
+}
+
+/**
+ * Handles the updates that wait at the platform and in the inbox, and ends. For a program that runs at intervals, such as a
+ * cron job, and for a function that a request starts. Apart from that, it is {@link run}.
+ *
+ * - With `LongPolling`, it polls without waiting until a page is empty.
+ * - With `Webhook`, it handles the updates that the webhook has stored. The inbox accepts deliveries also when it has ended.
+ * - With {@link layer}, it runs the stream to its end.
+ *
+ * It waits for retries of a handler: with the default schedule, up to 62 seconds for an update. Several may run at the same
+ * time: each update is handled by one of them.
+ *
+ * Succeeds with `true` if no update is left, and with `false` if the time is over. What is left stays in the inbox for the
+ * next call. Updates that another call or another process is handling are not waited for.
+ *
+ * **Example** (A cron job: at most 50 seconds of every minute)
+ *
+ * ```ts
+ * import { LongPolling, Messages, Updates } from "@colloquy/core"
+ * import { NodeBot, NodeMain } from "@colloquy/node"
+ * import { Effect, Layer } from "effect"
+ *
+ * const handler = Updates.on("message_created", (update) => Messages.reply(update, "Thank you"))
+ *
+ * const platform = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))
+ *
+ * export const main = () =>
+ *   NodeMain.runMain(Effect.provide(Updates.drain(handler, { until: "50 seconds" }), platform))
+ * ```
+ *
+ * **Example** (A function that handles the update of a request before it responds)
+ *
+ * ```ts
+ * import { Messages, Updates, Webhook } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const handler = Updates.on("message_created", (update) => Messages.reply(update, "Thank you"))
+ *
+ * const respond = Effect.gen(function* () {
+ *   const receive = yield* Webhook.toWebHandler
+ *   return Effect.fn(function* (request: Request) {
+ *     const response = yield* Effect.promise(() => receive(request))
+ *     yield* Updates.drain(handler, { until: "20 seconds" })
+ *     return response
+ *   })
+ * })
+ * ```
+ *
+ * API: Events.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const drain = <E, R, R2 = never>(
+  handler: Handler<E, R>,
+  options?: DrainOptions<R2>
+): Effect.Effect<boolean, SourceError, R | NoInfer<R2> | Updates> =>
+  Updates.use((source) => drainWith("Updates.drain", { ...source, services: undefined }, handler, options))
+
+/**
+ * Handles what waits for a source that is a value, and ends. It is {@link drain} for a program with several bots.
+ *
+ * API: Events.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const drainFrom = <SourceE, Services, E, R, R2 = never>(
+  source: Source<SourceE, Services>,
+  handler: Handler<E, R>,
+  options?: DrainOptions<R2>
+): Effect.Effect<boolean, SourceE | Outage.OutageError, Exclude<R | NoInfer<R2>, Services>> =>
+  drainWith("Updates.drainFrom", { ...source, services: source.services as Context.Context<never> }, handler, options)
+
+// Re-exported because bots that need no other function of `Deliveries` do not have to import it.
+export { ImmediateShutdown } from "./Deliveries.ts"
+
+// Re-exported because bots that need no other function of `Handler` do not have to import it.
+export { CurrentAttempt, on } from "./Handler.ts"
+
+// The endpoint is in the module of its page, so that the endpoints do not depend on the inbox.
+export { list, type ListRequest, UpdatesPage } from "../endpoints/UpdatesPage.ts"

@@ -1,0 +1,62 @@
+import type { Inbox } from "../../Inbox.ts"
+import type { Entry } from "../../QueuedUpdate.ts"
+import type { Update } from "../../../model/Update.ts"
+import type { UpdateJournal } from "../../../client/internal/journal/current.ts"
+import { Changes, type Written } from "./changes.ts"
+import type { AnswerLog } from "../../../client/internal/callContext.ts"
+import type { HandledUpdate } from "./currentUpdate.ts"
+
+/** An update of an inbox, and what all its attempts share. */
+interface Received {
+  readonly value: Update
+  readonly inbox: Inbox["Service"]
+  readonly journal: UpdateJournal
+  readonly answers: AnswerLog
+  readonly entry: Entry
+}
+
+/**
+ * An attempt to handle an update. A fiber that outlives the attempt keeps it, so that what the fiber changes belongs neither to
+ * a later attempt nor to an acknowledgement that is already written.
+ */
+export class Attempt implements HandledUpdate {
+  readonly #received: Received
+  #changes: Changes | undefined
+  #isOver = false
+
+  constructor(received: Received) {
+    this.#received = received
+  }
+
+  get journal(): UpdateJournal {
+    return this.#received.journal
+  }
+
+  get answers(): AnswerLog {
+    return this.#received.answers
+  }
+
+  get entry(): Entry {
+    return this.#received.entry
+  }
+
+  get changes(): Changes {
+    if (this.#changes === undefined) {
+      this.#changes = new Changes(this.#received)
+      if (this.#isOver) this.#changes.close()
+    }
+    return this.#changes
+  }
+
+  /** Returns what is to be written with the acknowledgement. Later changes are written at once. */
+  close(): Written | undefined {
+    this.#isOver = true
+    return this.#changes?.close()
+  }
+
+  /** The update could not be acknowledged. */
+  reopen(): void {
+    this.#isOver = false
+    this.#changes?.reopen()
+  }
+}

@@ -1,0 +1,202 @@
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as Backoff from "../../../base/Backoff.ts"
+import type { StateKey, StateValue, StateWrite } from "../../HandlingStore.ts"
+import type { Inbox } from "../../Inbox.ts"
+import { StoreError } from "../../../base/StoreError.ts"
+
+/** A value at a moment. */
+export interface Snapshot {
+  readonly value: StateValue | undefined
+  /** The stored revision that was read. */
+  readonly revision: string | undefined
+  /** The decoded value, and the codec that decoded it. */
+  decoded: { readonly by: object; readonly value: unknown } | undefined
+}
+
+/** A value that can be read and replaced. */
+export interface Cell {
+  readonly read: Effect.Effect<Snapshot, StoreError>
+  /** Replaces a value if it is still the one that was read. */
+  readonly replace: (read: Snapshot, next: Pick<Snapshot, "value" | "decoded">) => Effect.Effect<Replaced, StoreError>
+}
+
+/**
+ * Whether a value was replaced. `unknown`: the answer of the store was lost, and the value was changed again since, so that it
+ * does not show whether it was replaced before.
+ */
+export type Replaced = boolean | "unknown"
+
+/** How long a write is repeated whose answer was lost. */
+const uncertainFor = Backoff.make({ first: "200 millis", cap: "2 seconds" }).pipe(
+  Schedule.setInputType<StoreError>(),
+  Schedule.upTo({ duration: "10 seconds" })
+)
+
+/** The failure of a write of a value that was changed since it was read. */
+const changed = (): StoreError =>
+  new StoreError({
+    store: "inbox",
+    operation: "writeState",
+    reason: "the value was changed since it was read",
+    isRetryable: true
+  })
+
+/** The failure of a change that may have been written. */
+export const maybeWritten = (cause?: StoreError): StoreError =>
+  new StoreError({
+    store: "inbox",
+    operation: "writeState",
+    reason: `it is not known whether the change was written${cause === undefined ? ", because the value was changed again since" : `. ${cause.message}`}`,
+    isRetryable: false,
+    isUncertain: true
+  })
+
+interface StoredCell extends Cell {
+  /** Tries to replace a value if it is still the one that was read. Returns whether the value has the revision. */
+  readonly attempt: (
+    read: Snapshot,
+    value: StateValue | undefined,
+    revision: string
+  ) => Effect.Effect<boolean, StoreError>
+}
+
+/** A value in the store. A write whose answer was lost is repeated, and is recognized by its revision if it was applied. */
+export const stored = ({ nextRevision, store: { state } }: Inbox["Service"], key: StateKey): StoredCell => {
+  const get = Effect.map(
+    Effect.suspend(() => state.get([key])),
+    ([found]) => found
+  )
+
+  const attempt = ({ revision: expected }: Snapshot, value: StateValue | undefined, revision: string) =>
+    Effect.flatMap(state.write([{ ...key, value, expected, revision }]), (isApplied) =>
+      isApplied
+        ? Effect.succeed(true)
+        : Effect.map(get, (found) => (value === undefined ? found === undefined : found?.revision === revision))
+    )
+
+  const write = (before: Snapshot, value: StateValue | undefined) =>
+    Effect.suspend(() => {
+      let isUncertain = false
+      const attempted = attempt(before, value, nextRevision()).pipe(
+        Effect.map((isApplied): Replaced => isApplied || (isUncertain ? "unknown" : false)),
+        Effect.tapError(({ isRetryable }) => Effect.sync(() => void (isUncertain ||= isRetryable)))
+      )
+      return Effect.retry(attempted, { schedule: uncertainFor, while: ({ isRetryable }) => isRetryable }).pipe(
+        Effect.mapError((error) => (isUncertain ? maybeWritten(error) : error))
+      )
+    })
+
+  return {
+    read: Effect.map(get, (found) => {
+      if (found === undefined) return { value: undefined, revision: undefined, decoded: undefined }
+      const { revision, ...value } = found
+      return { value, revision, decoded: undefined }
+    }),
+    replace: (before, { value }) =>
+      before.value === undefined && value === undefined ? Effect.succeed(true) : write(before, value),
+    attempt
+  }
+}
+
+interface Entry {
+  readonly key: StateKey
+  /** What the store has. */
+  first: Snapshot
+  current: Snapshot
+}
+
+const idOf = ({ name, scope }: StateKey): string => `${scope} ${name}`
+
+const isSame = (a: StateValue | undefined, b: StateValue | undefined): boolean =>
+  a === b || (a?.text === b?.text && a?.version === b?.version && a?.expiresAt === b?.expiresAt)
+
+/**
+ * The values that the handling of an update uses. Each is read once and kept. They are written when the update is
+ * acknowledged. After that, fibers that still run read and write the store.
+ */
+export class Session {
+  readonly #inbox: Inbox["Service"]
+  readonly #entries = new Map<string, Entry>()
+  /** What reads and writes the values of a state, by its name. */
+  readonly #codecs = new Map<string, object>()
+  #isClosed: boolean
+
+  constructor(inbox: Inbox["Service"], isClosed: boolean) {
+    this.#inbox = inbox
+    this.#isClosed = isClosed
+  }
+
+  /** Whether the values of a name belong to one state. */
+  isUnique(name: string, codec: object): boolean {
+    const known = this.#codecs.get(name)
+    if (known === undefined) this.#codecs.set(name, codec)
+    return known === undefined || known === codec
+  }
+
+  cell(key: StateKey): Cell {
+    const entries = this.#entries
+    const id = idOf(key)
+    const direct = stored(this.#inbox, key)
+    return {
+      read: Effect.suspend(() => {
+        const entry = entries.get(id)
+        if (entry !== undefined && !this.#isClosed) return Effect.succeed(entry.current)
+        return Effect.map(direct.read, (read) => {
+          if (this.#isClosed) return read
+          const other = entries.get(id)
+          if (other === undefined) entries.set(id, { key, first: read, current: read })
+          return other?.current ?? read
+        })
+      }),
+      replace: (read, { decoded, value }) =>
+        Effect.suspend(() => {
+          const entry = entries.get(id)
+          // A value that was changed before the end has no revision of its own, so it is read again.
+          if (this.#isClosed)
+            return entry?.current === read ? Effect.succeed(false) : direct.replace(read, { decoded, value })
+          if (entry?.current !== read) return Effect.succeed(false)
+          entry.current = { value, revision: read.revision, decoded }
+          return Effect.succeed(true)
+        })
+    }
+  }
+
+  /** Writes a value that was changed to the store at once, so that it stays if the update is handled again. */
+  writeNow(key: StateKey): Effect.Effect<void, StoreError> {
+    return Effect.suspend(() => {
+      const entry = this.#entries.get(idOf(key))
+      if (this.#isClosed || entry === undefined || isSame(entry.first.value, entry.current.value)) return Effect.void
+      const { current, first } = entry
+      const revision = this.#inbox.nextRevision()
+      // After a failure, the handler runs again, and reads what the store has.
+      return Effect.flatMap(stored(this.#inbox, key).attempt(first, current.value, revision), (isApplied) => {
+        if (!isApplied) return Effect.fail(changed())
+        entry.first = { ...current, revision }
+        return Effect.void
+      })
+    })
+  }
+
+  /** Takes over that everything of a user was deleted in the store. */
+  forget(isOfUser: (key: StateKey) => boolean): void {
+    for (const [id, { key }] of this.#entries) if (isOfUser(key)) this.#entries.delete(id)
+  }
+
+  /** What is to be written. From now on, changes go to the store. */
+  close(): ReadonlyArray<StateWrite> {
+    this.#isClosed = true
+    const writes: Array<StateWrite> = []
+    for (const { current, first, key } of this.#entries.values()) {
+      if (isSame(first.value, current.value)) continue
+      const revision = this.#inbox.nextRevision()
+      writes.push({ ...key, value: current.value, expected: first.revision, revision })
+    }
+    return writes
+  }
+
+  /** The update could not be acknowledged. */
+  reopen(): void {
+    this.#isClosed = false
+  }
+}

@@ -1,0 +1,29 @@
+import type * as Context from "effect/Context"
+import type { Entry } from "../../QueuedUpdate.ts"
+import { type CallContext, CurrentCallContext } from "../../../client/internal/callContext.ts"
+import type { Changes } from "./changes.ts"
+
+/** What belongs to an update that is being handled. Each part is created when it is first used, because most updates use none. */
+export interface HandledUpdate extends CallContext {
+  readonly changes: Changes | undefined
+  /** The update as the inbox stores it. */
+  readonly entry: Entry | undefined
+}
+
+/** The update that is being handled, which is the context of its calls. Default: none, outside of handling. */
+export const CurrentUpdate = CurrentCallContext as Context.Reference<HandledUpdate | undefined>
+
+/** The same update, whose calls are not recorded. */
+export const withoutJournal = (update: HandledUpdate | undefined): HandledUpdate | undefined =>
+  update === undefined
+    ? undefined
+    : {
+        journal: undefined,
+        get changes() {
+          return update.changes
+        },
+        get answers() {
+          return update.answers
+        },
+        entry: update.entry
+      }

@@ -1,0 +1,588 @@
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import type { ClaimedUpdate } from "../../InboxStore.ts"
+import type { DeadLetter } from "../../QueuedUpdate.ts"
+import type { StoreError } from "../../../base/StoreError.ts"
+import { type Update, withMalformedWarning } from "../../../model/Update.ts"
+import * as journals from "../journal/journal.ts"
+import { annotationsOf } from "./annotations.ts"
+import * as deadLetters from "./deadLetters.ts"
+import type { Common } from "./handling.ts"
+import { makeHandBacks } from "./handBacks.ts"
+import { makeOutlet } from "./outlet.ts"
+import { ClaimedPartition, makePartitionSet, type OpenChange, type Queued, type Source } from "./partitions.ts"
+import { type Claimed, monoNow } from "./held.ts"
+import type { Leases } from "./leases.ts"
+import { persist } from "./persist.ts"
+import { makeHandlerMetrics } from "./metrics.ts"
+import { makeSelection } from "./selection.ts"
+import type { Root } from "./settlement.ts"
+import { makeWaiter } from "./waiter.ts"
+import { defectsOf, watchFiber } from "../../../base/internal/watchFiber.ts"
+import { type Conflicts, makePrepare, makeTogether, mark, openChange, withoutConflicts, type Write } from "./write.ts"
+
+export interface Options<R> {
+  readonly perChat: number
+  readonly maxUnsettled: number
+  readonly maxCrashes: number
+  readonly onDeadLetter: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
+  readonly onDeadLetterTimeout: Duration.Duration
+  /** What is provided to the effects that handle the updates. */
+  readonly services: Context.Context<never> | undefined
+  /** Stops the source of the updates. */
+  readonly stopSource: Effect.Effect<void>
+  /** Called when partitions may be claimed again. */
+  readonly onEnd: () => void
+  /** Called after updates were emitted, and when others may be. */
+  readonly onDispatched: () => void
+  /** Called with the defects of what runs in the background. */
+  readonly onDefect: (cause: Cause.Cause<never>) => void
+}
+
+/**
+ * How long other processes may claim a partition that was given back before this one claims again because of it, with and without
+ * a notification. Without one, they look every 5 seconds.
+ */
+const headStart = { notified: "1 second", polling: "6 seconds" } as const
+
+/** Maximum number of deliveries that wait until they are pulled, so that few of them count as begun. */
+const maxBuffered = 64
+
+/** A stream that is closed waits for the handlers of its updates for at most this time. */
+const closeTimeout = "10 seconds"
+
+/** For this time after the start, updates whose process died again and again are not handled. */
+const calmMillis = 10_000
+
+const none: ReadonlyArray<never> = []
+
+/**
+ * Emits the updates of claimed partitions as deliveries, and settles them. An update is marked in the store as begun before
+ * it is emitted. The mark is part of the claim, or of the commit that makes room for the delivery, so it costs no write.
+ */
+export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: Options<R>) {
+  const { maxCrashes, maxUnsettled, onDefect, perChat, services } = options
+  const program = yield* Effect.context<R>()
+  const context = services === undefined ? program : Context.merge(program, services)
+  const clock = yield* Clock.Clock
+  const run = Effect.runForkWith(context)
+  const fork = <A, E>(effect: Effect.Effect<A, E, R>) => watchFiber(run(effect), onDefect)
+  const metrics = makeHandlerMetrics(context)
+  const { onDeadLetter, onDeadLetterTimeout: timeout } = options
+  const dead = deadLetters.make({ clock, context, metrics, maxCrashes, onDeadLetter, timeout })
+  const prepare = makePrepare(clock, dead)
+  const openJournal = yield* journals.make(leases.inbox.outage)
+  const selection = makeSelection({
+    now: () => monoNow(clock),
+    calmAt: monoNow(clock) + calmMillis,
+    selectIn: (time) => dispatchIn(time)
+  })
+  const partitions = makePartitionSet()
+  const allCommitted = makeWaiter(() => partitions.all().every(({ commits }) => commits === 0))
+  const handBacks = makeHandBacks(clock)
+  /** Fibers of updates that wait until they are emitted again, or become dead letters without being emitted. */
+  const background = new Set<Fiber.Fiber<unknown, unknown>>()
+  const bufferSize = perChat === 1 ? Math.min(maxBuffered, maxUnsettled) : maxUnsettled
+  const outlet = makeOutlet<E>(clock, () => dispatch())
+  /** Number of updates that are emitted and not settled, those that are being settled included. */
+  let unsettled = 0
+  /** How many of them were reported. Suspects do not wait for these. */
+  let reported = 0
+  const settledAll = makeWaiter(() => unsettled === reported)
+  let isStopping = false
+  let hasRoom = false
+
+  const inBackground = (effect: Effect.Effect<unknown, unknown>, then: () => void): void => {
+    const fiber = fork(effect)
+    background.add(fiber)
+    fiber.addObserver(() => {
+      background.delete(fiber)
+      then()
+    })
+  }
+
+  /** When `dispatch` is called at the latest. */
+  let dispatchAt = Infinity
+
+  const dispatchIn = (time: number): void => {
+    // A sleep of less than a millisecond ends at once.
+    const millis = Math.max(1, Math.ceil(time))
+    const at = monoNow(clock) + millis
+    if (at >= dispatchAt) return
+    dispatchAt = at
+    inBackground(Effect.sleep(millis), () => {
+      if (at === dispatchAt) dispatchAt = Infinity
+      dispatch()
+    })
+  }
+
+  const room = (): number => Math.min(maxUnsettled - unsettled, bufferSize - outlet.size())
+
+  const endPartition = (partition: ClaimedPartition): void => {
+    if (!partitions.remove(partition)) return
+    const { listen } = leases.inbox.store
+    if (partition.isLeft)
+      inBackground(Effect.sleep(headStart[listen === undefined ? "polling" : "notified"]), options.onEnd)
+    else hasRoom = true
+  }
+
+  /** Lets others be claimed, once for all partitions that ended together. */
+  const useRoom = (): void => {
+    if (!hasRoom) return
+    hasRoom = false
+    options.onEnd()
+  }
+
+  const close = (queued: Queued): void => {
+    queued.partition.settled(queued)
+    unsettled--
+    if (queued.isReported) reported--
+    queued.isReported = false
+    settledAll.wake()
+  }
+
+  const warn = ({ value }: Queued): void => {
+    const warning = withMalformedWarning(value, Effect.void)
+    if (warning !== Effect.void) fork(Effect.annotateLogs(warning, annotationsOf(value)))
+  }
+
+  const emit = (queued: Queued): void => {
+    if (queued.isLost) return
+    queued.isMarked = true
+    if (isStopping || queued.partition.isLeft) {
+      close(queued)
+      queued.partition.open--
+      endIfFinished(queued.partition)
+    } else if (dead.isUnusable(queued)) {
+      const cause = Cause.die("The update is not handled.")
+      inBackground(persist(queued.reject(cause)), () => undefined)
+    } else {
+      if (queued.attempt === 1) warn(queued)
+      outlet.add(queued)
+    }
+  }
+
+  const emitAll = (started: ReadonlyArray<Queued>): void => {
+    for (const queued of started) emit(queued)
+    if (outlet.size() > 0) outlet.wake()
+  }
+
+  const takeBack = (started: ReadonlyArray<Queued>): void => {
+    for (const queued of started) {
+      if (queued.isLost) continue
+      close(queued)
+      if (isStopping || queued.partition.isLeft) queued.partition.open--
+      else queued.partition.putBack(queued)
+      selection.add(queued.partition)
+    }
+  }
+
+  /** Takes updates to emit beside `others`, and marks them as begun. */
+  const take = (
+    changes: Array<OpenChange>,
+    count: number,
+    others: number,
+    settled: ReadonlyArray<Queued>
+  ): ReadonlyArray<Queued> => {
+    const started = selection.take(count, others, settled)
+    unsettled += started.length
+    if (leases.isShared) mark(changes, started, selection.takeJoined())
+    return started
+  }
+
+  /** Emits what may be emitted. */
+  const emitReady = (): void => {
+    if (isStopping) return
+    const changes: Array<OpenChange> = []
+    const started = take(changes, room(), unsettled - reported, none)
+    if (started.length === 0) return
+    if (changes.length === 0) return emitAll(started)
+    fork(commit({ changes, settled: none, started, wasStopping: isStopping }))
+  }
+
+  const dispatch = (): void => {
+    emitReady()
+    options.onDispatched()
+  }
+
+  const onApplied = ({ changes, settled, started, wasStopping }: Write, conflicts: Conflicts): void => {
+    for (const change of changes) {
+      change.partition.commits--
+      if (conflicts.has(change)) change.partition.isReleasing = change.release = false
+    }
+    const handled: Array<Update> = []
+    for (const queued of settled) {
+      if (onSettled(queued, wasStopping, conflicts)) handled.push(queued.value)
+    }
+    metrics.handled(handled)
+    if (conflicts.size === 0) emitAll(started)
+    else {
+      emitAll(started.filter(({ change }) => !conflicts.has(change)))
+      takeBack(started.filter(({ change }) => conflicts.has(change)))
+    }
+    for (const { partition, release } of changes) {
+      if (release) endPartition(partition)
+      else {
+        endIfFinished(partition)
+        selection.add(partition)
+      }
+    }
+    useRoom()
+    dispatch()
+    allCommitted.wake()
+  }
+
+  const onRefused = ({ changes, settled, started, wasStopping }: Write): void => {
+    for (const { partition, release } of changes) {
+      partition.commits--
+      if (release) partition.isReleasing = false
+    }
+    for (const queued of settled) onNotSettled(queued, wasStopping)
+    takeBack(started)
+    for (const { partition, release } of changes) {
+      // The lease of a partition that cannot be released expires.
+      if (release && settled.length === 0) endPartition(partition)
+      else {
+        endIfFinished(partition)
+        selection.add(partition)
+      }
+    }
+    useRoom()
+    dispatch()
+    allCommitted.wake()
+  }
+
+  /** Commits changes. Goes on by itself if the caller is interrupted. */
+  const commit = (write: Write): Effect.Effect<void, StoreError> => {
+    for (const { partition } of write.changes) {
+      partition.commits++
+      partition.change = undefined
+    }
+    const applied = leases.commit(write.changes)
+    // `onExit` would run an effect after each commit.
+    const committed = Effect.onExitPrimitive(applied, (exit) => {
+      const defects = defectsOf(exit)
+      if (Exit.isSuccess(exit)) onApplied(write, exit.value)
+      // What was refused is tried again, so a defect would be repeated for ever.
+      else if (defects !== undefined) onDefect(defects)
+      else if (!Cause.hasInterruptsOnly(exit.cause)) onRefused(write)
+      else {
+        const again = Effect.match(applied, {
+          onSuccess: (conflicts) => onApplied(write, conflicts),
+          onFailure: () => onRefused(write)
+        })
+        fork(again)
+      }
+      return undefined
+    })
+    return committed as Effect.Effect<unknown, StoreError> as Effect.Effect<void, StoreError>
+  }
+
+  /** Releases a partition whose updates are settled. The commit that settles the last one mostly does it. */
+  const endIfFinished = (partition: ClaimedPartition): void => {
+    if (partition.held.isLost || partition.isReleasing || partition.commits > 0 || !partition.isFinished(isStopping))
+      return
+    if (partition.index === -1) return
+    partition.isReleasing = true
+    const change = openChange(partition)
+    change.release = true
+    fork(Effect.ignore(commit({ changes: [change], settled: none, started: none, wasStopping: isStopping })))
+  }
+
+  const emitAgain = (queued: Queued): void => {
+    const { partition } = queued
+    if (partition.held.isLost) return
+    if (isStopping || partition.isLeft) {
+      partition.open--
+      return endIfFinished(partition)
+    }
+    partition.putBack(queued)
+    selection.add(partition)
+    dispatch()
+  }
+
+  const retryAfter = (queued: Queued, millis: number): void => {
+    if (millis <= 0) return emitAgain(queued)
+    // Until then, another update may be emitted.
+    hasRoom = true
+    queued.partition.delay(queued)
+    inBackground(Effect.sleep(millis), () => emitAgain(queued))
+  }
+
+  /** Leaves the partition of an update to a process with a newer program. The attempt does not count. */
+  const handBack = (queued: Queued): void => {
+    const { partition } = queued
+    if (queued.isLost) return
+    close(queued)
+    queued.end()
+    partition.delay(queued)
+    const leave = (): void => {
+      if (partition.held.isLost) return
+      partition.leave()
+      endIfFinished(partition)
+    }
+    const wait = handBacks.waitOf(queued.entry.id)
+    if (wait === 0 || isStopping) leave()
+    else {
+      // Until then, others may be claimed.
+      hasRoom = true
+      inBackground(Effect.sleep(wait), leave)
+    }
+  }
+
+  const handBackAll = (settled: ReadonlyArray<Queued>, newer: string): Effect.Effect<void> =>
+    Effect.map(handBacks.say(newer), () => {
+      for (const queued of settled) handBack(queued)
+      useRoom()
+      dispatch()
+    })
+
+  /** What an update has read was changed meanwhile, so it is handled again. */
+  const onConflict = (queued: Queued): void => {
+    metrics.conflict(queued.value)
+    queued.beginAgain()
+    queued.partition.open++
+    emitAgain(queued)
+  }
+
+  /** Returns whether the update is acknowledged. */
+  const onSettled = (queued: Queued, wasStopping: boolean, conflicts: Conflicts): boolean => {
+    const { change, outcome } = queued
+    if (queued.isLost || outcome === undefined) return false
+    close(queued)
+    if (conflicts.has(change)) onConflict(queued)
+    else if (outcome._tag !== "retry") {
+      queued.end()
+      if (outcome._tag === "reject") fork(dead.announce(queued, outcome.cause))
+      return outcome._tag === "ack"
+    } else {
+      queued.beginNext()
+      if (!wasStopping) retryAfter(queued, outcome.after)
+    }
+    return false
+  }
+
+  const onNotSettled = (queued: Queued, wasStopping: boolean): void => {
+    if (queued.isLost) return
+    if (queued.outcome?._tag !== "retry" || wasStopping) queued.partition.open++
+    queued.reopen()
+  }
+
+  /** Settles updates, and begins as many others, in one write. */
+  const write = (settled: ReadonlyArray<Queued>): Effect.Effect<void, StoreError> => {
+    const wasStopping = isStopping
+    const changes: Array<OpenChange> = []
+    // Each partition has at most one of the updates, so what follows it in its partition can share its change.
+    const isOnly = settled.length === 1 || perChat === 1
+    for (const queued of settled) {
+      if (queued.isLost) continue
+      prepare(changes, queued, isOnly)
+      if (queued.outcome?._tag !== "retry" || isStopping) queued.partition.open--
+    }
+    if (changes.length === 0) return Effect.void
+    const ending = isOnly ? changes : withoutConflicts(changes)
+    for (const change of ending) {
+      const { partition } = change
+      if (partition.commits === 0 && partition.isFinished(isStopping)) partition.isReleasing = change.release = true
+    }
+    let started: ReadonlyArray<Queued> = none
+    if (leases.isShared && !isStopping) {
+      for (const { partition } of ending) selection.add(partition)
+      const count = Math.min(settled.length, bufferSize - outlet.size())
+      started = take(changes, count, unsettled - settled.length - reported, settled)
+    }
+    return commit({ changes, settled, started, wasStopping })
+  }
+
+  /** Emits updates again in the same attempt. Nothing is written, because the store may fail. */
+  const handleAgain = (updates: ReadonlyArray<Queued>, after: number): void => {
+    for (const queued of updates) {
+      if (queued.isLost) continue
+      close(queued)
+      queued.beginAgain()
+      retryAfter(queued, isStopping ? 0 : after)
+    }
+    useRoom()
+    dispatch()
+  }
+
+  const together = makeTogether(write, fork)
+
+  const settle = (roots: ReadonlyArray<Root>): Effect.Effect<void, StoreError> => {
+    // Every root of this origin was emitted by it.
+    const settled = roots as ReadonlyArray<Queued>
+    const [first] = settled
+    // In memory, a write costs less than to wait for others.
+    if (leases.isShared && settled.length === 1 && first?.outcome?._tag === "ack") return together.acknowledge(first)
+    if (settled.every(({ outcome }) => outcome?._tag === "ack")) return write(settled)
+    const onInterrupt = Effect.sync(() => {
+      for (const queued of settled) queued.outcome = undefined
+    })
+    if (first?.outcome?._tag === "retry" && first.outcome.isSameAttempt === true) {
+      const { after } = first.outcome
+      return Effect.sync(() => handleAgain(settled, after))
+    }
+    // An update that is not acknowledged keeps its journal, which can be written as long as the update is handled.
+    const journaled = Effect.forEach(settled, ({ flushJournal }) => flushJournal, { discard: true })
+    const prepared = Effect.andThen(journaled, dead.prepare(settled))
+    const outcome = first?.outcome
+    return Effect.andThen(
+      Effect.onInterrupt(prepared, () => onInterrupt),
+      outcome?._tag === "handBack" ? handBackAll(settled, outcome.newer) : Effect.suspend(() => write(settled))
+    )
+  }
+
+  const lose = (partition: ClaimedPartition): void => {
+    const { emitted } = partition
+    for (const { isReported } of emitted) {
+      unsettled--
+      if (isReported) reported--
+    }
+    settledAll.wake()
+    outlet.remove(partition)
+    endPartition(partition)
+    for (const queued of emitted) queued.onLost()
+    useRoom()
+    dispatch()
+  }
+
+  const stop: Effect.Effect<void> = Effect.suspend(() => {
+    if (isStopping) return Effect.void
+    together.flush()
+    isStopping = true
+    selection.clear()
+    for (const queued of outlet.clear()) {
+      close(queued)
+      queued.partition.open--
+    }
+    for (const fiber of background) fiber.interruptUnsafe()
+    for (const partition of partitions.all().slice()) {
+      partition.dropRetried()
+      endIfFinished(partition)
+    }
+    return options.stopSource
+  })
+
+  const giveBackAll = Effect.suspend(() => {
+    together.flush()
+    isStopping = true
+    for (const fiber of background) fiber.interruptUnsafe()
+    for (const { emitted } of partitions.all()) for (const queued of emitted) queued.onLost()
+    const held = partitions.all().filter(({ commits }) => commits === 0)
+    return leases.finish(
+      held.map(({ emitted, held }) => {
+        const failed = emitted
+          .filter(({ emittedAt, isRecorded }) => emittedAt >= 0 && !isRecorded)
+          .map(({ entry }) => entry.id)
+        return {
+          held,
+          owner: held.owner,
+          partitionKey: held.key,
+          completed: none,
+          failed,
+          begun: none,
+          release: true
+        }
+      }),
+      allCommitted.until
+    )
+  })
+
+  const common: Common = { base: undefined, context: undefined }
+  const suspectAfter = Math.min(2, maxCrashes - 1)
+  const isSuspect = ({ crashes }: ClaimedUpdate): boolean => crashes >= suspectAfter
+  const source: Source = {
+    isSuspect,
+    settle,
+    lose,
+    stop,
+    fail: onDefect,
+    metrics,
+    leases,
+    makeHandling: (held, chat_id) => ({
+      chat_id,
+      services,
+      lease: leases.isShared ? { confirm: leases.confirm(held), isHeld: () => leases.isValid(held) } : undefined,
+      common,
+      base: undefined,
+      context: undefined
+    }),
+    openJournal: (queued) => {
+      const { entry, partition } = queued
+      return openJournal(entry.update, entry.journal, (entries) =>
+        leases.record(partition.held, entry.id, entries, () => queued.outcome)
+      )
+    }
+  }
+
+  return {
+    pull: outlet.pull,
+    stop,
+    metrics,
+    /** Number of updates in memory. */
+    size: partitions.updates,
+    isStopping: (): boolean => isStopping,
+    /** Number of partitions whose next update would be emitted at once. */
+    room: (): number => room() - selection.size(),
+    isSuspect,
+    hasSuspects: selection.hasSuspects,
+    /** Adds a claimed partition. The store has marked its first updates as begun. */
+    add: (claimed: Claimed, begun: number): void => {
+      const partition = new ClaimedPartition(source, claimed, perChat, begun)
+      claimed.held.holder = partition
+      partitions.add(partition)
+      // The updates may have been deleted from the database by hand.
+      if (partition.updates.length === 0 || isStopping) endIfFinished(partition)
+      else selection.add(partition)
+    },
+    /** Releases claimed partitions. Their updates do not count as begun any more. */
+    giveBack: (claimed: ReadonlyArray<Claimed>): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const changes = claimed.map(({ held }) => {
+          const partition = new ClaimedPartition(source, { held, updates: [] }, perChat, 0)
+          partitions.add(partition)
+          partition.isReleasing = true
+          return Object.assign(openChange(partition), { release: true })
+        })
+        return Effect.ignore(commit({ changes, settled: none, started: none, wasStopping: isStopping }))
+      }),
+    dispatch,
+    /** Ends the stream of deliveries. */
+    end: outlet.end,
+    /** Ends the stream of deliveries with a defect. Handlers are interrupted, because their leases may not be renewed any more. */
+    fail: (cause: Cause.Cause<never>): void => {
+      isStopping = true
+      selection.clear()
+      for (const { held } of partitions.all().slice()) leases.lose(held)
+      outlet.end(Exit.failCause(cause))
+    },
+    /** Returns the updates that are emitted and not settled, and were not reported. */
+    report: (before: number): ReadonlyArray<Queued> => {
+      const late = partitions
+        .all()
+        .flatMap(({ emitted }) =>
+          emitted.filter(({ emittedAt, isReported }) => emittedAt >= 0 && emittedAt <= before && !isReported)
+        )
+      for (const queued of late) queued.isReported = true
+      reported += late.length
+      return late
+    },
+    /**
+     * Gives back all updates. Those that were emitted count as attempted. If the stream is closed while its updates are handled, it
+     * waits until they are settled, and then interrupts their handlers as if their partitions were lost.
+     */
+    finish: Effect.suspend(() => {
+      const isHandled = partitions.all().some(({ emitted }) => emitted.some((queued) => queued.isHandled))
+      if (!isHandled) return giveBackAll
+      const settled = Effect.timeoutOption(settledAll.until, closeTimeout)
+      return Effect.andThen(Effect.andThen(stop, settled), giveBackAll)
+    })
+  }
+})
+
+export type Engine = Effect.Success<ReturnType<typeof make>>

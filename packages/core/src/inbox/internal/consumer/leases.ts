@@ -1,0 +1,263 @@
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import * as Backoff from "../../../base/Backoff.ts"
+import type { Inbox } from "../../Inbox.ts"
+import type { JournalEntry, RecordResult } from "../../HandlingStore.ts"
+import type { Commit, CommitResult, Partition } from "../../InboxStore.ts"
+import type { StoreError } from "../../../base/StoreError.ts"
+import { randomId } from "../../../base/internal/randomId.ts"
+import { type Claimed, type Held, makeHeld, makeHeldSet, monoNow, warnOfLoss } from "./held.ts"
+import { isTemporary } from "./persist.ts"
+import * as polling from "./polling.ts"
+import * as renewals from "./renewal.ts"
+import type { Outcome } from "./settlement.ts"
+import * as unknownLeases from "./unknownLeases.ts"
+
+/** The time limit of the writes that end the leases of a consumer. */
+const finishTimeout = "5 seconds"
+
+/** A change of a claimed partition. Its owner is set when it is committed. */
+export interface Change extends Commit {
+  readonly held: Held
+  owner: string
+}
+
+const noConflicts: ReadonlySet<Change> = new Set()
+
+const withoutConflict = Effect.succeed(noConflicts)
+
+/** Returns the changes that were not applied because of a conflict. */
+const conflictsOf = (changes: ReadonlyArray<Change>, results: ReadonlyArray<CommitResult>): ReadonlySet<Change> =>
+  results.includes("stateConflict")
+    ? new Set(changes.filter((_, index) => results[index] === "stateConflict"))
+    : noConflicts
+
+/**
+ * Claims partitions of an inbox. The leases are renewed until the scope closes. Operations are retried while the store is
+ * unavailable. `onDefect` is called if something that runs in the background ends with a defect.
+ */
+export const make = Effect.fnUntraced(function* (
+  inbox: Inbox["Service"],
+  onDefect: (cause: Cause.Cause<never>) => void
+) {
+  const { leaseDuration, store } = inbox
+  const clock = yield* Clock.Clock
+  const { isShared } = store
+  // Without other processes, no lease has to end before this process does.
+  const leaseMillis = isShared ? Duration.toMillis(leaseDuration) : Infinity
+  const held = makeHeldSet(clock, isShared, leaseMillis)
+  const { isValid, lose } = held
+  const polls = yield* polling.make(inbox, onDefect)
+  /** All owners that may have leases. */
+  const owners = new Set<string>()
+  let owner = yield* randomId
+  let isClosed = false
+  /** How many commits the store is applying. */
+  let committing = 0
+  const allCommitted = Latch.makeUnsafe(true)
+
+  // A failed claim may have been executed. Its leases expire because the owner is not used, and so not renewed, any more.
+  const changeOwner = Effect.map(randomId, (name) => {
+    owner = name
+  })
+
+  const unknown = unknownLeases.make(inbox, held)
+  /** Under a new name, what the old name has and nobody holds is certain as soon as no claim is under way. */
+  const onUnknown = (name: string, keys: ReadonlyArray<string>) =>
+    Effect.andThen(owner === name ? changeOwner : Effect.void, unknown.release(name, keys))
+  const renewal = yield* renewals.make(held, { clock, leaseMillis, store, onDefect, onUnknown })
+
+  const retried = <A>(effect: Effect.Effect<A, StoreError>): Effect.Effect<A, StoreError> =>
+    Effect.catchIf(effect, isTemporary, (error) => {
+      const again = Backoff.failedOnce(effect, Cause.fail(error))
+      // After the scope has closed, nothing waits for the result.
+      const attempt = Effect.suspend(() => (isClosed ? Effect.interrupt : again))
+      return inbox.outage.retryOrDie(attempt, isTemporary)
+    })
+
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      isClosed = true
+    })
+  )
+
+  /**
+   * The claimed partitions without those that this process still handles: their leases expired, for example while the store
+   * was unavailable. What is being handled continues under the new owner, and so does a commit that is being retried. A
+   * partition whose updates another process has completed meanwhile is lost, and handled from where that process ended.
+   */
+  const adopt = (partitions: ReadonlyArray<Partition>, newOwner: string, wall: number, mono: number) => {
+    let lost = 0
+    const adopted = partitions.flatMap(({ key, updates }): ReadonlyArray<Claimed> => {
+      const partition = held.get(key)
+      if (partition?.holder?.isUnchanged(updates) === true) {
+        Object.assign(partition, { owner: newOwner, wall, mono })
+        return []
+      }
+      // If the partition was released, but the result of the commit is not known yet, its completed updates are gone.
+      if (partition?.releasing !== undefined) partition.isClaimedAgain = true
+      else if (partition !== undefined) {
+        lost++
+        lose(partition)
+      }
+      const claimed = makeHeld(key, newOwner, wall, mono)
+      held.add(claimed)
+      if (held.size() === 1) renewal.onFirst()
+      return [{ held: claimed, updates }]
+    })
+    return lost === 0 ? Effect.succeed(adopted) : Effect.as(warnOfLoss(lost), adopted)
+  }
+
+  const claimShared = (request: { maxPartitions: number; maxUpdates: number; begin: number }) =>
+    Effect.suspend(() => {
+      const name = owner
+      const wall = clock.currentTimeMillisUnsafe()
+      const mono = monoNow(clock)
+      owners.add(name)
+      const claimed = Effect.tapError(
+        polls.claim({ owner: name, leaseDuration: leaseMillis, ...request }),
+        () => changeOwner
+      )
+      return unknown.beforeClaim(
+        Effect.flatMap(claimed, (partitions) => {
+          if (partitions.length > 0) polls.onClaimed()
+          return adopt(partitions, name, wall, mono)
+        })
+      )
+    })
+
+  const claimOwn = ({ maxPartitions, maxUpdates }: { maxPartitions: number; maxUpdates: number }) => {
+    owners.add(owner)
+    return Effect.map(
+      polls.claim({ owner, leaseDuration: leaseMillis, maxPartitions, maxUpdates, begin: 0 }),
+      (partitions): ReadonlyArray<Claimed> =>
+        partitions.map(({ key, updates }) => ({ held: makeHeld(key, owner, 0, 0), updates }))
+    )
+  }
+
+  const endCommit = Effect.sync(() => {
+    if (--committing === 0) allCommitted.openUnsafe()
+  })
+
+  const applyShared = (changes: ReadonlyArray<Change>) =>
+    Effect.suspend(() => {
+      committing++
+      allCommitted.closeUnsafe()
+      return Effect.ensuring(store.commit(changes), endCommit)
+    })
+
+  const commitShared = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlySet<Change>, StoreError> => {
+    for (const { completed, held, release } of changes) if (release) held.releasing = completed
+    return Effect.suspend(() => {
+      const live = changes.filter(({ held }) => !held.isLost && !held.isClaimedAgain)
+      if (live.length === 0) return Effect.succeed(noConflicts)
+      for (const change of live) change.owner = change.held.owner
+      return Effect.flatMap(applyShared(live), (results) => {
+        let lost = 0
+        live.forEach(({ held: partition, release }, index) => {
+          if (results[index] === "stateConflict") partition.releasing = undefined
+          // The result of a release that was repeated says nothing: the partition is released in any case.
+          else if (release) held.remove(partition)
+          else if (results[index] === "leaseLost") {
+            lost++
+            lose(partition)
+          }
+        })
+        const conflicts = conflictsOf(live, results)
+        return lost === 0 ? Effect.succeed(conflicts) : Effect.as(warnOfLoss(lost), conflicts)
+      })
+    })
+  }
+
+  // One operation for an update that is acknowledged in memory (benchmark `pipeline`).
+  const commitOwn = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlySet<Change>, StoreError> => {
+    const committed = store.commit(changes)
+    return Effect.matchCauseEffect(committed, {
+      onSuccess: (results) =>
+        results.includes("stateConflict") ? Effect.succeed(conflictsOf(changes, results)) : withoutConflict,
+      onFailure: (cause) => {
+        const again = Effect.map(committed, (results) => conflictsOf(changes, results))
+        return retried(Backoff.failedOnce(again, cause))
+      }
+    })
+  }
+
+  return {
+    isShared,
+    inbox,
+    isValid,
+    /** Gives up a partition, as if another process had claimed it. */
+    lose,
+    confirm: renewal.confirm,
+    /**
+     * Claims partitions. `request` is read at each attempt, and nothing is claimed if it returns `undefined`. With `begin`
+     * above 0, this many first updates of each partition count as begun.
+     */
+    claim: (
+      request: () => { readonly maxPartitions: number; readonly maxUpdates: number; readonly begin: number } | undefined
+    ): Effect.Effect<ReadonlyArray<Claimed>> => {
+      const claim = Effect.suspend((): Effect.Effect<ReadonlyArray<Claimed>, StoreError> => {
+        polls.onClaim()
+        const options = request()
+        if (options === undefined) return Effect.succeed([])
+        return isShared ? claimShared(options) : claimOwn(options)
+      })
+      return Effect.orDie(retried(isShared ? Effect.andThen(renewal.renewDoubtful, claim) : claim))
+    },
+    /**
+     * Applies changes in one write, and retries while the store is unavailable. Partitions that are found to be lost have
+     * `isLost` set. Returns the changes that were not applied because of a conflict.
+     */
+    commit: (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlySet<Change>, StoreError> => {
+      const committed = isShared ? retried(commitShared(changes)) : commitOwn(changes)
+      return changes.every(({ timers }) => timers === undefined)
+        ? committed
+        : Effect.tap(committed, () => Effect.sync(inbox.onTimers))
+    },
+    /**
+     * Writes entries to the journal of an update. Returns `"leaseLost"` if the partition is lost or the update is not queued
+     * any more. That says nothing about the lease while the update is being acknowledged. A store that has the lease of an update
+     * which is being handled, and not the update, has lost writes: the partition is claimed again.
+     */
+    record: (
+      partition: Held,
+      id: string,
+      entries: ReadonlyArray<JournalEntry>,
+      outcomeOf: () => Outcome | undefined
+    ): Effect.Effect<RecordResult, StoreError> => {
+      const record: Effect.Effect<RecordResult, StoreError> = Effect.suspend(() => {
+        const { isLost, key, owner } = partition
+        if (isLost) return Effect.succeed("leaseLost")
+        return Effect.flatMap(store.journal.record([{ owner, partitionKey: key, id, entries }]), ([result]) => {
+          if (result !== "leaseLost" || !isShared || outcomeOf()?._tag === "ack") return Effect.succeed(result!)
+          const giveUp = Effect.suspend(() => {
+            if (partition.isLost || partition.owner !== owner || outcomeOf() !== undefined) return Effect.void
+            lose(partition)
+            return onUnknown(owner, [key])
+          })
+          // The partition can have been claimed again by this process, under another name.
+          return partition.owner === owner ? Effect.as(Effect.andThen(renewal.renewNow, giveUp), result) : record
+        })
+      })
+      return record
+    },
+    /** Applies the last changes and ends all leases after other changes are `committed`, if that is possible within 5 seconds. */
+    finish: (changes: ReadonlyArray<Change>, committed: Effect.Effect<void>): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        isClosed = true
+        const last = changes.filter(({ held }) => !held.isLost)
+        const commit = last.length === 0 ? Effect.void : Effect.ignore(store.commit(last))
+        const release = Effect.forEach(owners, (name) => store.release(name), { discard: true })
+        // A commit that follows the release would not be applied, and its updates would be handled again.
+        const released = Effect.andThen(Effect.andThen(commit, isShared ? allCommitted.await : committed), release)
+        return Effect.ignore(Effect.timeoutOption(released, finishTimeout))
+      }),
+    /** Waits until there may be partitions to claim. */
+    waitForMore: polls.untilNext
+  }
+})
+
+export type Leases = Effect.Success<ReturnType<typeof make>>

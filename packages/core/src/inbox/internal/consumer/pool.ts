@@ -1,0 +1,390 @@
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { constFalse } from "effect/Function"
+import type * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
+import * as Schedule from "effect/Schedule"
+import * as Tracer from "effect/Tracer"
+import type { Delivery } from "../../Delivery.ts"
+import type { StoreError } from "../../../base/StoreError.ts"
+import { RateLimiterStopped } from "../../../client/internal/rateLimiter/queue.ts"
+import * as Outage from "../../../client/Outage.ts"
+import { annotationsOf } from "./annotations.ts"
+import type { Lease } from "../../../client/internal/currentLease.ts"
+import { contextOf } from "./handling.ts"
+import { persist } from "./persist.ts"
+import type { Retry } from "./retry.ts"
+import { newerIn } from "./newer.ts"
+import { type Origin, type Root, settleable, type Settleable, settleAll } from "./settlement.ts"
+import { isPassing, storeFailureIn } from "./storeFailure.ts"
+import { makeWaiter } from "./waiter.ts"
+import { defectsOf, watchFiber } from "../../../base/internal/watchFiber.ts"
+
+export interface Options<A, B, E, R> {
+  /** Handles the value of a delivery. */
+  readonly handle: (value: A) => Effect.Effect<B, E, R>
+  /** Whether a failure means that the delivery is not to be handled, so that it counts as handled. Default: never. */
+  readonly isDeclined?: ((cause: Cause.Cause<E>) => boolean) | undefined
+  /** Called with each result. Default: results are ignored. */
+  readonly onResult?: ((delivery: Settleable<A>, result: B) => void) | undefined
+  /** Settles or passes on the deliveries that were handled in one turn. It is neither timed out nor interrupted. */
+  readonly onHandled: (deliveries: ReadonlyArray<Settleable<A>>) => Effect.Effect<void, StoreError>
+  readonly concurrency: number
+  readonly timeout: Duration.Duration
+  readonly retry: Retry
+}
+
+type RetryStep = Effect.Success<ReturnType<typeof Schedule.toStep<unknown, Cause.Cause<unknown>, never, never>>>
+
+/** A delivery that is being handled. */
+interface Worker<A> {
+  readonly delivery: Settleable<A>
+  readonly roots: ReadonlyArray<Root>
+  startedAt: number
+  isTimedOut: boolean
+  isLost: boolean
+  /** Called when an update of the delivery is lost. */
+  onLost: (() => void) | undefined
+  fiber: Fiber.Fiber<unknown, unknown> | undefined
+}
+
+/** Time after the interruption of handlers for their finalizers and for the store. */
+const interruptionTimeout = "5 seconds"
+
+/** The same for an immediate shutdown. */
+const immediateInterruptionTimeout = "100 millis"
+
+/**
+ * Handles deliveries concurrently. This is a state machine around fibers, not a fiber for each step, because it runs for
+ * every update: a handler that does not suspend costs one fiber and no timer (benchmark `pipeline`).
+ */
+export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A, B, E, R>) {
+  const { concurrency, handle, isDeclined = constFalse, onHandled, onResult, retry } = options
+  const context = yield* Effect.context<R>()
+  const clock = yield* Clock.Clock
+  /** Done when something that runs in the background ends with a defect. */
+  const died = yield* Deferred.make<never>()
+  const onDefect = (cause: Cause.Cause<never>): void => {
+    if (Outage.errorIn(cause) === undefined) return void Deferred.doneUnsafe(died, Exit.failCause(cause))
+    for (const { fail } of origins) fail(cause)
+  }
+  const run = Effect.runForkWith(context)
+  const fork = <A, E>(effect: Effect.Effect<A, E, R>) => watchFiber(run(effect), onDefect)
+  const timeout = Duration.toMillis(options.timeout)
+  /** A store can write one half of what is handled while the other half is being handled (benchmark `redis-over-groupmq`). */
+  const maxFlushed = Math.ceil(concurrency / 2)
+  const isTraced = Context.get(context, Tracer.Tracer) !== Tracer.nativeTracer
+  const timedOut = (): Cause.Cause<unknown> =>
+    Cause.fail(new Cause.TimeoutError(`The handler took longer than ${Duration.format(options.timeout)}.`))
+
+  const queue: Array<Settleable<A>> = []
+  /** Workers whose handler is suspended, the oldest first. They can time out and be interrupted. */
+  const running = new Set<Worker<A>>()
+  /** Open while handlers are suspended, so that a pool that is idle has no timer. */
+  const isRunning = Latch.makeUnsafe(false)
+  /** Fibers that settle a delivery after a failure. */
+  const settling = new Set<Fiber.Fiber<unknown, unknown>>()
+  const origins = new Set<Origin>()
+  /** The state of the retry schedule of updates that failed. */
+  const steps = new WeakMap<Root, RetryStep>()
+  /** The failures of the inbox because of which updates are handled again. */
+  const outages = new WeakMap<Root, Outage.Attempts>()
+  const idle = Latch.makeUnsafe(true)
+  let lastOrigin: Origin | undefined
+  /** The deliveries that were handled in this turn. */
+  let handled: Array<Settleable<A>> = []
+  /** The time of the last start or end of a handler in this turn. */
+  let now = 0
+  let active = 0
+  let isDispatching = false
+  let isStopping = false
+  let isInterrupting = false
+
+  const free = makeWaiter(() => queue.length === 0 && active < concurrency)
+
+  const end = (count: number): void => {
+    active -= count
+    // All deliveries that wait may be lost, so that none of them begins.
+    if (queue.length > 0) dispatch()
+    if (active === 0) idle.openUnsafe()
+    free.wake()
+  }
+
+  /** Ends a worker when its delivery is settled after a failure. */
+  const endAfter = (effect: Effect.Effect<void>): void => {
+    const fiber = fork(effect)
+    if (fiber.pollUnsafe() !== undefined) return end(1)
+    settling.add(fiber)
+    fiber.addObserver(() => {
+      settling.delete(fiber)
+      end(1)
+    })
+  }
+
+  /** Ends a worker whose delivery has lost an update. The other updates are emitted again at once. */
+  const endLost = (delivery: Settleable<A>): void =>
+    delivery.roots.length === 1 ? end(1) : endAfter(persist(delivery.retry()))
+
+  const onFlushed = (deliveries: ReadonlyArray<Settleable<A>>, exit: Exit.Exit<void, StoreError>): void => {
+    if (Exit.isSuccess(exit)) return end(deliveries.length)
+    if (defectsOf(exit) !== undefined) return end(deliveries.length)
+    // The store refuses all of them, but one may be the cause, so each is settled by itself.
+    for (const { ack } of deliveries) fork(persist(ack)).addObserver(() => end(1))
+  }
+
+  /** Settles what was handled in this turn in one write, because a write for each update would cost more than its handler. */
+  const flush = (): void => {
+    if (handled.length === 0) return
+    const deliveries = handled
+    handled = []
+    const settled = onHandled(deliveries)
+    if (settled === Effect.void) return end(deliveries.length)
+    const fiber = fork(settled)
+    const exit = fiber.pollUnsafe()
+    if (exit !== undefined) onFlushed(deliveries, exit)
+    else fiber.addObserver((exit) => onFlushed(deliveries, exit))
+  }
+
+  const annotate = <E, R>(effect: Effect.Effect<void, E, R>, { roots }: Worker<A>): Effect.Effect<void, E, R> =>
+    roots.length === 1 ? Effect.annotateLogs(effect, annotationsOf(roots[0]!.value)) : effect
+
+  /** Handles the delivery again in the same attempt, because the inbox failed and not the handler. */
+  const onStoreFailure = (worker: Worker<A>, failure: Outage.OutageError): Effect.Effect<void> => {
+    const { delivery, roots } = worker
+    return Effect.gen(function* () {
+      if (!isPassing(failure)) return yield* Effect.die(failure)
+      const known = roots.map((root) => outages.get(root)).find((known) => known !== undefined)
+      const outage = known ?? (yield* Outage.attempts("The inbox"))
+      for (const root of roots) outages.set(root, outage)
+      const { count, pause } = yield* Effect.orDie(outage.failed(failure))
+      const what = count === 1 ? failure.message : `The inbox has failed ${count} times.`
+      const after = Duration.format(Duration.millis(Math.round(pause)))
+      const message = `${what} The handler runs again in ${after}. The attempt does not count as failed.`
+      yield* annotate(Effect.logWarning(message), worker)
+      yield* persist(settleAll([delivery], { _tag: "retry", after: pause, isSameAttempt: true }))
+    })
+  }
+
+  /** Emits the delivery again, or makes it a dead letter. */
+  const onFailure = (worker: Worker<A>, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
+    const { delivery, roots } = worker
+    return Effect.gen(function* () {
+      const message = `Attempt ${delivery.attempt} of the handler failed. The retry schedule decides whether it is retried.`
+      yield* annotate(Effect.logWarning(message, cause), worker)
+      if (isStopping) return yield* persist(delivery.retry())
+      const known = roots.find((root) => steps.has(root))
+      const step = known === undefined ? ((yield* Schedule.toStep(retry)) as RetryStep) : steps.get(known)!
+      for (const root of roots) steps.set(root, step)
+      const next = yield* Effect.exit(step(clock.currentTimeMillisUnsafe(), cause))
+      if (Exit.isSuccess(next)) return yield* persist(delivery.retry({ after: next.value[1] }))
+      for (const root of roots) steps.delete(root)
+      return yield* persist(delivery.reject(cause))
+    })
+  }
+
+  /** The next handlers would die of the same defect. */
+  const failIfShared = ({ reasons }: Cause.Cause<unknown>): void => {
+    const shared = reasons.filter(Cause.isDieReason).filter(({ defect }) => defect instanceof RateLimiterStopped)
+    if (shared.length > 0) onDefect(Cause.fromReasons(shared))
+  }
+
+  const onHandledOne = (delivery: Settleable<A>, roots: ReadonlyArray<Root>, startedAt: number): void => {
+    now = clock.currentTimeMillisUnsafe()
+    for (const { origin, value } of roots) origin.metrics.duration(value, now - startedAt)
+    handled.push(delivery)
+    if (!isDispatching) flush()
+  }
+
+  const unwatch = ({ onLost, roots }: Worker<A>): void => {
+    if (onLost !== undefined) for (const root of roots) root.unwatch(onLost)
+  }
+
+  const onExit = (worker: Worker<A>, exit: Exit.Exit<B, E>): void => {
+    const { delivery, isLost, roots, startedAt } = worker
+    worker.fiber = undefined
+    unwatch(worker)
+    if (isLost) return endLost(delivery)
+    if (Exit.isSuccess(exit)) {
+      onResult?.(delivery, exit.value)
+      return onHandledOne(delivery, roots, startedAt)
+    }
+    if (isInterrupting) return endAfter(persist(delivery.retry()))
+    const newer = newerIn(exit.cause)
+    if (newer !== undefined && !worker.isTimedOut)
+      return endAfter(persist(settleAll([delivery], { _tag: "handBack", newer })))
+    if (isDeclined(exit.cause)) {
+      for (const { origin, value } of roots) origin.metrics.unhandled(value)
+      return onHandledOne(delivery, roots, startedAt)
+    }
+    const failure = worker.isTimedOut
+      ? roots.map(({ storeFailure }) => storeFailure).find((failure) => failure !== undefined)
+      : storeFailureIn(exit.cause)
+    if (failure !== undefined) return endAfter(onStoreFailure(worker, failure))
+    for (const { origin, value } of roots) origin.metrics.failed(value)
+    if (Cause.hasDies(exit.cause)) failIfShared(exit.cause)
+    endAfter(onFailure(worker, worker.isTimedOut ? timedOut() : exit.cause))
+  }
+
+  /** A handler that declines the delivery does not fail its span. */
+  const traced = (effect: Effect.Effect<B, E, R>, { value }: Root): Effect.Effect<B, E, R> => {
+    const ended = Effect.map(effect, (result): Effect.Effect<B, E> => Effect.succeed(result))
+    const declined = Effect.catchCauseIf(ended, isDeclined, (cause) => Effect.succeed(Effect.failCause(cause)))
+    return Effect.flatten(Effect.withSpan(declined, "Updates.handle", { attributes: annotationsOf(value) }))
+  }
+
+  const prepared = ({ value }: Settleable<A>, roots: ReadonlyArray<Root>): Effect.Effect<B, E, R> => {
+    const [root] = roots
+    let effect = handle(value)
+    if (isTraced && root !== undefined) effect = traced(effect, root)
+    let last: Lease | undefined
+    for (const current of roots) {
+      const { lease } = current.handling
+      // Updates of a chat follow each other in a batch, and share their lease.
+      if (lease === last || lease === undefined) continue
+      last = lease
+      if (current.isDoubtful) effect = Effect.andThen(lease.confirm, effect)
+    }
+    return effect
+  }
+
+  const interrupt = (worker: Worker<A>): void => {
+    running.delete(worker)
+    worker.fiber?.interruptUnsafe()
+  }
+
+  const start = (delivery: Settleable<A>): void => {
+    const { attempt, roots } = delivery
+    for (const { origin } of roots) if (origin !== lastOrigin) origins.add((lastOrigin = origin))
+    if (active++ === 0) idle.closeUnsafe()
+    if (roots.some(({ isLost }) => isLost)) return endLost(delivery)
+    const startedAt = now
+    const fiber = Effect.runForkWith(contextOf(context, roots, attempt))(prepared(delivery, roots))
+    const exit = fiber.pollUnsafe()
+    if (exit !== undefined && Exit.isSuccess(exit)) {
+      onResult?.(delivery, exit.value)
+      return onHandledOne(delivery, roots, startedAt)
+    }
+    const worker: Worker<A> = {
+      delivery,
+      roots,
+      startedAt,
+      isTimedOut: false,
+      isLost: false,
+      onLost: undefined,
+      fiber: undefined
+    }
+    if (exit !== undefined) {
+      now = clock.currentTimeMillisUnsafe()
+      return onExit(worker, exit)
+    }
+    worker.fiber = fiber
+    running.add(worker)
+    if (running.size === 1) isRunning.openUnsafe()
+    const onLost = () => {
+      worker.isLost = true
+      interrupt(worker)
+    }
+    worker.onLost = onLost
+    for (const root of roots) root.watch(onLost)
+    fiber.addObserver((exit) => {
+      running.delete(worker)
+      onExit(worker, exit)
+    })
+  }
+
+  // Starts deliveries in a loop, so that handlers that end synchronously do not grow the stack.
+  const dispatch = (): void => {
+    if (isDispatching) return
+    isDispatching = true
+    now = clock.currentTimeMillisUnsafe()
+    do {
+      while (queue.length > 0 && active < concurrency && !isStopping) {
+        start(queue.shift()!)
+        if (handled.length >= maxFlushed) flush()
+      }
+      flush()
+    } while (queue.length > 0 && active < concurrency && !isStopping)
+    isDispatching = false
+  }
+
+  // All handlers have the same time-out, so the one that started first is the first to time out.
+  const interruptTimedOut = Effect.gen(function* () {
+    for (;;) {
+      if (running.size === 0) isRunning.closeUnsafe()
+      yield* isRunning.await
+      const now = clock.currentTimeMillisUnsafe()
+      for (const worker of running) {
+        if (worker.startedAt + timeout > now) break
+        worker.isTimedOut = true
+        interrupt(worker)
+      }
+      const [first] = running
+      // If the clock was set back, the difference can be longer than the time-out.
+      yield* Effect.sleep(first === undefined ? timeout : Math.min(timeout, first.startedAt + timeout - now))
+    }
+  })
+  if (Number.isFinite(timeout)) watchFiber(yield* Effect.forkScoped(interruptTimedOut), onDefect)
+
+  const abandon = Effect.suspend(() =>
+    Effect.logWarning(
+      `${active} updates were not released: a handler cannot be interrupted, or the store of the inbox is unavailable. ` +
+        "They are handled again after the restart."
+    )
+  )
+
+  const beginStop = Effect.suspend(() => {
+    isStopping = true
+    queue.length = 0
+    return Effect.forEach(origins, (origin) => origin.stop, { discard: true })
+  })
+
+  const interruptRunning = Effect.sync(() => {
+    isInterrupting = true
+    for (const worker of running) {
+      // The source does not wait for handlers that cannot be interrupted.
+      unwatch(worker)
+      interrupt(worker)
+    }
+    for (const fiber of settling) fiber.interruptUnsafe()
+  })
+
+  return {
+    /** Handles deliveries. Those beyond the concurrency wait. */
+    add: (deliveries: ReadonlyArray<Delivery<A>>): void => {
+      for (const delivery of deliveries) queue.push(settleable(delivery))
+      dispatch()
+    },
+    /** Dies with a defect of what settles deliveries, and of what their handlers share with other updates. */
+    died: Deferred.await(died),
+    /** Waits until another delivery could be handled at once. */
+    whenFree: free.until,
+    /** Waits until every delivery was handled. */
+    whenIdle: idle.await,
+    /**
+     * Starts no more handlers, waits for the running ones until the time-out, and then interrupts them. Returns after 5
+     * more seconds, even if a handler cannot be interrupted or the store fails.
+     */
+    stop: (shutdownTimeout: Duration.Duration): Effect.Effect<void> =>
+      beginStop.pipe(
+        Effect.andThen(Effect.timeoutOption(idle.await, shutdownTimeout)),
+        Effect.andThen(interruptRunning),
+        Effect.andThen(Effect.timeoutOrElse(idle.await, { duration: interruptionTimeout, orElse: () => abandon }))
+      ),
+    /** Interrupts the running handlers, and waits for a moment by the clock of the system, whatever the clock of the program. */
+    stopNow: beginStop.pipe(
+      Effect.andThen(interruptRunning),
+      Effect.andThen(
+        Effect.provideService(
+          Effect.timeoutOption(idle.await, immediateInterruptionTimeout),
+          Clock.Clock,
+          Clock.Clock.defaultValue()
+        )
+      )
+    )
+  }
+})

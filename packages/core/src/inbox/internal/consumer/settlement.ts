@@ -1,0 +1,230 @@
+import * as Arr from "effect/Array"
+import type * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { type Delivery, TypeId, type Variance } from "../../Delivery.ts"
+import type { StoreError } from "../../../base/StoreError.ts"
+import type { Update } from "../../../model/Update.ts"
+import type { HandledUpdate } from "./currentUpdate.ts"
+import type { Handling } from "./handling.ts"
+import type { HandlerMetrics } from "./metrics.ts"
+
+/** How a delivery is settled. `after` is in milliseconds. */
+export type Outcome =
+  | { readonly _tag: "ack" }
+  | {
+      readonly _tag: "retry"
+      readonly after: number
+      /** Whether the attempt does not count, and begins again. Default: it counts. */
+      readonly isSameAttempt?: boolean
+    }
+  /** The partition is left to a process with a newer program. `newer` says what that program wrote. */
+  | { readonly _tag: "handBack"; readonly newer: string }
+  | { readonly _tag: "reject"; readonly cause: Cause.Cause<unknown> }
+
+export const acknowledged: Outcome = { _tag: "ack" }
+
+/** The consumer that emitted a delivery. */
+export interface Origin {
+  /** Settles updates of this origin that have an outcome, in one write. */
+  readonly settle: (roots: ReadonlyArray<Root>) => Effect.Effect<void, StoreError>
+  /** Emits no more deliveries, accepts no more updates, and releases what has not been emitted. */
+  readonly stop: Effect.Effect<void>
+  /** Ends the stream of deliveries. */
+  readonly fail: (cause: Cause.Cause<never>) => void
+  readonly metrics: HandlerMetrics
+}
+
+/** A delivery of an update of the inbox. All other deliveries are made of these. */
+export interface Root extends Settleable<Update> {
+  /** How it is settled. `undefined` until then. */
+  readonly outcome: Outcome | undefined
+  /** The attempt that is running or comes next. */
+  readonly current: HandledUpdate
+  readonly origin: Origin
+  readonly handling: Handling
+  /** Whether it is handled by itself, and not in a group, because a process died while it was handled. */
+  readonly isAlone: boolean
+  /** Whether another process may have claimed the partition, so that the lease must be confirmed. */
+  readonly isDoubtful: boolean
+  /** Whether another process has claimed the partition. Settling has no effect then. */
+  readonly isLost: boolean
+  /** The failure of the inbox that the handler is waiting for to end. */
+  readonly storeFailure: StoreError | undefined
+  /** Calls a function when the partition is lost. Branches of a delivery are handled at the same time. */
+  readonly watch: (onLost: () => void) => void
+  /** Ends `watch`. */
+  readonly unwatch: (onLost: () => void) => void
+}
+
+const none: ReadonlyArray<Root> = []
+
+/** The updates of several deliveries, in order. It is no `flatMap`, because groups have many deliveries of one update. */
+const concat = <A>(all: ReadonlyArray<A>, rootsOf: (one: A) => ReadonlyArray<Root>): ReadonlyArray<Root> => {
+  const roots: Array<Root> = []
+  for (const one of all) {
+    for (const root of rootsOf(one)) roots.push(root)
+  }
+  return roots
+}
+
+const variance: Variance<unknown> = { _Services: (_) => undefined as never }
+
+/** A delivery as the operators see it. Which services it has is known by the types of the operators alone. */
+export abstract class Settleable<out A> implements Delivery<A, unknown> {
+  abstract readonly value: A
+  abstract readonly attempt: number
+  /** The updates that it consists of. */
+  abstract readonly roots: ReadonlyArray<Root>
+  /** Marks the delivery as settled, and returns the updates that are to be written. Empty if it was settled before. */
+  abstract take(outcome: Outcome): ReadonlyArray<Root>
+
+  get [TypeId](): Variance<unknown> {
+    return variance
+  }
+
+  // Getters, because callers may destructure a delivery.
+  get ack(): Effect.Effect<void, StoreError> {
+    return Effect.suspend(() => write(this.take(acknowledged)))
+  }
+
+  get retry() {
+    return (options?: { readonly after?: Duration.Input | undefined }): Effect.Effect<void, StoreError> =>
+      Effect.suspend(() => write(this.take({ _tag: "retry", after: Duration.toMillis(options?.after ?? 0) })))
+  }
+
+  get reject() {
+    return (cause: Cause.Cause<unknown>): Effect.Effect<void, StoreError> =>
+      Effect.suspend(() => write(this.take({ _tag: "reject", cause })))
+  }
+}
+
+const isSettleable = <A>(delivery: Delivery<A>): delivery is Settleable<A> => "take" in delivery
+
+/** Dies for an object that only has the properties of a delivery, such as a copy. */
+export const settleable = <A>(delivery: Delivery<A>): Settleable<A> => {
+  if (isSettleable(delivery)) return delivery
+  throw new TypeError(
+    "The value is no delivery of a stream of Updates.deliveries. A copy of a delivery is none: use Deliveries.map to change " +
+      "the value of a delivery."
+  )
+}
+
+/** Writes the outcomes of updates: one write for each origin. */
+const write = (roots: ReadonlyArray<Root>): Effect.Effect<void, StoreError> => {
+  const [first] = roots
+  if (first === undefined) return Effect.void
+  const { origin } = first
+  if (roots.every((root) => root.origin === origin)) return origin.settle(roots)
+  const byOrigin = Map.groupBy(roots, ({ origin }) => origin)
+  return Effect.forEach(byOrigin, ([origin, group]) => origin.settle(group), {
+    discard: true,
+    concurrency: "unbounded"
+  })
+}
+
+/** Settles deliveries in one write for each inbox. */
+export const settleAll = (
+  deliveries: ReadonlyArray<Delivery<unknown>>,
+  outcome: Outcome
+): Effect.Effect<void, StoreError> =>
+  Effect.suspend(() => write(concat(deliveries, (delivery) => settleable(delivery).take(outcome))))
+
+/** What a pipeline made of a delivery. */
+export class Derived<out A> extends Settleable<A> {
+  readonly #of: Settleable<unknown>
+  readonly value: A
+
+  constructor(of: Delivery<unknown>, value: A) {
+    super()
+    this.#of = settleable(of)
+    this.value = value
+  }
+
+  get attempt(): number {
+    return this.#of.attempt
+  }
+
+  get roots(): ReadonlyArray<Root> {
+    return this.#of.roots
+  }
+
+  take(outcome: Outcome): ReadonlyArray<Root> {
+    return this.#of.take(outcome)
+  }
+}
+
+/** One delivery of several. */
+export class Group<out A> extends Settleable<Arr.NonEmptyReadonlyArray<A>> {
+  readonly #parts: ReadonlyArray<Settleable<A>>
+  #roots: ReadonlyArray<Root> | undefined
+  readonly value: Arr.NonEmptyReadonlyArray<A>
+
+  constructor(parts: Arr.NonEmptyReadonlyArray<Delivery<A>>) {
+    super()
+    this.#parts = parts.map(settleable)
+    this.value = Arr.map(parts, ({ value }) => value)
+  }
+
+  get attempt(): number {
+    return this.#parts.reduce((highest, { attempt }) => Math.max(highest, attempt), 1)
+  }
+
+  get roots(): ReadonlyArray<Root> {
+    return (this.#roots ??= concat(this.#parts, ({ roots }) => roots))
+  }
+
+  take(outcome: Outcome): ReadonlyArray<Root> {
+    return concat(this.#parts, (part) => part.take(outcome))
+  }
+}
+
+/** An outcome counts more than those before it. */
+const ranks = { ack: 0, retry: 1, handBack: 2, reject: 3 } as const
+
+const worse = (a: Outcome, b: Outcome): Outcome => {
+  if (a._tag === "retry" && b._tag === "retry") return a.after >= b.after ? a : b
+  return ranks[a._tag] >= ranks[b._tag] ? a : b
+}
+
+class Branch<out A> extends Settleable<A> {
+  readonly #of: Settleable<A>
+  readonly #settled: (outcome: Outcome) => ReadonlyArray<Root>
+  #isSettled = false
+
+  constructor(of: Settleable<A>, settled: (outcome: Outcome) => ReadonlyArray<Root>) {
+    super()
+    this.#of = of
+    this.#settled = settled
+  }
+
+  get value(): A {
+    return this.#of.value
+  }
+
+  get attempt(): number {
+    return this.#of.attempt
+  }
+
+  get roots(): ReadonlyArray<Root> {
+    return this.#of.roots
+  }
+
+  take(outcome: Outcome): ReadonlyArray<Root> {
+    if (this.#isSettled) return none
+    this.#isSettled = true
+    return this.#settled(outcome)
+  }
+}
+
+/** Divides a delivery between branches. It is settled when all of them are, by the worst of their outcomes. */
+export const branches = <A>(delivery: Delivery<A>, count: number): ReadonlyArray<Settleable<A>> => {
+  const of = settleable(delivery)
+  let left = count
+  let worst: Outcome = acknowledged
+  const settled = (outcome: Outcome): ReadonlyArray<Root> => {
+    worst = worse(worst, outcome)
+    return --left === 0 ? of.take(worst) : none
+  }
+  return Array.from({ length: count }, () => new Branch(of, settled))
+}

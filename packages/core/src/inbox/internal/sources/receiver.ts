@@ -1,0 +1,164 @@
+import * as Bytes from "effect/Bytes"
+import * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import type { Inbox, ReceiveError, Received } from "../../Inbox.ts"
+import { MalformedUpdate, parse } from "../../../model/Update.ts"
+import { BodyError, maxBodySize, type WebhookRequest, type WebhookResponse } from "../../WebhookRequest.ts"
+import * as responses from "./responses.ts"
+
+// Every runtime has them, but the library is compiled without the types of any runtime.
+declare const TextDecoder: new (
+  encoding: "utf-8",
+  options: { readonly fatal: true }
+) => { readonly decode: (bytes: Uint8Array) => string }
+declare const Blob: new (parts: ReadonlyArray<Uint8Array>) => {
+  readonly stream: () => { readonly pipeThrough: (transform: object) => object }
+}
+declare const DecompressionStream: (new (format: "gzip" | "deflate") => object) | undefined
+
+/** Collects the bytes of a body. Fails with `BodyError` as soon as there are too many. */
+export const collectBody = <E>(body: Stream.Stream<Uint8Array, E>): Effect.Effect<Uint8Array, E | BodyError> =>
+  Effect.suspend(() => {
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    return body.pipe(
+      Stream.runForEach((chunk) => {
+        size += chunk.length
+        if (size > maxBodySize) return new BodyError({ reason: "TooLarge" })
+        chunks.push(chunk)
+        return Effect.void
+      }),
+      Effect.map(() => Bytes.concat(chunks))
+    )
+  })
+
+const encodings: Readonly<Record<string, "gzip" | "deflate">> = { gzip: "gzip", "x-gzip": "gzip", deflate: "deflate" }
+
+/** Returns the encoding that a header names, or `undefined` if this runtime cannot decode it. */
+export const contentEncodingOf = (header: string | undefined): "gzip" | "deflate" | "identity" | undefined => {
+  const name = header?.trim().toLowerCase()
+  if (name === undefined || name === "" || name === "identity") return "identity"
+  return typeof DecompressionStream === "undefined" ? undefined : encodings[name]
+}
+
+class DecompressionFailed extends Data.TaggedError("DecompressionFailed")<{ readonly cause: unknown }> {}
+
+const decompress = (
+  encoding: "gzip" | "deflate",
+  bytes: Uint8Array
+): Effect.Effect<Uint8Array, DecompressionFailed | BodyError> =>
+  collectBody(
+    Stream.fromReadableStream<Uint8Array, DecompressionFailed>({
+      evaluate: () => new Blob([bytes]).stream().pipeThrough(new DecompressionStream!(encoding)) as never,
+      onError: (cause) => new DecompressionFailed({ cause })
+    })
+  )
+
+const decoder = new TextDecoder("utf-8", { fatal: true })
+
+const malformed = (bytes: Uint8Array, problem: string): Received => {
+  const text = Base64.encode(bytes)
+  const error = new MalformedUpdate({ problem: `${problem}, so it is kept as Base64`, raw: text })
+  return { decoded: Result.fail(error), text }
+}
+
+const decode = (bytes: Uint8Array): Received => {
+  const text = Result.try(() => decoder.decode(bytes))
+  if (Result.isFailure(text)) return malformed(bytes, "it is not UTF-8")
+  return { decoded: parse(text.success), text: text.success }
+}
+
+const decodeCompressed = (encoding: "gzip" | "deflate", bytes: Uint8Array): Effect.Effect<Received, BodyError> =>
+  decompress(encoding, bytes).pipe(
+    Effect.map(decode),
+    Effect.catchTag("DecompressionFailed", () =>
+      Effect.succeed(malformed(bytes, `it is not ${encoding}, or it is incomplete`))
+    )
+  )
+
+const alreadyRead =
+  "The body of a delivery was read before it reached the webhook. Mount the webhook before body parsers such as " +
+  "express.json(), or make the parser keep the bytes as `rawBody`: a parsed body has lost digits of large integers."
+
+interface Options {
+  readonly url: string
+  readonly inbox: Inbox["Service"]
+  readonly storeTimeout: Duration.Duration
+}
+
+/** Stores the updates of deliveries in the inbox, and answers with 200 after an update is stored. */
+export const makeReceive = Effect.fnUntraced(function* ({ inbox, storeTimeout, url }: Options) {
+  const scope = yield* Effect.scope
+  const fork = Effect.runForkWith(yield* Effect.context<never>())
+
+  const warn = (message: string) => Effect.annotateLogs(Effect.logWarning(message), { url })
+
+  const notStored = (reason: string) =>
+    responses
+      .countRejected(503)
+      .pipe(
+        Effect.andThen(
+          warn(`A delivery was not stored and is answered with 503: ${reason} The platform will send it again.`)
+        ),
+        Effect.andThen(responses.unavailable)
+      )
+
+  const failed = (cause: Cause.Cause<ReceiveError>) =>
+    notStored(Cause.hasInterruptsOnly(cause) ? "The program is stopping." : String(Cause.squash(cause)))
+
+  const timedOut = Effect.suspend(() => notStored(`The inbox took longer than ${Duration.format(storeTimeout)}.`))
+
+  // The update is stored even if the client disconnects or the time is over. The inbox recognizes the repeated delivery.
+  const store = (received: Received): Effect.Effect<WebhookResponse> => {
+    const storing = fork(inbox.receive([received]))
+    const exit = storing.pollUnsafe()
+    if (exit !== undefined) return Exit.isSuccess(exit) ? responses.ok : failed(exit.cause)
+    return Fiber.join(Fiber.runIn(storing, scope)).pipe(
+      Effect.matchCauseEffect({ onSuccess: () => responses.ok, onFailure: failed }),
+      Effect.timeoutOrElse({ duration: storeTimeout, orElse: () => timedOut })
+    )
+  }
+
+  const receiveUpdate = (received: Received): Effect.Effect<WebhookResponse> => {
+    const { decoded } = received
+    if (Result.isSuccess(decoded)) return store(received)
+    const warning = warn(
+      `The body of a delivery is not a valid update and is kept as a dead letter: ${decoded.failure.problem}.`
+    )
+    return Effect.tap(store(received), ({ status }) => (status === 200 ? warning : Effect.void))
+  }
+
+  const rejectBody = ({ reason }: BodyError): Effect.Effect<WebhookResponse> => {
+    switch (reason) {
+      case "TooLarge":
+        return Effect.andThen(responses.countRejected(413), responses.tooLarge)
+      case "Timeout":
+        return Effect.andThen(responses.countRejected(408), responses.timedOut)
+      case "Aborted":
+        return Effect.andThen(responses.countRejected(400), responses.aborted)
+      case "AlreadyRead":
+        return responses
+          .countRejected(500)
+          .pipe(
+            Effect.andThen(Effect.annotateLogs(Effect.logError(alreadyRead), { url })),
+            Effect.andThen(responses.respond(500, { "content-type": "text/plain; charset=utf-8" }, alreadyRead))
+          )
+    }
+  }
+
+  // It stores at once when it is called, so that a fast inbox needs no further fiber for the response.
+  const receive = ({ header }: WebhookRequest, body: Uint8Array): Effect.Effect<WebhookResponse> => {
+    const encoding = contentEncodingOf(header("content-encoding")) ?? "identity"
+    if (encoding === "identity") return receiveUpdate(decode(body))
+    return Effect.matchEffect(decodeCompressed(encoding, body), { onFailure: rejectBody, onSuccess: receiveUpdate })
+  }
+
+  return { receive, rejectBody }
+})

@@ -1,0 +1,43 @@
+import * as Fingerprint from "../../../model/Fingerprint.ts"
+import type { TimerChange, TimerSetting } from "../../HandlingStore.ts"
+import type { ChatId } from "../../../model/Recipient.ts"
+import { encode, type TimerUpdate } from "../../../model/Update.ts"
+import type { UserId } from "../../../model/User.ts"
+import { stringify } from "../../../base/internal/json.ts"
+
+/** The scope of the values and the timers of a user. */
+export const userScope = (user_id: UserId): string => `user:${user_id}`
+
+/** The chat and the user that a timer belongs to. At least one of them is defined. */
+export interface Target {
+  readonly chat_id?: ChatId | undefined
+  readonly user_id?: UserId | undefined
+}
+
+/** Returns the fields of a target that are defined. */
+export const toTarget = ({ chat_id, user_id }: Target): { readonly chat_id?: ChatId; readonly user_id?: UserId } => ({
+  ...(chat_id === undefined ? {} : { chat_id }),
+  ...(user_id === undefined ? {} : { user_id })
+})
+
+/** Returns what distinguishes a timer from those of the same name: what it belongs to, and the key that the bot gave it. */
+export const toKey = ({ chat_id, user_id }: Target, key: string | undefined): string => {
+  const target = chat_id === undefined ? `user:${user_id}` : `chat:${chat_id}`
+  return key === undefined ? target : `${target}/${key}`
+}
+
+/** Returns the key that the bot gave to a timer, if it gave one. */
+export const fromKey = (target: Target, key: string): string | undefined => {
+  const prefix = `${toKey(target, undefined)}/`
+  return key.startsWith(prefix) ? key.slice(prefix.length) : undefined
+}
+
+/** Returns to whom a timer belongs: the user of its update. */
+const userOf = ({ user_id }: Target): string | undefined => (user_id === undefined ? undefined : userScope(user_id))
+
+/** Returns the change that sets a timer. */
+export const toChange = (update: TimerUpdate, due: TimerSetting["due"], partitionKey: string): TimerChange => ({
+  name: update.name,
+  key: update.key,
+  set: { due, partitionKey, fingerprint: Fingerprint.of(update), text: stringify(encode(update)), user: userOf(update) }
+})

@@ -1,0 +1,52 @@
+import * as Cron from "effect/Cron"
+import * as DateTime from "effect/DateTime"
+import * as Result from "effect/Result"
+import type { TimerChange } from "../../HandlingStore.ts"
+import type { TimerUpdate } from "../../../model/Update.ts"
+import { toChange } from "./change.ts"
+
+export type Recurrence = NonNullable<TimerUpdate["recurrence"]>
+
+/** An occurrence that is handled later than this counts as missed, in milliseconds. */
+const missedAfter = 60_000
+
+const problemOf = ({ cron, timeZone }: Recurrence, message: string): string =>
+  DateTime.zoneMakeNamed(timeZone)._tag === "None"
+    ? `the time zone ${JSON.stringify(timeZone)} is unknown; use a name such as "Europe/Berlin"`
+    : `the cron expression ${JSON.stringify(cron)} is not valid: ${message}; it needs the fields "minute hour day-of-month ` +
+      'month day-of-week", for example "0 9 * * 1-5"'
+
+/** An expression for every hour includes the hour that is repeated in autumn. One for certain hours is due in the first of both. */
+const parse = ({ cron, timeZone }: Recurrence) =>
+  Result.flatMap(Cron.parse(cron, timeZone), (parsed) =>
+    parsed.hours.size % 24 === 0 ? Cron.parse(cron, timeZone, { onDstOverlap: "both" }) : Result.succeed(parsed)
+  )
+
+/** Returns the time of the next occurrence after a time, in Unix milliseconds, or why there is none. */
+export const nextAfter = (recurrence: Recurrence, time: number): Result.Result<number, string> =>
+  Result.flatMap(
+    Result.mapError(parse(recurrence), ({ message }) => problemOf(recurrence, message)),
+    (parsed) =>
+      Result.try({
+        try: () => Cron.next(parsed, time).getTime(),
+        catch: () => `the cron expression ${JSON.stringify(recurrence.cron)} matches no time in the coming years`
+      })
+  )
+
+/** Whether an occurrence is left out, because it was missed. */
+export const isLeftOut = ({ recurrence, timestamp }: TimerUpdate, now: number): boolean =>
+  recurrence?.missed === "none" && now - timestamp > missedAfter
+
+/**
+ * Returns the change that ends the handling of an occurrence of a timer. If the timer recurs, it sets the next one. With
+ * `missed: "all"`, the next occurrence can be in the past, so that it is due at once.
+ */
+export const ending = (update: TimerUpdate, occurrence: string, partitionKey: string, now: number): TimerChange => {
+  const { key, name, recurrence, timestamp } = update
+  const last = { name, key, occurrence, set: undefined }
+  if (recurrence === undefined) return last
+  const at = nextAfter(recurrence, recurrence.missed === "all" ? timestamp : Math.max(now, timestamp))
+  // The expression was checked when the timer was set, so there is no other occurrence.
+  if (Result.isFailure(at)) return last
+  return { ...toChange({ ...update, timestamp: at.success }, { at: at.success }, partitionKey), occurrence }
+}

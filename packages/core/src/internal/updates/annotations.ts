@@ -1,8 +1,0 @@
-import { defaultPartitionKey } from "../../QueuedUpdate.ts"
-import type { Update } from "../../Update.ts"
-
-/** What logs and spans say about an update. */
-export const annotationsOf = (update: Update) => ({
-  update_type: update.update_type,
-  chat: defaultPartitionKey(update)
-})

@@ -1,0 +1,676 @@
+/**
+ * Messages that change while people read them: answers that grow while a model writes them, progress, and dashboards.
+ *
+ * A live message is edited as often as the limits of the platform allow. At most one edit of it waits, and shows the newest content
+ * when it gets its permit. Replies of other chats are sent before such edits.
+ *
+ * API: POST /messages; PUT /messages; Limits.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as Answers from "../endpoints/Answers.ts"
+import * as ApiError from "../client/ApiError.ts"
+import type { AttachmentRequest } from "../model/AttachmentRequest.ts"
+import { BotApi } from "../client/BotApi.ts"
+import type * as Endpoint from "../client/Endpoint.ts"
+import * as Handler from "../inbox/Handler.ts"
+import type { Inbox } from "../inbox/Inbox.ts"
+import * as dashboards from "./internal/liveMessage/dashboard.ts"
+import { messageIdOf, notificationOf, runningOf, stopPayload } from "./internal/liveMessage/presses.ts"
+import { render } from "./internal/liveMessage/progressText.ts"
+import * as contents from "./internal/liveMessage/content.ts"
+import { run, type Spec } from "./internal/liveMessage/run.ts"
+import * as targets from "./internal/liveMessage/target.ts"
+import { replaced } from "./internal/liveMessage/view.ts"
+import { postOf } from "../model/internal/postOf.ts"
+import type * as Journal from "../inbox/Journal.ts"
+import * as Keyboard from "../model/Keyboard.ts"
+import type * as Comments from "../endpoints/Comments.ts"
+import * as Messages from "../endpoints/Messages.ts"
+import type { NewMessageLink } from "../model/NewMessage.ts"
+import type * as PermanentError from "../base/PermanentError.ts"
+import type { ChatId, MessageId } from "../model/Recipient.ts"
+import type { StoreError } from "../base/StoreError.ts"
+import * as Text from "../model/Text.ts"
+import * as Update from "../model/Update.ts"
+
+/**
+ * The updates that {@link reply} answers.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ReplyUpdate = Update.KnownUpdate | Update.TimerUpdate
+
+/**
+ * The updates whose answer is a message: all but those about comments.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type MessageUpdate = Exclude<ReplyUpdate, Messages.CommentUpdate>
+
+/**
+ * The text of {@link reply} and {@link send}: a stream, or a function that returns one which continues after what was said.
+ *
+ * `said` is `""` in the first attempt of a handler. If the handler failed, or its process ended, while the stream ran, `said` is
+ * the text until then, up to the last complete word. The text is then `said` and what the stream of the function emits.
+ *
+ * A stream without a function begins again in that case: see {@link reply}.
+ *
+ * **Example** (A model that completes what it has begun)
+ *
+ * ```ts
+ * import { LiveMessage, Updates } from "@colloquy/core"
+ * import type { Stream } from "effect"
+ *
+ * declare const complete: (question: string, beginning: string) => Stream.Stream<string, Error>
+ *
+ * const chat = Updates.on("message_created", (update) =>
+ *   LiveMessage.reply(update, (said) => complete(update.message?.body?.text ?? "", said))
+ * )
+ * ```
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Source<E, R> = Stream.Stream<string, E, R> | ((said: string) => Stream.Stream<string, E, R>)
+
+/**
+ * How a live message ended.
+ *
+ * - `completed`: all of its text was shown.
+ * - `stopped`: a stop button was pressed, or `isStop` returned `true`.
+ * - `replaced`: the user sent the next message, and `onNextMessage` is `replace`.
+ * - `removed`: a user removed the message, or stopped the dialog.
+ * - `dropped`: nothing was sent, because an earlier live message ran when the update arrived, and `onNextMessage` is `drop`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Outcome = "completed" | "stopped" | "replaced" | "removed" | "dropped"
+
+/**
+ * What became of a live message.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Result {
+  /** How it ended. */
+  readonly outcome: Outcome
+  /** All text that the stream emitted. */
+  readonly text: string
+  /** The ids of the messages, in order. A text of more than 4000 characters has several. */
+  readonly messages: ReadonlyArray<MessageId>
+}
+
+/**
+ * The errors of a live message, besides those of its stream. `StoreError` occurs only with `onNextMessage: "drop"`, `Uncertain`
+ * only with the policy `skip` of the journal, and `CommentsTimeoutExceeded` only for a comment.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type Error =
+  | Endpoint.Errors<typeof Messages.send>
+  | Endpoint.Errors<typeof Messages.edit>
+  | Endpoint.Errors<typeof Comments.edit>
+  | Journal.Uncertain
+  | StoreError
+
+/**
+ * What a message has at its end.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface AtEnd {
+  /** The keyboard. Default: none, the keyboard that was shown before is removed. */
+  readonly keyboard?: Keyboard.Keyboard | undefined
+  /**
+   * Attachments of the last message, such as an image that was made meanwhile. They are added after the text, which does not
+   * wait for the platform to process them. Default: none.
+   */
+  readonly attachments?: ReadonlyArray<AttachmentRequest> | undefined
+  /** A paragraph that is added to the text. A string is plain text. Default: none. */
+  readonly notice?: Text.Input | undefined
+}
+
+/**
+ * Options of all live messages.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface CommonOptions {
+  /** The keyboard while it runs, such as one with a {@link stopButton}. Default: none. */
+  readonly keyboard?: Keyboard.Keyboard | undefined
+  /** What the message has at its end, or a function of how it ended. Default: nothing. */
+  readonly atEnd?: AtEnd | ((ended: { readonly outcome: Outcome; readonly text: string }) => AtEnd) | undefined
+  /** Whether an arrived update stops it, in addition to presses of its stop button. Default: none does. */
+  readonly isStop?: ((update: Update.Update) => boolean) | undefined
+  /**
+   * Minimum time between two edits of the message. The rate limiter may make it longer. Default: half a second, which is what
+   * the platform allows in a chat.
+   */
+  readonly interval?: Duration.Input | undefined
+  /** Whether the chat shows that the bot is typing until the first text is there. Default: `true`. */
+  readonly typing?: boolean | undefined
+  /** A message to quote. Default: none. */
+  readonly link?: NewMessageLink | undefined
+  /** Whether members receive a push notification. Default: `true`. */
+  readonly notify?: boolean | undefined
+  /** Whether links are shown without a preview. Default: `false`. */
+  readonly disable_link_preview?: boolean | undefined
+  /**
+   * The name under which the journal records it. Give each of several concurrent live messages of a handler a name of its own.
+   * Default: `"LiveMessage"`.
+   */
+  readonly name?: string | undefined
+}
+
+/**
+ * Options of {@link reply} and {@link send}. `E` is the error of the stream.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface Options<in E = unknown> extends CommonOptions {
+  /** How the text is read: markdown, as models write it, or plain text. Default: `markdown`. */
+  readonly format?: "markdown" | "plain" | undefined
+  /**
+   * What happens to the next messages of the user that arrive while it runs:
+   *
+   * - `queue`: they are handled after it.
+   * - `replace`: it ends with what is there, and the next message is handled.
+   * - `drop`: they are not answered. A live message in their handler, with the same option, ends at once with `dropped`.
+   *
+   * Default: `queue`.
+   */
+  readonly onNextMessage?: "queue" | "replace" | "drop" | undefined
+  /**
+   * What is added to the text that is there if the stream fails. A string is plain text. Without a result, nothing is added.
+   * The effect fails with the error in any case. Default: "The answer could not be completed.", in italics.
+   */
+  readonly onFailure?: ((error: E) => Text.Input | undefined) | undefined
+}
+
+/**
+ * Options of {@link reply} for an update about a comment. Comments have no buttons, no attachments and no links: the address of
+ * a link is shown behind its text.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface CommentOptions<in E = unknown> extends Pick<
+  Options<E>,
+  "format" | "onNextMessage" | "onFailure" | "isStop" | "interval" | "disable_link_preview" | "name"
+> {
+  /** What is added to the text at its end, or a function of how it ended. Default: nothing. */
+  readonly atEnd?:
+    | Pick<AtEnd, "notice">
+    | ((ended: { readonly outcome: Outcome; readonly text: string }) => Pick<AtEnd, "notice">)
+    | undefined
+  /** The comment to reply to. Default: none. */
+  readonly link?: { readonly type: "reply"; readonly mid: MessageId } | undefined
+}
+
+/**
+ * The options of {@link reply} for an update: {@link CommentOptions} if it can be about a comment.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export type ReplyOptions<U extends ReplyUpdate, E> = [Extract<U, Messages.CommentUpdate>] extends [never]
+  ? Options<E>
+  : CommentOptions<E>
+
+const defaults = { interval: "500 millis", name: "LiveMessage" } as const
+
+const failureNotice = Text.italic("The answer could not be completed.")
+
+type Recipient = ReplyUpdate | Messages.To
+
+const isUpdate = (to: Recipient): to is ReplyUpdate => "update_type" in to
+
+/** The platform sends some comments as messages, with the id of their post. */
+const isComment = (to: Recipient): boolean =>
+  isUpdate(to) && (to.update_type.startsWith("comment_") || postOf(to) !== undefined)
+
+const toText = (input: Text.Input | undefined): Text.Text | undefined =>
+  input === undefined ? undefined : Text.concat(input)
+
+type SendError = Messages.NoChat | Endpoint.Errors<typeof Messages.send>
+
+const toTarget = (to: Recipient, options: CommonOptions): targets.Target<SendError> => {
+  if (!isUpdate(to)) return targets.messages(options, (body) => Messages.send({ ...to, ...body }))
+  const post = postOf(to)
+  const reply = (body: Messages.ReplyContent<MessageUpdate>) => Messages.reply(to as MessageUpdate, body)
+  return post === undefined ? targets.messages(options, reply) : targets.comments(post, options, reply)
+}
+
+const common = (to: Recipient, options: CommonOptions) =>
+  ({
+    update: isUpdate(to) ? to : undefined,
+    chat_id: isUpdate(to) ? Update.chatOf(to) : to.chat_id,
+    target: toTarget(to, options),
+    name: options.name ?? defaults.name,
+    keyboard: options.keyboard,
+    interval: Duration.toMillis(options.interval ?? defaults.interval),
+    isTyping: (options.typing ?? true) && !isComment(to),
+    isStop: options.isStop ?? (() => false),
+    stopsWhenRemoved: true,
+    onNextMessage: "queue",
+    isRecorded: false,
+    onFailure: () => undefined,
+    atEnd: (ended) => {
+      const {
+        attachments = [],
+        keyboard,
+        notice
+      } = typeof options.atEnd === "function" ? options.atEnd(ended) : (options.atEnd ?? {})
+      return { attachments, keyboard, notice: toText(notice) }
+    }
+  }) satisfies Partial<Spec<never, never, SendError>>
+
+const grow = <E, R>(to: Recipient, source: contents.Source<E, R>, options: Options<E>) => {
+  const { format = "markdown", onFailure, onNextMessage = "queue" } = options
+  return run<E, R, SendError>({
+    ...common(to, options),
+    onNextMessage,
+    isRecorded: true,
+    content: contents.growingText(isComment(to) && format === "markdown" ? "comment" : format, source),
+    onFailure: (error) =>
+      onFailure === undefined || Option.isNone(error) ? failureNotice : toText(onFailure(error.value))
+  })
+}
+
+const toSource = <E, R>(source: Source<E, R>): contents.Source<E, R> =>
+  typeof source === "function"
+    ? { goesOn: true, after: ({ text }) => source(text) }
+    : { goesOn: false, after: () => source }
+
+/**
+ * Answers an update with a text that grows while a stream emits its parts, and returns when all of it is shown.
+ *
+ * - The message is sent when the first words are there. Until then, the chat shows that the bot is typing.
+ * - It is sent and edited when the rate limiter permits it, at most twice a second, with the priority `normal`. The final text
+ *   is sent with the priority `reply`.
+ * - Markdown that is open is closed for each edit. Everything is sent as HTML.
+ * - A text of more than 4000 characters continues in another message. It is cut at the end of a paragraph, a line or a sentence,
+ *   from 2400 characters on, and inside a block of code or other formatting only if that alone is longer.
+ * - A press of its {@link stopButton}, the next message of the user, and the removal of the message take effect at once,
+ *   although the updates of a chat are handled in order: within half a second if another process receives them.
+ * - If the stream fails, what is there stays, with the notice of `onFailure`, and the effect fails with the error. The next
+ *   attempt of the handler edits the same message.
+ * - The journal records the text while it grows, at most once a second. If the handler is tried again, also after its
+ *   process was killed, a {@link Source} that is a function continues after what was said. A stream runs again from its
+ *   beginning; the message stays as it is until the stream says something else, or more.
+ * - When the stream has ended, its text is recorded, and it does not run again.
+ * - If the effect is interrupted, the text that is there is shown in the background.
+ *
+ * The answer to an update about a comment consists of comments, which have no buttons and no attachments: see
+ * {@link CommentOptions}.
+ *
+ * The `timeout` of `Updates.run`, 1 minute by default, includes the time that the stream takes: increase it for a slow model.
+ *
+ * Fails with the error of the stream, with {@link Error}, and as `Messages.reply` does.
+ *
+ * **Example** (Stream an answer, with a button that stops it)
+ *
+ * ```ts
+ * import { Handler, Keyboard, LiveMessage, Updates } from "@colloquy/core"
+ * import { Stream } from "effect"
+ *
+ * declare const answer: (question: string) => Stream.Stream<string, Error>
+ *
+ * const chat = Handler.on("message_created", (update) =>
+ *   LiveMessage.reply(update, answer(update.message?.body?.text ?? ""), {
+ *     keyboard: Keyboard.make([LiveMessage.stopButton("Stop")])
+ *   })
+ * )
+ *
+ * const bot = Updates.run(Handler.first(LiveMessage.onStop, chat), { timeout: "10 minutes" })
+ * ```
+ *
+ * API: POST /messages; PUT /messages; POST /messages/{messageId}/comments; PUT /messages/{messageId}/comments.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const reply = <U extends ReplyUpdate, E, R>(
+  update: U,
+  text: Source<E, R>,
+  options: ReplyOptions<U, E> = {} as ReplyOptions<U, E>
+): Effect.Effect<Result, E | Error | Messages.NoChat, R | BotApi> => grow(update, toSource(text), options)
+
+/** @internal Answers an update as {@link reply} does, from a source that keeps notes beside the text. */
+export const replyFrom = <E, R>(
+  update: ReplyUpdate,
+  source: contents.Source<E, R>,
+  options: Options<E>
+): Effect.Effect<Result, E | Error | Messages.NoChat, R | BotApi> => grow(update, source, options)
+
+/**
+ * Sends a text that grows to a chat or a user, as {@link reply} does. It can be used outside of handlers. There, it is stopped
+ * by presses of its {@link stopButton} that {@link onStop} handles, and by the removal of the message when it is next edited;
+ * nothing is recorded, and `onNextMessage` has no effect.
+ *
+ * Fails with the error of the stream, and with {@link Error}.
+ *
+ * **Example** (A report for an administrator)
+ *
+ * ```ts
+ * import { type Chat, LiveMessage } from "@colloquy/core"
+ * import type { Stream } from "effect"
+ *
+ * const report = (chat_id: Chat.ChatId, lines: Stream.Stream<string>) => LiveMessage.send({ chat_id }, lines)
+ * ```
+ *
+ * API: POST /messages; PUT /messages.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const send = <E, R>(
+  to: Messages.To,
+  text: Source<E, R>,
+  options: Options<E> = {}
+): Effect.Effect<Result, E | Error, R | BotApi> =>
+  Effect.catchIf(grow(to, toSource(text), options), isNoChat, Effect.die) as Effect.Effect<
+    Result,
+    E | Error,
+    R | BotApi
+  >
+
+const isNoChat = (error: unknown): error is Messages.NoChat => error instanceof Messages.NoChat
+
+/**
+ * Shows contents that replace each other in one message: the latest one that the limits allow, and always the last one. What is
+ * longer than a message is cut off. Otherwise it is as {@link reply}; the stream is not recorded.
+ *
+ * Fails with the error of the stream, with {@link Error}, and with `Messages.NoChat` if the platform left out the chat.
+ *
+ * **Example** (A countdown)
+ *
+ * ```ts
+ * import { Handler, LiveMessage, Text } from "@colloquy/core"
+ * import { Schedule, Stream } from "effect"
+ *
+ * const seconds = Stream.range(0, 9).pipe(Stream.schedule(Schedule.spaced("1 second")))
+ *
+ * const countdown = Handler.on("bot_started", (update) =>
+ *   LiveMessage.show(update, Stream.map(seconds, (second) => Text.bold(`${10 - second}`)))
+ * )
+ * ```
+ *
+ * API: POST /messages; PUT /messages.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const show = <E, R>(
+  to: MessageUpdate | Messages.To,
+  content: Stream.Stream<Text.Input, E, R>,
+  options: CommonOptions = {}
+): Effect.Effect<Result, E | Error | Messages.NoChat, R | BotApi> =>
+  Effect.suspend(() => {
+    const view = replaced(undefined)
+    return run<E, R, SendError>({
+      ...common(to, options),
+      content: () =>
+        contents.replacedContent(view, (notify) =>
+          Stream.runForEach(content, (next) =>
+            Effect.sync(() => {
+              view.set(Text.concat(next))
+              notify()
+            })
+          )
+        )
+    })
+  })
+
+/**
+ * How far some work is.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Progress {
+  /** How much is done. */
+  readonly done: number
+  /** How much there is to do. With it, a bar and the percentage are shown, without it `done`. */
+  readonly total?: number | undefined
+  /** A line above. Default: none. */
+  readonly label?: string | undefined
+}
+
+/**
+ * Options of {@link progress}.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface ProgressOptions extends CommonOptions {
+  /** What is shown before the first report. Default: nothing is sent before it. */
+  readonly initial?: Progress | undefined
+  /** What is shown for a progress. Default: its label, and a bar with the percentage or the count. */
+  readonly render?: ((progress: Progress) => Text.Input) | undefined
+}
+
+/**
+ * The work of {@link progress} was stopped by its stop button. `Updates.run` does not retry the handler.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ProgressStopped extends Data.TaggedError("ProgressStopped") implements PermanentError.PermanentError {
+  /** The user has stopped it, so `Updates.run` does not retry it. */
+  readonly "~@colloquy/core/PermanentError" = true
+
+  override get message() {
+    return "The work was stopped by the button of its message."
+  }
+}
+
+/**
+ * Runs work, and shows its progress in a message: as often as the limits allow, and always the last one. `report` only stores
+ * the progress in memory, so it can be called often. If the user removes the message, the work continues.
+ *
+ * Returns the result of the work. Fails with its error, with {@link ProgressStopped} if a {@link stopButton} was pressed, with
+ * {@link Error}, and with `Messages.NoChat` if the platform left out the chat.
+ *
+ * **Example** (The progress of an import)
+ *
+ * ```ts
+ * import { Handler, LiveMessage } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * declare const items: ReadonlyArray<string>
+ * declare const store: (item: string) => Effect.Effect<void>
+ *
+ * const copy = Handler.on("bot_started", (update) =>
+ *   LiveMessage.progress(update, { atEnd: { notice: "Done" } }, (report) =>
+ *     Effect.forEach(items, (item, index) =>
+ *       Effect.andThen(store(item), report({ done: index + 1, total: items.length, label: "Copying" }))
+ *     )
+ *   )
+ * )
+ * ```
+ *
+ * API: POST /messages; PUT /messages.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const progress = <A, E, R>(
+  to: MessageUpdate | Messages.To,
+  options: ProgressOptions,
+  work: (report: (progress: Progress) => Effect.Effect<void>) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | ProgressStopped | Error | Messages.NoChat, R | BotApi> =>
+  Effect.suspend(() => {
+    const toContent = options.render ?? render
+    const view = replaced(undefined)
+    let result: Option.Option<A> = Option.none()
+    const source = (notify: () => void) => {
+      const report = (progress: Progress) =>
+        Effect.sync(() => {
+          view.set(Text.concat(toContent(progress)))
+          notify()
+        })
+      const begun = options.initial === undefined ? Effect.void : report(options.initial)
+      return Effect.map(
+        Effect.andThen(
+          begun,
+          Effect.suspend(() => work(report))
+        ),
+        (value) => void (result = Option.some(value))
+      )
+    }
+    const shown = run<E, R, SendError>({
+      ...common(to, options),
+      stopsWhenRemoved: false,
+      content: () => contents.replacedContent(view, source)
+    })
+    return Effect.flatMap(shown, () =>
+      Option.isSome(result) ? Effect.succeed(result.value) : Effect.fail(new ProgressStopped())
+    )
+  })
+
+/**
+ * What a {@link dashboard} shows: a text, or a text with a keyboard. A string is plain text.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type DashboardContent =
+  | Text.Input
+  | { readonly text: Text.Input; readonly keyboard?: Keyboard.Keyboard | undefined }
+
+/**
+ * The errors of a {@link dashboard}.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type DashboardError = Endpoint.Errors<typeof Messages.send> | Endpoint.Errors<typeof Messages.edit> | StoreError
+
+/**
+ * A message of a chat that is edited for days.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Dashboard {
+  /** The name. */
+  readonly name: string
+  /**
+   * Shows content in the dashboard of a chat, and returns the id of its message. The same content again costs no request. Of
+   * several edits that wait, the newest replaces the others.
+   */
+  readonly show: (
+    chat_id: ChatId,
+    content: DashboardContent
+  ) => Effect.Effect<MessageId, DashboardError, BotApi | Inbox>
+}
+
+/**
+ * Creates a dashboard: a message that each chat has one of, and that is edited whenever something changes, also after
+ * restarts. The id of the message is kept in the state of the chat.
+ *
+ * If the message was removed, or the platform does not allow to edit it any more, a new one is sent; in the second case, the
+ * old one is removed. Content that is longer than a message is cut off. The name must be unique among the dashboards of a bot.
+ *
+ * Errors of `show`: those of `Messages.send` and `Messages.edit`, and `StoreError`.
+ *
+ * **Example** (Sales, updated by a timer)
+ *
+ * ```ts
+ * import { Handler, LiveMessage, Text, Timer } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * declare const sales: Effect.Effect<number>
+ *
+ * const Board = LiveMessage.dashboard("sales")
+ * const Refresh = Timer.make("refresh")
+ *
+ * const bot = Handler.first(
+ *   Handler.on("bot_added", () => Refresh.cron("* * * * *", undefined)),
+ *   Refresh.on((_, { chat_id }) =>
+ *     chat_id === undefined
+ *       ? undefined
+ *       : Effect.flatMap(sales, (count) => Board.show(chat_id, Text.t`Sales today: ${Text.bold(`${count}`)}`))
+ *   )
+ * )
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const dashboard = (name: string): Dashboard => {
+  const showIn = dashboards.make(name)
+  return {
+    name,
+    show: (chat_id, content) =>
+      showIn(chat_id, typeof content === "object" && !Text.isText(content) ? content : { text: content })
+  }
+}
+
+/**
+ * Creates a button that stops the live message which has it. `notification` answers the press, and is shown to the user who
+ * pressed it. Default of `notification`: `"Stopped"`.
+ *
+ * Presses are answered by the live message while it runs, and by {@link onStop} later.
+ *
+ * @category buttons
+ * @since 0.1.0
+ */
+export const stopButton = (
+  text: string,
+  options?: {
+    /** The answer to the press. Default: `"Stopped"`. */
+    readonly notification?: string | undefined
+  }
+): Keyboard.Button => Keyboard.callback(text, stopPayload(options?.notification ?? "Stopped"))
+
+/**
+ * Handles presses of stop buttons: put it before the other handlers. It stops live messages that run outside of handlers in
+ * this process, and answers presses that came too late. A live message in a handler does not wait for it.
+ *
+ * **Example** (A bot with live messages)
+ *
+ * ```ts
+ * import { Handler, LiveMessage, Updates } from "@colloquy/core"
+ *
+ * declare const chat: Handler.Handler
+ *
+ * const bot = Updates.run(Handler.first(LiveMessage.onStop, chat))
+ * ```
+ *
+ * @category handlers
+ * @since 0.1.0
+ */
+export const onStop: Handler.Handler<Endpoint.Errors<typeof Answers.send>, BotApi> = Handler.on(
+  "message_callback",
+  (update) => {
+    const notification = notificationOf(update)
+    if (notification === undefined) return undefined
+    return BotApi.use((bot) => {
+      const running = runningOf(bot)
+      const mid = messageIdOf(update)
+      if (mid !== undefined) running.stops.get(mid)?.()
+      if (running.isAnswered(update.callback.callback_id)) return Effect.void
+      return Effect.catchIf(
+        Answers.answer(update, notification),
+        (error): error is ApiError.MethodNotAllowed => error instanceof ApiError.MethodNotAllowed,
+        () => Effect.void
+      )
+    })
+  }
+)

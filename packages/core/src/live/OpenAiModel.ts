@@ -1,0 +1,80 @@
+/**
+ * A language model behind an API that is compatible with the chat completions of OpenAI, for `Assistant`.
+ *
+ * Import it by its path, `@colloquy/core/live/OpenAiModel`. The packages of Effect for providers of models do more, such as images and
+ * reasoning; any `LanguageModel` of `effect/ai` can be used instead.
+ *
+ * @since 0.1.0
+ */
+import * as LanguageModel from "effect/ai/LanguageModel"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import { make } from "./internal/assistant/openAi.ts"
+
+/**
+ * Options of {@link layer}.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface Options {
+  /** The base URL of the API, which ends with its version: `https://model.example/v1`. */
+  readonly baseUrl: string
+  /** The name of the model. */
+  readonly model: string
+  /** The key of the API. Default: none, for a model on the same machine. */
+  readonly apiKey?: Redacted.Redacted | undefined
+}
+
+/**
+ * Provides the model. It sends texts, calls of functions and their results, and streams the answer. A request that the API
+ * refuses, or an answer that cannot be read, is an `AiError`.
+ *
+ * **Example** (A model on the same machine)
+ *
+ * ```ts
+ * import * as OpenAiModel from "@colloquy/core/live/OpenAiModel"
+ * import { Layer } from "effect"
+ * import { FetchHttpClient } from "effect/http"
+ *
+ * const model = OpenAiModel.layer({ baseUrl: "http://127.0.0.1:11434/v1", model: "small" }).pipe(
+ *   Layer.provide(FetchHttpClient.layer)
+ * )
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (options: Options): Layer.Layer<LanguageModel.LanguageModel, never, HttpClient.HttpClient> =>
+  Layer.effect(LanguageModel.LanguageModel, make(options))
+
+/**
+ * The settings that {@link layerConfig} reads by default.
+ *
+ * - `baseUrl`: `MODEL_URL`. Required.
+ * - `model`: `MODEL_NAME`. Required.
+ * - `apiKey`: `MODEL_KEY`. Default: none.
+ *
+ * @category settings
+ * @since 0.1.0
+ */
+export const settings = {
+  baseUrl: Config.NonEmptyString("MODEL_URL"),
+  model: Config.NonEmptyString("MODEL_NAME"),
+  apiKey: Config.map(Config.option(Config.Redacted("MODEL_KEY")), Option.getOrUndefined)
+}
+
+/**
+ * {@link layer} with options from `Config`. Default: {@link settings}.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Config.Wrap<Options> = settings
+): Layer.Layer<LanguageModel.LanguageModel, Config.ConfigError, HttpClient.HttpClient> =>
+  Layer.unwrap(Effect.map(Config.unwrap<Options>(options), layer))

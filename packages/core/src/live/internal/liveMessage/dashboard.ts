@@ -1,0 +1,116 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Semaphore from "effect/Semaphore"
+import * as Journal from "../../../inbox/Journal.ts"
+import type { Keyboard } from "../../../model/Keyboard.ts"
+import * as Messages from "../../../endpoints/Messages.ts"
+import type { NewMessageBody } from "../../../model/NewMessage.ts"
+import * as RateLimiter from "../../../client/RateLimiter.ts"
+import { type ChatId, MessageId } from "../../../model/Recipient.ts"
+import * as State from "../../../bot/State.ts"
+import type { StoreError } from "../../../base/StoreError.ts"
+import * as Text from "../../../model/Text.ts"
+import { CurrentRefresh } from "../../../client/internal/refresh.ts"
+import { HasUniqueName } from "../../../client/internal/journal/current.ts"
+
+const Shown = Schema.NullOr(Schema.Struct({ message_id: MessageId, content: Schema.String }))
+
+const makeState = (name: string) =>
+  State.make(`colloquy_dashboard:${name}`, Shown, { of: "chat", initial: () => null, onStale: "initial" })
+
+type StateError = State.StaleState | State.InvalidState | StoreError
+
+// The state has no migrations, and an id of a message is a valid value.
+const onlyStoreErrors = <A, E, R>(effect: Effect.Effect<A, E | StateError, R>) =>
+  Effect.catchIf(
+    effect,
+    (error): error is Extract<E | StateError, State.StaleState | State.InvalidState> =>
+      error instanceof State.StaleState || error instanceof State.InvalidState,
+    Effect.die
+  ) as Effect.Effect<A, Exclude<E, State.StaleState | State.InvalidState> | StoreError, R>
+
+/** Runs one effect of a chat at a time. */
+const makeLock = () => {
+  const locks = new Map<ChatId, { readonly semaphore: Semaphore.Semaphore; users: number }>()
+  return <A, E, R>(chat_id: ChatId, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.suspend(() => {
+      const lock = locks.get(chat_id) ?? { semaphore: Semaphore.makeUnsafe(1), users: 0 }
+      locks.set(chat_id, lock)
+      lock.users++
+      return Effect.ensuring(
+        lock.semaphore.withPermit(effect),
+        Effect.sync(() => void (--lock.users === 0 && locks.delete(chat_id)))
+      )
+    })
+}
+
+const withoutId = new Error("The platform has sent a message without its id.")
+
+interface Content {
+  readonly text: Text.Input
+  readonly keyboard?: Keyboard | undefined
+}
+
+/** Edits the message of a dashboard. Returns whether there is one that shows the content, or newer content. */
+const edit = Effect.fnUntraced(function* (message_id: MessageId, body: NewMessageBody) {
+  const result = yield* Messages.edit({ message_id, ...body }).pipe(
+    RateLimiter.withSlot(`LiveMessage ${message_id}`),
+    Effect.as("edited" as const),
+    Effect.catchTags({
+      NotFound: () => Effect.succeed("gone" as const),
+      OperationRejected: () => Effect.succeed("refused" as const),
+      RateLimited: (error) => (error.isReplaced === true ? Effect.succeed("replaced" as const) : Effect.fail(error))
+    })
+  )
+  if (result === "refused") yield* Effect.ignore(Messages.remove({ message_id }))
+  return result
+})
+
+/** Creates the operation that shows content in the message of a chat, and sends a message if none can be edited. */
+export const make = (name: string) => {
+  const state = makeState(name)
+  const withLock = makeLock()
+  return Effect.fnUntraced(function* (chat_id: ChatId, { keyboard, text }: Content) {
+    const shown = state.at({ chat_id })
+    const body = {
+      ...Text.message(Text.split(Text.concat(text))[0] ?? Text.empty),
+      attachments: keyboard === undefined ? [] : [keyboard]
+    }
+    const content = JSON.stringify(body)
+    for (;;) {
+      const before = yield* onlyStoreErrors(shown.get)
+      if (before !== null) {
+        const { message_id } = before
+        if (before.content === content) return message_id
+        const result = yield* edit(message_id, body)
+        if (result === "replaced") return message_id
+        if (result === "edited") {
+          yield* onlyStoreErrors(shown.set({ message_id, content }))
+          return message_id
+        }
+      }
+      // Of several calls that find no message, the first sends one, and the others edit the message.
+      const sending = Effect.gen(function* () {
+        const now = yield* onlyStoreErrors(shown.get)
+        if (now?.message_id !== before?.message_id) return undefined
+        // A message of an earlier attempt may have other content.
+        let isSent = false
+        const send = Effect.provideService(Messages.send({ chat_id, ...body }), CurrentRefresh, {
+          endpoint: Messages.send.endpoint,
+          read: (request) => {
+            isSent = true
+            return request
+          }
+        })
+        const named = Journal.named(send, `${name} after ${before?.message_id ?? ""}`)
+        const message = yield* Effect.provideService(named, HasUniqueName, true)
+        const message_id = message.body?.mid
+        if (message_id === undefined) return yield* Effect.die(withoutId)
+        yield* onlyStoreErrors(shown.set({ message_id, content: isSent ? content : "" }))
+        return isSent ? message_id : undefined
+      })
+      const sent = yield* withLock(chat_id, sending)
+      if (sent !== undefined) return sent
+    }
+  })
+}

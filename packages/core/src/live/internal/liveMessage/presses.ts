@@ -1,0 +1,45 @@
+import type { BotApi } from "../../../client/BotApi.ts"
+import type { MessageId } from "../../../model/Recipient.ts"
+import { messageOf, type Of } from "../../../model/Update.ts"
+
+const prefix = "colloquy:stop:"
+
+export const stopPayload = (notification: string): string => prefix + notification
+
+/** Returns the notification that answers a press of a stop button, or `undefined` for another press. */
+export const notificationOf = ({ callback }: Of<"message_callback">): string | undefined =>
+  callback.payload?.startsWith(prefix) === true ? callback.payload.slice(prefix.length) : undefined
+
+export const messageIdOf = (update: Of<"message_callback">): MessageId | undefined => messageOf(update)?.body?.mid
+
+const maxAnswered = 1000
+
+/** The live messages of a bot that run in this process. */
+export interface Running {
+  /** Stops the one of a message. */
+  readonly stops: Map<MessageId, () => void>
+  readonly isAnswered: (callback_id: string) => boolean
+  readonly setAnswered: (callback_id: string) => void
+}
+
+const makeRunning = (): Running => {
+  const answered = new Set<string>()
+  return {
+    stops: new Map(),
+    isAnswered: (callback_id) => answered.has(callback_id),
+    setAnswered: (callback_id) => {
+      answered.add(callback_id)
+      if (answered.size > maxAnswered) answered.delete(answered.values().next().value!)
+    }
+  }
+}
+
+const byBot = new WeakMap<BotApi["Service"], Running>()
+
+export const runningOf = (bot: BotApi["Service"]): Running => {
+  const found = byBot.get(bot)
+  if (found !== undefined) return found
+  const created = makeRunning()
+  byBot.set(bot, created)
+  return created
+}

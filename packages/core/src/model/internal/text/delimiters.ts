@@ -1,0 +1,215 @@
+import type { Span } from "../../Markup.ts"
+import { hasSameFormat, nest, normalize } from "./spans.ts"
+
+export interface DelimitedSpan extends Span {
+  /** Whether the delimiter of `emphasized` is `*`: inside a word, `_` is not read as a delimiter. */
+  readonly usesStar: boolean
+}
+
+/** A span whose ends can still be moved. */
+interface Draft {
+  readonly span: Span
+  from: number
+  to: number
+}
+
+const none: ReadonlyArray<Draft> = []
+
+type Side = "open" | "close"
+
+type CharClass = "space" | "punctuation" | "unsure" | "word"
+
+const isSpace = (char: string): boolean => (char <= " " || char >= "\x7f") && /[\s\x85]/.test(char)
+
+// Parsers disagree about symbols and unusual spaces, so such characters are neither punctuation nor letters here.
+const classify = (char: string): CharClass =>
+  char === "" || /[\p{Zs}\t\n\f\r]/u.test(char)
+    ? "space"
+    : /[\p{P}$+<=>^`|~]/u.test(char)
+      ? "punctuation"
+      : /[\p{S}\p{C}\s]/u.test(char)
+        ? "unsure"
+        : "word"
+
+const asciiClasses = Array.from({ length: 128 }, (_, code) => classify(String.fromCharCode(code)))
+
+// Most characters are ASCII or letters, and three regular expressions take most of the time of rendering.
+const classOf = (char: string): CharClass => asciiClasses[char.charCodeAt(0)] ?? classify(char)
+
+const charAt = (text: string, index: number): string =>
+  index < text.length ? String.fromCodePoint(text.codePointAt(index)!) : ""
+
+const charBefore = (text: string, index: number): string => {
+  if (index <= 0) return ""
+  const pair = index > 1 ? charAt(text, index - 2) : ""
+  return pair.length === 2 ? pair : text[index - 1]
+}
+
+const isBoundary = (outside: CharClass): boolean => outside === "space" || outside === "punctuation"
+
+/** The rule of CommonMark for a delimiter that can open or close. */
+const isFlanking = (outside: CharClass, inside: CharClass): boolean =>
+  inside !== "space" && (inside === "word" || isBoundary(outside))
+
+const mustFlank = ({ span }: Draft): boolean =>
+  span.type !== "link" && span.type !== "user_mention" && span.type !== "monospaced"
+
+/** Monospaced text cannot contain a backtick. */
+const splitAtBackticks = (line: string, span: Span): Array<Span> =>
+  Array.from(line.slice(span.from, span.to).matchAll(/[^`]+/g), (match) => ({
+    ...span,
+    from: span.from + match.index,
+    to: span.from + match.index + match[0].length
+  }))
+
+const trimmedDraft = (line: string, span: Span): Draft => {
+  let { from, to } = span
+  while (from < to && isSpace(line[from])) from++
+  while (from < to && (isSpace(line[to - 1]) || (span.type === "monospaced" && line[to - 1] === "\\"))) to--
+  return { span, from, to }
+}
+
+/**
+ * Returns the spans of a line whose delimiters a parser reads as delimiters, in the order in which they open.
+ *
+ * A delimiter opens only before a character that is not a space; if a punctuation mark follows, a space or punctuation
+ * must precede the delimiter. Closing is the mirror image. A span that breaks the rule is narrowed by one character at
+ * a time where that can help, and dropped otherwise. `emphasized` uses `_`, or `*` inside a word, where the `*` must
+ * not touch `**`.
+ *
+ * Each change can affect the other delimiters at its position, so positions are checked until none is pending.
+ */
+export const delimitedSpans = (line: string, spans: ReadonlyArray<Span>): Array<DelimitedSpan> => {
+  if (spans.length === 0) return []
+  const renderable = line.includes("`")
+    ? normalize(spans.flatMap((span) => (span.type === "monospaced" ? splitAtBackticks(line, span) : [span])))
+    : spans
+  const drafts = nest(renderable).map((span) => trimmedDraft(line, span))
+  // The drafts that open or close at a position, in the order of their delimiters.
+  const opens = new Map<number, Array<Draft>>()
+  const closes = new Map<number, Array<Draft>>()
+  const dropped = new Set<Draft>()
+  const pending = new Set<number>()
+
+  const at = (map: Map<number, Array<Draft>>, position: number): ReadonlyArray<Draft> => map.get(position) ?? none
+  const add = (map: Map<number, Array<Draft>>, position: number, draft: Draft, isFirst: boolean) => {
+    const found = map.get(position)
+    if (found === undefined) map.set(position, [draft])
+    else if (isFirst) found.unshift(draft)
+    else found.push(draft)
+  }
+  const remove = (map: Map<number, Array<Draft>>, position: number, draft: Draft) => {
+    map.set(
+      position,
+      at(map, position).filter((other) => other !== draft)
+    )
+    pending.add(position)
+  }
+  const drop = (draft: Draft) => {
+    dropped.add(draft)
+    remove(opens, draft.from, draft)
+    remove(closes, draft.to, draft)
+  }
+  const classOutside = (draft: Draft, side: Side): CharClass => {
+    if (side === "open") {
+      const before = at(closes, draft.from).length + at(opens, draft.from).indexOf(draft)
+      return before > 0 ? "punctuation" : classOf(charBefore(line, draft.from))
+    }
+    const closing = at(closes, draft.to)
+    const after = closing.length - 1 - closing.indexOf(draft) + at(opens, draft.to).length
+    return after > 0 ? "punctuation" : classOf(charAt(line, draft.to))
+  }
+  const classInside = (draft: Draft, side: Side): CharClass => {
+    const drafts = side === "open" ? at(opens, draft.from) : at(closes, draft.to)
+    const innermost = side === "open" ? drafts[drafts.length - 1] : drafts[0]
+    if (innermost !== draft) return "punctuation"
+    return classOf(side === "open" ? charAt(line, draft.from) : charBefore(line, draft.to))
+  }
+  const needsStar = (draft: Draft): boolean =>
+    !isBoundary(classOutside(draft, "open")) || !isBoundary(classOutside(draft, "close"))
+  const touchesStrong = (draft: Draft): boolean =>
+    [draft.from, draft.to].some((position) => {
+      const delimiters = [...at(closes, position), ...at(opens, position)]
+      const index = delimiters.indexOf(draft)
+      return [delimiters[index - 1], delimiters[index + 1]].some((other) => other?.span.type === "strong")
+    })
+  const narrow = (draft: Draft, side: Side) => {
+    remove(side === "open" ? opens : closes, side === "open" ? draft.from : draft.to, draft)
+    if (side === "open") {
+      draft.from += charAt(line, draft.from).length
+      while (draft.from < draft.to && isSpace(line[draft.from])) draft.from++
+    } else {
+      draft.to -= charBefore(line, draft.to).length
+      while (draft.from < draft.to && isSpace(line[draft.to - 1])) draft.to--
+    }
+    if (draft.from >= draft.to) {
+      dropped.add(draft)
+      remove(side === "open" ? closes : opens, side === "open" ? draft.to : draft.from, draft)
+    } else if (side === "open") {
+      add(opens, draft.from, draft, true)
+      pending.add(draft.from)
+    } else {
+      add(closes, draft.to, draft, false)
+      pending.add(draft.to)
+    }
+  }
+  /** Merges two drafts of the same format that touch at a position. Returns whether drafts were merged. */
+  const mergeAt = (position: number): boolean => {
+    const left = at(closes, position).at(-1)
+    const right = at(opens, position)[0]
+    if (left === undefined || right === undefined || !hasSameFormat(left.span, right.span)) return false
+    remove(closes, position, left)
+    remove(opens, position, right)
+    dropped.add(right)
+    closes.set(
+      right.to,
+      at(closes, right.to).map((draft) => (draft === right ? left : draft))
+    )
+    left.to = right.to
+    pending.add(right.to)
+    return true
+  }
+  /** Changes a draft whose delimiter would be read as text. Returns whether the draft was changed. */
+  const correct = (draft: Draft, side: Side, innermost: Draft): boolean => {
+    if (!mustFlank(draft)) return false
+    if (!isFlanking(classOutside(draft, side), classInside(draft, side))) {
+      if (innermost === draft) narrow(draft, side)
+      else drop(draft)
+      return true
+    }
+    if (draft.span.type !== "emphasized" || !needsStar(draft) || !touchesStrong(draft)) return false
+    drop(draft)
+    return true
+  }
+  /** Makes at most one change at a position. A change makes the position pending again. */
+  const resolve = (position: number): void => {
+    if (mergeAt(position)) return
+    const closing = at(closes, position)
+    const opening = at(opens, position)
+    for (const draft of closing) if (correct(draft, "close", closing[0])) return
+    for (const draft of opening) if (correct(draft, "open", opening[opening.length - 1])) return
+  }
+
+  for (const draft of drafts) {
+    if (draft.from >= draft.to) {
+      dropped.add(draft)
+      continue
+    }
+    add(opens, draft.from, draft, false)
+    add(closes, draft.to, draft, true)
+    pending.add(draft.from).add(draft.to)
+  }
+  for (const position of pending) {
+    pending.delete(position)
+    resolve(position)
+  }
+  return drafts
+    .filter((draft) => !dropped.has(draft))
+    .map((draft) => ({
+      ...draft.span,
+      from: draft.from,
+      to: draft.to,
+      usesStar: draft.span.type === "emphasized" && needsStar(draft)
+    }))
+    .sort((a, b) => a.from - b.from)
+}

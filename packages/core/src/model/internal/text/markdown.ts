@@ -1,0 +1,157 @@
+import type { MarkupType, Span } from "../../Markup.ts"
+import { type DelimitedSpan, delimitedSpans } from "./delimiters.ts"
+import { clip, type FormattedText, isBlock } from "./spans.ts"
+
+/** @assumption markupSyntax */
+const openingDelimiters: Record<MarkupType, string> = {
+  quote: "",
+  heading: "",
+  link: "[",
+  user_mention: "[",
+  strong: "**",
+  emphasized: "_",
+  strikethrough: "~~",
+  underline: "++",
+  highlighted: "^^",
+  monospaced: "`"
+}
+
+const verticalSpace = /[\n\v\f\r\x85\u2028\u2029]/
+
+const entity = /&(?:#\d+|#x[\da-f]+|[a-z][a-z\d]*);/iy
+
+const startsEntity = (text: string, index: number): boolean => {
+  entity.lastIndex = index
+  return entity.test(text)
+}
+
+const startsLine = (line: string, index: number): boolean => {
+  let i = index - 1
+  while (i >= 0 && /\s|\x85/.test(line[i])) {
+    if (verticalSpace.test(line[i])) return true
+    i--
+  }
+  return i < 0
+}
+
+/**
+ * Whether a character would be read as markup. `isBesideDelimiter`: the output has a delimiter next to the character.
+ */
+const isSpecial = (line: string, i: number, char: string, isBesideDelimiter: boolean, isHeading: boolean): boolean => {
+  switch (char) {
+    case "\\":
+    case "`":
+    case "*":
+    case "_":
+    case "[":
+    case "]":
+      return true
+    case "+":
+    case "~":
+    case "^":
+      return isBesideDelimiter || line[i - 1] === char || line[i + 1] === char
+    case "!":
+      return isBesideDelimiter
+    case "#":
+      return isHeading || startsLine(line, i)
+    case ">":
+      return startsLine(line, i)
+    case "<":
+      return /[a-z/!?]/i.test(line[i + 1] ?? "")
+    case "&":
+      return startsEntity(line, i)
+    default:
+      return false
+  }
+}
+
+interface Neighbors {
+  readonly delimiterBefore: boolean
+  readonly delimiterAfter: boolean
+}
+
+/**
+ * Escapes `line[from, to)` as plain text.
+ *
+ * @assumption markdownEscapes
+ */
+const escapeRange = (line: string, from: number, to: number, neighbors: Neighbors, isHeading: boolean): string => {
+  let out = ""
+  for (let i = from; i < to; i++) {
+    const isBesideDelimiter = (neighbors.delimiterBefore && i === from) || (neighbors.delimiterAfter && i === to - 1)
+    out += isSpecial(line, i, line[i], isBesideDelimiter, isHeading) ? `\\${line[i]}` : line[i]
+  }
+  return out
+}
+
+const escapeUrl = (url: string): string =>
+  url.replace(/[()]|&/g, (char, index: number) =>
+    char === "(" ? "%28" : char === ")" ? "%29" : startsEntity(url, index) ? "\\&" : char
+  )
+
+const openingOf = (span: DelimitedSpan): string => (span.usesStar ? "*" : openingDelimiters[span.type])
+
+const closingOf = (span: DelimitedSpan): string =>
+  span.url === undefined ? openingOf(span) : `](${escapeUrl(span.url)})`
+
+const renderLine = (line: string, spans: ReadonlyArray<Span>, isHeading: boolean): string => {
+  let out = ""
+  let written = 0
+  const open: Array<DelimitedSpan> = []
+  let delimiterBefore = false
+  const writeTo = (position: number, delimiterAfter = true) => {
+    out += open.some((span) => span.type === "monospaced")
+      ? line.slice(written, position)
+      : escapeRange(line, written, position, { delimiterBefore, delimiterAfter }, isHeading)
+    written = position
+    delimiterBefore = delimiterAfter
+  }
+  const closeUntil = (position: number) => {
+    while (open.length > 0 && open[open.length - 1].to <= position) {
+      writeTo(open[open.length - 1].to)
+      out += closingOf(open.pop()!)
+    }
+  }
+  for (const span of delimitedSpans(line, spans)) {
+    closeUntil(span.from)
+    writeTo(span.from)
+    out += openingOf(span)
+    open.push(span)
+  }
+  closeUntil(line.length)
+  writeTo(line.length, false)
+  return out
+}
+
+/** Returns whether a span of the type covers a position. Positions must not decrease from call to call. */
+const makeIsCovered = (spans: ReadonlyArray<Span>, type: MarkupType) => {
+  const blocks = spans.filter((span) => span.type === type)
+  let next = 0
+  return (position: number): boolean => {
+    while (next < blocks.length && blocks[next].to <= position) next++
+    return next < blocks.length && blocks[next].from <= position
+  }
+}
+
+/** @assumption markdownQuoteEnd */
+export const render = (self: FormattedText): string => {
+  const isInQuote = makeIsCovered(self.spans, "quote")
+  const isInHeading = makeIsCovered(self.spans, "heading")
+  const inline = self.spans.filter((span) => !isBlock(span.type))
+  let from = 0
+  let active: Array<Span> = []
+  let next = 0
+  return self.text
+    .split("\n")
+    .map((line) => {
+      const to = from + line.length
+      while (next < inline.length && inline[next].from < to) active.push(inline[next++])
+      active = active.filter((span) => span.to > from)
+      const isHeading = isInHeading(from) && line.trim() !== ""
+      const prefix = (isInQuote(from) ? (line === "" ? ">" : "> ") : "") + (isHeading ? "# " : "")
+      const spans = clip(active, from, to)
+      from = to + 1
+      return prefix + renderLine(line, spans, isHeading)
+    })
+    .join("\n")
+}

@@ -1,0 +1,174 @@
+import type { MarkupType, Span } from "../../Markup.ts"
+
+/** The part of a `Text` that is computed here. `Text` itself imports this file. */
+export interface FormattedText {
+  readonly text: string
+  readonly spans: ReadonlyArray<Span>
+}
+
+// The order of spans that cover the same range, from the outermost to the innermost.
+const order: Record<MarkupType, number> = {
+  quote: 0,
+  heading: 1,
+  link: 2,
+  user_mention: 3,
+  strong: 4,
+  emphasized: 5,
+  strikethrough: 6,
+  underline: 7,
+  highlighted: 8,
+  monospaced: 9
+}
+
+export const isBlock = (type: MarkupType): boolean => type === "quote" || type === "heading"
+
+const isLink = (type: MarkupType): boolean => type === "link" || type === "user_mention"
+
+// A span is always inside spans of a lower level: blocks enclose everything, and monospaced text encloses nothing.
+const nestingLevel = (type: MarkupType): number => (isBlock(type) ? order[type] : type === "monospaced" ? 3 : 2)
+
+export const hasSameFormat = (a: Span, b: Span): boolean =>
+  a.type === b.type && a.url === b.url && a.user_id === b.user_id
+
+const compare = (a: Span, b: Span): number => a.from - b.from || b.to - a.to || order[a.type] - order[b.type]
+
+/** Sorts the spans, removes empty ones, and merges spans of the same format that touch. */
+export const normalize = (spans: ReadonlyArray<Span>): ReadonlyArray<Span> => {
+  const out: Array<Span> = []
+  const lastIndex = new Map<string, number>()
+  for (const span of spans.filter((span) => span.from < span.to).sort(compare)) {
+    const key = `${span.type} ${span.user_id ?? ""} ${span.url ?? ""}`
+    const index = lastIndex.get(key)
+    if (index !== undefined && out[index].to >= span.from) {
+      out[index] = { ...out[index], to: Math.max(out[index].to, span.to) }
+    } else {
+      lastIndex.set(key, out.length)
+      out.push(span)
+    }
+  }
+  return out.sort(compare)
+}
+
+/** Returns the parts of a link that no other link covers. Links do not nest: the inner link is kept. */
+const outsideLinks = (spans: ReadonlyArray<Span>, link: Span): ReadonlyArray<Span> => {
+  const parts: Array<Span> = []
+  let from = link.from
+  for (const inner of spans) {
+    if (!isLink(inner.type)) continue
+    if (inner.from > from) parts.push({ ...link, from, to: Math.min(inner.from, link.to) })
+    from = Math.max(from, inner.to)
+  }
+  parts.push({ ...link, from })
+  return parts
+}
+
+/** Returns the parts of links that no earlier link of the list covers, in time proportional to their number. */
+export const separateLinks = (links: ReadonlyArray<Span>): ReadonlyArray<Span> => {
+  const positions = [...new Set(links.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
+  const indexes = new Map(positions.map((position, index) => [position, index]))
+  const owners: Array<Span | undefined> = positions.map(() => undefined)
+  // The index of an uncovered position at or after each position.
+  const free = positions.map((_, index) => index)
+  const findFree = (index: number): number => {
+    let found = index
+    while (free[found] !== found) found = free[found] = free[free[found]]
+    return found
+  }
+  for (const link of links) {
+    const end = indexes.get(link.to)!
+    for (let index = findFree(indexes.get(link.from)!); index < end; index = findFree(index)) {
+      owners[index] = link
+      free[index] = index + 1
+    }
+  }
+  return owners.flatMap((link, index) =>
+    link === undefined ? [] : [{ ...link, from: positions[index], to: positions[index + 1] }]
+  )
+}
+
+export const addSpan = (self: FormattedText, span: Span): FormattedText => ({
+  text: self.text,
+  spans: normalize([...self.spans, ...(isLink(span.type) ? outsideLinks(self.spans, span) : [span])])
+})
+
+/** Concatenates texts. A block gets the line breaks that are missing before and after it. */
+export const concat = (parts: Iterable<FormattedText>): FormattedText => {
+  const texts: Array<string> = []
+  const spans: Array<Span> = []
+  let offset = 0
+  let endsLine = true
+  let endsBlock = false
+  for (const part of parts) {
+    if (part.text === "") continue
+    const startsBlock = part.spans.some((span) => span.from === 0 && isBlock(span.type))
+    if (!endsLine && (startsBlock || (endsBlock && !part.text.startsWith("\n")))) {
+      texts.push("\n")
+      offset++
+    }
+    for (const span of part.spans) spans.push({ ...span, from: span.from + offset, to: span.to + offset })
+    texts.push(part.text)
+    offset += part.text.length
+    endsLine = part.text.endsWith("\n")
+    endsBlock = part.spans.some((span) => span.to === part.text.length && isBlock(span.type))
+  }
+  return { text: texts.join(""), spans: normalize(spans) }
+}
+
+/** Returns the parts of the spans inside a range, relative to its start. */
+export const clip = (spans: ReadonlyArray<Span>, from: number, to: number): Array<Span> => {
+  const out: Array<Span> = []
+  for (const span of spans) {
+    if (span.from < to && span.to > from) {
+      out.push({ ...span, from: Math.max(span.from, from) - from, to: Math.min(span.to, to) - from })
+    }
+  }
+  return out
+}
+
+export const slice = (self: FormattedText, from: number, to: number): FormattedText => ({
+  text: self.text.slice(from, to),
+  spans: clip(self.spans, from, to)
+})
+
+/** Whether the spans nest already, as most do. */
+const isNested = (spans: ReadonlyArray<Span>): boolean => {
+  const open: Array<Span> = []
+  for (const span of spans) {
+    while (open.length > 0 && open[open.length - 1].to <= span.from) open.pop()
+    const outer = open.at(-1)
+    if (outer !== undefined && (span.to > outer.to || nestingLevel(span.type) < nestingLevel(outer.type))) return false
+    open.push(span)
+  }
+  return true
+}
+
+/**
+ * Splits overlapping spans into spans that nest properly, in the order in which they open. A span is split where an
+ * overlapping span has to enclose it.
+ */
+export const nest = (spans: ReadonlyArray<Span>): ReadonlyArray<Span> => {
+  if (isNested(spans)) return spans
+  const nested: Array<Span> = []
+  const stack: Array<{ readonly span: Span; readonly index: number }> = []
+  const positions = [...new Set(spans.flatMap((span) => [span.from, span.to]))].sort((a, b) => a - b)
+  let next = 0
+  for (const position of positions) {
+    const opening: Array<Span> = []
+    const close = () => {
+      const { index, span } = stack.pop()!
+      nested[index] = { ...nested[index], to: position }
+      if (span.to > position) opening.push(span)
+    }
+    const firstEnded = stack.findIndex(({ span }) => span.to === position)
+    while (firstEnded >= 0 && stack.length > firstEnded) close()
+    while (next < spans.length && spans[next].from === position) opening.push(spans[next++])
+    const lowestLevel = Math.min(...opening.map((span) => nestingLevel(span.type)))
+    while (stack.length > 0 && nestingLevel(stack[stack.length - 1].span.type) > lowestLevel) close()
+    opening.sort((a, b) => nestingLevel(a.type) - nestingLevel(b.type) || b.to - a.to || order[a.type] - order[b.type])
+    for (const span of opening) {
+      stack.push({ span, index: nested.length })
+      nested.push({ ...span, from: position })
+    }
+  }
+  return nested
+}

@@ -1,0 +1,34 @@
+import { reasonOf, StoreError, type StoreName } from "@colloquy/core/base/StoreError"
+import * as Cause from "effect/Cause"
+import * as Redis from "effect/persistence/Redis"
+
+/** The first part of all keys of a store. Its hash tag keeps them on one node of a cluster. */
+export const keyPrefix = (store: StoreName, prefix = "colloquy"): string => `{${prefix}:${store}}`
+
+/**
+ * Permanent error replies: another type of key, missing rights, an unsuitable server, and invalid commands. All other
+ * error replies are temporary, for example if the server is full, loads its data or lost its replicas.
+ */
+const permanent =
+  /^(?:WRONGTYPE|NOAUTH|WRONGPASS|NOPERM|DENIED|NOPROTO|CROSSSLOT|ERR (?:unknown|wrong|syntax|value|invalid|Error compiling|DB index|AUTH|Client sent AUTH|SELECT|This instance)) /i
+
+/** Before version 7, Redis wraps the error reply of a command in a script. */
+const scriptPrefix = /^ERR Error running script .*?@user_script: ?\d+: -?/
+
+const isPermanent = (reason: string): boolean => permanent.test(`${reason.replace(scriptPrefix, "")} `)
+
+/** Converts the error of a Redis operation. A `StoreError` is returned unchanged. */
+export const redisToStoreError =
+  (store: StoreName) =>
+  (operation: string) =>
+  (error: unknown): StoreError => {
+    if (error instanceof StoreError) return error
+    if (Cause.isTimeoutError(error)) {
+      const reason = "Redis did not answer in time"
+      return new StoreError({ store, operation, reason, isRetryable: true, cause: error })
+    }
+    const cause = error instanceof Redis.RedisError ? (error.cause ?? error) : error
+    const reason = reasonOf(cause)
+    const isRetryable = error instanceof Redis.RedisError && !isPermanent(reason)
+    return new StoreError({ store, operation, reason, isRetryable, cause })
+  }

@@ -1,0 +1,169 @@
+/**
+ * Stores the chats of a bot in Redis.
+ *
+ * @since 0.1.0
+ */
+import * as ChatRecord from "@colloquy/core/bot/ChatRecord"
+import * as ChatStore from "@colloquy/core/bot/ChatStore"
+import type * as KnownChat from "@colloquy/core/bot/KnownChat"
+import type { ChatId } from "@colloquy/core/model/Recipient"
+import * as Arr from "effect/Array"
+import * as Config from "effect/Config"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redis from "effect/persistence/Redis"
+import * as scripts from "./internal/chats/redisScripts.ts"
+import { toKnownChats } from "./internal/chats/row.ts"
+import { keyPrefix, redisToStoreError } from "../base/internal/stores/redis.ts"
+import { encodeText } from "../base/internal/stores/values.ts"
+
+/**
+ * Options of {@link layer}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /**
+   * The prefix of all keys, which begin with `{<prefix>:chats}:` (one hash slot of a cluster). Use a different prefix
+   * for each bot. Default: `"colloquy"`.
+   */
+  readonly prefix?: string | undefined
+  /** How long the store remembers that the bot left a chat. See `ChatStore.Options`. Default: 7 days. */
+  readonly tombstoneTimeToLive?: Duration.Input | undefined
+}
+
+const toStoreError = redisToStoreError("chats")
+
+/** Maximum number of chats that one script writes, so that the script does not block the server for long. */
+const chunkSize = 200
+
+/** Maximum number of chats that one script reads. */
+const maxRead = 250
+
+/** Maximum number of chats whose times one script compares for a page. */
+const maxCompared = 1000
+
+/**
+ * Creates the store. See {@link layer}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: (options?: Options) => Effect.Effect<ChatStore.ChatStore["Service"], never, Redis.Redis> =
+  Effect.fnUntraced(function* (options: Options = {}) {
+    const redis = yield* Redis.Redis
+    const keys = scripts.keysOf(keyPrefix("chats", options.prefix))
+    const upsert = redis.eval(scripts.upsert)
+    const read = redis.eval(scripts.read)
+    const countActive = redis.eval(scripts.countActive)
+    const readPage = redis.eval(scripts.page)
+    const readActivePage = redis.eval(scripts.activePage)
+    const remove = redis.eval(scripts.remove)
+    const cleanup = redis.eval(scripts.cleanup)
+
+    const decode = (rows: ReadonlyArray<ReadonlyArray<string>>) => toKnownChats(rows.map(scripts.toRow))
+
+    const idsBetween = (key: string, from: string, to: string, limit: number) =>
+      redis.send<ReadonlyArray<string>>("ZRANGE", key, from, to, "BYSCORE", "LIMIT", "0", `${limit}`)
+
+    // Chats of an unknown type are in the index of the empty type, which no filter selects.
+    const toIndexed = (type: string | undefined) => (type === "" ? "\u0001" : type && encodeText(type))
+
+    const knownOf = (type: string | undefined) => (type === undefined ? keys.known : `${keys.known}:${toIndexed(type)}`)
+
+    const page = Effect.fnUntraced(
+      function* (filter: KnownChat.Filter, after: Option.Option<ChatId>, limit: number) {
+        const { activeSince, type } = filter
+        const start = Option.match(after, { onNone: () => "-inf", onSome: (id) => `(${id}` })
+        const size = Math.min(limit, maxRead)
+        const [next, rows] = yield* activeSince === undefined
+          ? readPage(keys, knownOf(type), start, size)
+          : readActivePage(keys, toIndexed(type), activeSince, start, size, maxCompared)
+        return { chats: yield* decode(rows), next: next === "" ? Option.none() : Option.some(Number(next) as ChatId) }
+      },
+      Effect.mapError(toStoreError("page"))
+    )
+
+    const count = ({ activeSince, type }: KnownChat.Filter) =>
+      Effect.mapBoth(
+        activeSince === undefined
+          ? redis.send("ZCARD", knownOf(type))
+          : countActive(keys, toIndexed(type), activeSince),
+        { onFailure: toStoreError("count"), onSuccess: Number }
+      )
+
+    const cleanupAll = Effect.fnUntraced(
+      function* (before: number) {
+        let total = 0
+        while (true) {
+          const ids = yield* idsBetween(keys.left, "-inf", `(${before}`, chunkSize)
+          const deleted = ids.length === 0 ? 0 : yield* cleanup(keys, ids, before)
+          total += deleted
+          if (ids.length < chunkSize || deleted === 0) return total
+        }
+      },
+      Effect.mapError(toStoreError("cleanup"))
+    )
+
+    return yield* ChatStore.withCleanup(
+      ChatStore.ChatStore.of({
+        upsert: (records) =>
+          Effect.forEach(Arr.chunksOf(ChatRecord.combineAll(records), chunkSize), (chunk) => upsert(keys, chunk), {
+            discard: true
+          }).pipe(Effect.mapError(toStoreError("upsert"))),
+        get: (chat_id) =>
+          Effect.mapBoth(Effect.flatMap(read(keys, chat_id), decode), {
+            onFailure: toStoreError("get"),
+            onSuccess: Arr.head
+          }),
+        page,
+        count,
+        remove: (chat_id) =>
+          Effect.mapBoth(remove(keys, chat_id), { onFailure: toStoreError("remove"), onSuccess: (count) => count > 0 }),
+        cleanup: cleanupAll
+      }),
+      options
+    )
+  })
+
+/**
+ * Provides a `ChatStore` on the `Redis` of the program, such as `NodeRedis.layer` of `@effect/platform-node`.
+ *
+ * A chat is as durable as the settings of the server make it. With the default settings, Redis may lose the last
+ * minutes if the server is killed; with `appendonly yes` and `appendfsync always`, no writes are lost.
+ *
+ * The chats of each type are indexed by their ids and by `last_seen`, so that a count reads no chats. A page with
+ * `activeSince` compares the times of at most 1000 chats, so a page may be short or empty although more pages follow.
+ * Requires Redis 6.2 or later.
+ *
+ * **Example** (Chats in Redis)
+ *
+ * ```ts
+ * import { RedisChatStore } from "@colloquy/node"
+ * import * as NodeRedis from "@effect/platform-node/NodeRedis"
+ * import * as Layer from "effect/Layer"
+ *
+ * export const Chats = RedisChatStore.layer({ prefix: "shop-bot" }).pipe(
+ *   Layer.provide(NodeRedis.layer({ url: "redis://127.0.0.1:6379" }))
+ * )
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (options?: Options): Layer.Layer<ChatStore.ChatStore, never, Redis.Redis> =>
+  Layer.effect(ChatStore.ChatStore, make(options))
+
+/**
+ * Like {@link layer}, with options from the configuration.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Config.Wrap<Options> = {}
+): Layer.Layer<ChatStore.ChatStore, Config.ConfigError, Redis.Redis> =>
+  Layer.effect(ChatStore.ChatStore, Effect.flatMap(Config.unwrap(options), make))

@@ -1,0 +1,84 @@
+// Bun replaces the module "undici" by its own module, which has no dispatchers, but does not replace a file of the
+// package.
+import * as Undici from "undici/index.js"
+import type { SecureContext } from "node:tls"
+
+export interface ProxyAddress {
+  readonly origin: string
+  readonly authorization: string | undefined
+}
+
+interface DispatcherOptions {
+  readonly secureContext: SecureContext | undefined
+  readonly proxy: ProxyAddress | undefined
+  readonly connections: number
+  /** Milliseconds; 0 is no limit. */
+  readonly connectTimeout: number
+  readonly headersTimeout: number
+  readonly bodyTimeout: number
+}
+
+/** The proxy responded to `CONNECT` with a status other than 200. */
+class ProxyRefused extends Error {
+  override readonly name = "ProxyRefused"
+  readonly code = "ERR_PROXY_REFUSED"
+  readonly statusCode: number
+  constructor(statusCode: number) {
+    super(`The proxy refused to open a tunnel: it responded with ${statusCode}`)
+    this.statusCode = statusCode
+  }
+}
+
+// The HTTP client of Effect turns the time-outs off for each request, so this interceptor sets them again.
+const enforceTimeouts =
+  (headersTimeout: number, bodyTimeout: number): Undici.Dispatcher.DispatcherComposeInterceptor =>
+  (dispatch) =>
+  (options, handler) =>
+    dispatch({ ...options, headersTimeout, bodyTimeout }, handler)
+
+// A tunnel that the proxy does not open is reported as a failure to connect.
+const tunnelErrors: Undici.Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
+  dispatch(options, {
+    onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
+    onResponseStart: (controller, status, headers, text) =>
+      handler.onResponseStart?.(controller, status, headers, text),
+    onRequestUpgrade(controller, status, headers, socket) {
+      if (status === 200) return handler.onRequestUpgrade?.(controller, status, headers, socket)
+      socket.on("error", () => {}).destroy()
+      handler.onResponseError?.(controller, new ProxyRefused(status))
+    },
+    onResponseError: (controller, error) =>
+      handler.onResponseError?.(
+        controller,
+        error instanceof Undici.errors.HeadersTimeoutError
+          ? new Undici.errors.ConnectTimeoutError("The proxy did not open a tunnel in time")
+          : error
+      )
+  })
+
+const makeAgent = (options: DispatcherOptions): Undici.Dispatcher => {
+  const { connections, connectTimeout, headersTimeout, bodyTimeout, proxy, secureContext } = options
+  const tls = secureContext === undefined ? {} : { secureContext }
+  const common = { connections, connectTimeout, headersTimeout, bodyTimeout }
+  if (proxy === undefined) return new Undici.Agent({ ...common, connect: tls })
+  return new Undici.ProxyAgent({
+    ...common,
+    uri: proxy.origin,
+    ...(proxy.authorization === undefined ? undefined : { token: proxy.authorization }),
+    proxyTunnel: true,
+    requestTls: tls,
+    proxyTls: tls,
+    clientFactory: (origin, options) =>
+      new Undici.Pool(origin, { ...options, headersTimeout: connectTimeout }).compose(tunnelErrors)
+  })
+}
+
+/** Dispatchers accept only this class of forms. */
+export const toUndiciForm = (form: FormData): Undici.FormData => {
+  const converted = new Undici.FormData()
+  for (const [name, value] of form) converted.append(name, value)
+  return converted
+}
+
+export const makeDispatcher = (options: DispatcherOptions): Undici.Dispatcher =>
+  makeAgent(options).compose(enforceTimeouts(options.headersTimeout, options.bodyTimeout))

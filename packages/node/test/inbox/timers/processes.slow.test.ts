@@ -1,0 +1,59 @@
+import type { TimerChange } from "@colloquy/core/inbox/HandlingStore"
+import type * as InboxStore from "@colloquy/core/inbox/InboxStore"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { acknowledge, claim } from "../../support/inboxRequests.ts"
+import { databases } from "../../support/sharedStores.ts"
+
+const timer = (
+  index: number,
+  due: { readonly at: number } | { readonly after: number } = { at: index }
+): TimerChange => ({
+  name: "reminder",
+  key: `${index}`,
+  set: { due, partitionKey: `chat ${index % 5}`, fingerprint: `${index}`, text: "{}" }
+})
+
+describe("the timers of a store that processes share", () => {
+  for (const { isMissing, kind, opened } of databases) {
+    describe.skipIf(isMissing)(`in ${kind}`, () => {
+      it.live("become one update each when several stores claim them, handle their chats and set others", () =>
+        Effect.gen(function* () {
+          const { another } = yield* opened
+          const stores = yield* Effect.forEach([0, 1, 2], () => another, { concurrency: "unbounded" })
+          const first = Array.from({ length: 60 }, (_, index) => timer(index))
+          yield* stores[0].timers.change(first)
+          const handled = new Map<string, number>()
+          // Each of the first timers sets another one when it is handled.
+          const total = first.length * 2
+          const worker = Effect.fnUntraced(function* (store: InboxStore.InboxStore["Service"], number: number) {
+            const owner = `store ${number}`
+            while (handled.size < total) {
+              for (const partition of yield* store.claim(claim(owner, { maxPartitions: 3, maxTimers: 4 }))) {
+                const fingerprints = partition.updates.map(({ update }) => update.fingerprint)
+                const next = fingerprints.flatMap((fingerprint) =>
+                  Number(fingerprint) < first.length ? [timer(Number(fingerprint) + first.length, { after: 0 })] : []
+                )
+                const commits = [acknowledge(owner, partition, { timers: next })]
+                assert.deepStrictEqual(yield* store.commit(commits), ["applied"])
+                // The result was lost, and the commit is repeated.
+                assert.include(["applied", "leaseLost"], (yield* store.commit(commits))[0])
+                for (const one of fingerprints) handled.set(one, (handled.get(one) ?? 0) + 1)
+              }
+              yield* Effect.sleep("1 millis")
+            }
+          })
+          yield* Effect.forEach(stores, worker, { concurrency: "unbounded" }).pipe(
+            Effect.timeoutOrElse({
+              duration: "200 seconds",
+              orElse: () => Effect.sync(() => assert.fail(`${handled.size} of ${total} timers were handled`))
+            })
+          )
+          assert.isTrue([...handled.values()].every((times) => times === 1))
+          assert.isUndefined(yield* stores[0].timers.untilNext)
+          assert.strictEqual((yield* stores[0].stats).queued, 0)
+        }).pipe(Effect.scoped)
+      )
+    })
+  }
+})

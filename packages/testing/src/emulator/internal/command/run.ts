@@ -1,0 +1,147 @@
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Console from "effect/Console"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { hasProperty } from "effect/Predicate"
+import { Emulator, layer as emulatorLayer } from "../../Emulator.ts"
+import * as EmulatorServer from "../../EmulatorServer.ts"
+import * as NodeWebhookSender from "../../NodeWebhookSender.ts"
+import { WebhookSender } from "../../WebhookSender.ts"
+import { defaultToken } from "../../EmulatorOptions.ts"
+import { errorBodyFor } from "../http/refusal.ts"
+import { type Listener, respond, type Handler } from "../../EmulatorHttp.ts"
+import { RealTimeClock, type SteppedClock, StoppableClock } from "./clock.ts"
+import type { Emulated } from "../mcp/tool.ts"
+import { headerLine, type Journal, readJournal } from "./journal.ts"
+import { type Settings, toEmulatorOptions } from "./options.ts"
+import { replay } from "./playback.ts"
+import { commandError, type CommandError, openLines, readCertificate, readFile, reasonOf } from "./files.ts"
+import { runProgram } from "./program.ts"
+import { makeRecorder } from "./recording.ts"
+import { loadSeed } from "./seed.ts"
+
+/** Serves the tools until standard input ends. */
+const serveTools = (emulated: Emulated, token: string) =>
+  // Most runs do not need this module.
+  Effect.flatMap(
+    Effect.promise(() => import("../mcp/server.ts")),
+    ({ layer }) => Layer.launch(layer(emulated, token))
+  ).pipe(
+    Effect.catchTag("IllegalArgumentError", (error) => commandError(`--mcp: ${error.message}`)),
+    Effect.catchCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.failCause(cause)))
+  )
+
+const loadJournal = (path: string | undefined): Effect.Effect<Journal | undefined, CommandError> =>
+  path === undefined ? Effect.undefined : Effect.flatMap(readFile("--replay", path), (text) => readJournal(path, text))
+
+// With a journal, time moves in steps, so that a replay can repeat them.
+const makeClock = ({ isVirtual, record }: Settings, journal: Journal | undefined) =>
+  Effect.clockWith((system) =>
+    Effect.sync((): SteppedClock => {
+      const start = journal?.header.started_at ?? Math.floor(system.currentTimeMillisUnsafe())
+      if (isVirtual) return new StoppableClock(system, start, false)
+      return record === undefined && journal === undefined
+        ? new StoppableClock(system, start)
+        : new RealTimeClock(system, start)
+    })
+  )
+
+const onClock =
+  (clock: SteppedClock) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.provideService(effect, Clock.Clock, clock)
+
+const tickOf = (clock: SteppedClock): Effect.Effect<void> => (clock instanceof RealTimeClock ? clock.tick : Effect.void)
+
+const webhookSender = (options: NodeWebhookSender.Options, clock: SteppedClock) =>
+  Layer.effect(
+    WebhookSender,
+    Effect.map(WebhookSender, ({ send }) => ({
+      send: (request: Parameters<typeof send>[0]) => clock.track(send(request))
+    }))
+  ).pipe(Layer.provide(NodeWebhookSender.layer(options)))
+
+const makeEmulator = Effect.fnUntraced(function* (
+  settings: Settings,
+  tokens: ReadonlyArray<string>,
+  clock: SteppedClock
+) {
+  const { webhookCas: paths, webhookTo: connectTo } = settings
+  const extraCa = yield* Effect.forEach(paths, (path) => readCertificate("--webhook-ca", path))
+  const platform = emulatorLayer(toEmulatorOptions(settings, tokens)).pipe(
+    Layer.provide(webhookSender({ extraCa, connectTo }, clock))
+  )
+  return Context.get(yield* onClock(clock)(Layer.build(platform)), Emulator)
+})
+
+const replayJournal = (
+  path: string | undefined,
+  journal: Journal | undefined,
+  handle: Handler,
+  clock: SteppedClock,
+  uploads: Listener["uploads"]
+) =>
+  Effect.gen(function* () {
+    if (journal === undefined) return
+    const different = yield* replay(journal, handle, clock, uploads)
+    if (different > 0) yield* Effect.logWarning(`--replay ${path}: ${different} responses had a different status`)
+  })
+
+const unavailable = { code: "service.unavailable", message: "The emulator is not ready yet" }
+
+const notReady: Handler = ({ listener }) => Effect.succeed(respond(503, errorBodyFor(listener.kind, unavailable)))
+
+/** The port that a system error concerns. */
+const portIn = (cause: unknown): unknown => (hasProperty(cause, "port") ? cause.port : undefined)
+
+const listen = ({ allowedHosts, host, port, uploadPorts }: Settings, emulator: Emulator["Service"], handle: Handler) =>
+  Layer.build(
+    EmulatorServer.layer({ allowedHosts, host, port, uploadPorts }).pipe(
+      Layer.provide(Layer.succeed(Emulator, { ...emulator, handle }))
+    )
+  ).pipe(
+    Effect.mapError(({ cause }) => commandError(`${host}:${portIn(cause) ?? port}: ${reasonOf(cause)}`)),
+    Effect.map(Context.get(EmulatorServer.EmulatorServer))
+  )
+
+/** Runs the emulator until it is interrupted, until its program ends or, with `--mcp`, until standard input ends. */
+export const run = Effect.fnUntraced(function* (settings: Settings) {
+  const { isJson, isMcp, program, record } = settings
+  const journal = yield* loadJournal(settings.replay)
+  const configured = settings.tokens.length > 0 ? settings.tokens : (journal?.header.tokens ?? [])
+  const tokens = configured.length > 0 ? configured : [defaultToken]
+  const clock = yield* makeClock(settings, journal)
+  const emulator = yield* makeEmulator(settings, tokens, clock)
+
+  const emulate: Handler = (request) => onClock(clock)(emulator.handle(request))
+  const write = record === undefined ? undefined : yield* openLines("--record", record)
+  if (write !== undefined) yield* write(headerLine({ started_at: clock.currentTimeMillisUnsafe(), tokens }))
+  const stopped = yield* Deferred.make<never, CommandError>()
+  const handle: Handler =
+    write === undefined
+      ? (request) => Effect.andThen(tickOf(clock), emulate(request))
+      : makeRecorder(emulate, clock, tickOf(clock), (line) =>
+          Effect.catch(write(line), (problem) => Deferred.fail(stopped, problem))
+        )
+
+  let current = notReady
+  const { uploads, url } = yield* listen(settings, emulator, (request) => current(request))
+  yield* replayJournal(settings.replay, journal, handle, clock, uploads)
+  if (clock instanceof RealTimeClock) yield* clock.follow
+  yield* loadSeed(settings.seed, handle, uploads)
+  current = handle
+
+  const [token] = tokens
+  // Standard output is for the protocol, or for the program.
+  yield* (isMcp || program.length > 0 ? Console.error : Console.log)(
+    isJson
+      ? JSON.stringify({ url, uploads, token, page: `${url}/_emulator/ui` })
+      : `The platform is at ${url} for the token ${token}\nThe page is at ${url}/_emulator/ui`
+  )
+  const failed = Deferred.await(stopped)
+  if (program.length > 0) return yield* Effect.raceFirst(runProgram(program, url, token!), failed)
+  return yield* isMcp ? Effect.raceFirst(serveTools({ handle, uploads, url }, token!), failed) : failed
+}, Effect.scoped)

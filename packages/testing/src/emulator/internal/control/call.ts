@@ -1,0 +1,100 @@
+import type { ChatId } from "@colloquy/core/model/Chat"
+import type * as Endpoint from "@colloquy/core/client/Endpoint"
+import type { MessageId } from "@colloquy/core/model/Message"
+import type { UserId } from "@colloquy/core/model/User"
+import * as Effect from "effect/Effect"
+import type { Listener, Request, Response } from "../../EmulatorHttp.ts"
+import type { Person, PersonError } from "../../Person.ts"
+import * as refusal from "../http/refusal.ts"
+import { makePerson } from "../people/person.ts"
+import type { EmulatorContext } from "../platform/context.ts"
+import type { BotState, ChatState, UserState } from "../platform/state.ts"
+import * as users from "../platform/users.ts"
+
+/** A call of the control API. */
+export interface ControlCall extends EmulatorContext {
+  /** The listener that received the call. */
+  readonly listener: Listener
+  /** The host name by which the caller reached the emulator. */
+  readonly host: string | undefined
+  /** The headers of the call. */
+  readonly headers: Request["headers"]
+}
+
+export type Handler<Request, Success> = (
+  request: Request,
+  control: ControlCall
+) => Effect.Effect<Success, refusal.Refusal | PersonError>
+
+export interface Route {
+  readonly endpoint: Endpoint.Any
+  readonly handler: Handler<never, unknown>
+  /** Whether the handler returns a whole response. */
+  readonly isRaw?: boolean
+}
+
+export const on = <Request, Success>(
+  endpoint: Endpoint.Endpoint<Request, Success>,
+  handler: Handler<Request, Success>
+): Route => ({ endpoint, handler })
+
+/** A call whose response is not JSON. */
+export const onRaw = <Request>(
+  endpoint: Endpoint.Endpoint<Request, unknown>,
+  handler: Handler<Request, Response>
+): Route => ({ endpoint, handler, isRaw: true })
+
+type Refusable<A> = Effect.Effect<A, refusal.Refusal>
+
+export const success = { success: true } as const
+
+export interface ToBot {
+  readonly bot_id?: UserId | null | undefined
+}
+
+export const botOf = ({ state }: Pick<EmulatorContext, "state">, { bot_id }: ToBot): Refusable<BotState> =>
+  Effect.suspend((): Refusable<BotState> => {
+    const bot = bot_id == null ? [...state.bots.values()][0] : users.botOf(state, bot_id)
+    return bot === undefined ? refusal.notFound(`bot_id: Bot ${bot_id}`) : Effect.succeed(bot)
+  })
+
+export const userOf = (
+  { state }: Pick<EmulatorContext, "state">,
+  field: string,
+  user_id: UserId
+): Refusable<UserState> =>
+  Effect.suspend((): Refusable<UserState> => {
+    const user = state.users.get(user_id)
+    return user === undefined ? refusal.notFound(`${field}: User ${user_id}`) : Effect.succeed(user)
+  })
+
+export const chatOf = ({ state }: Pick<EmulatorContext, "state">, chat_id: ChatId): Refusable<ChatState> =>
+  Effect.suspend((): Refusable<ChatState> => {
+    const chat = state.chats.get(chat_id)
+    return chat === undefined ? refusal.chatNotFound(chat_id) : Effect.succeed(chat)
+  })
+
+const notFoundUnless = (isThere: boolean, mid: MessageId): Refusable<void> =>
+  isThere ? Effect.void : refusal.messageNotFound(mid)
+
+export const requireMessage = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<void> =>
+  Effect.suspend(() => notFoundUnless(state.messages.has(mid), mid))
+
+/** Also accepts a removed message, which people may still see. */
+export const requireVisible = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<void> =>
+  Effect.suspend(() => notFoundUnless(state.messages.has(mid) || state.removedMessages.has(mid), mid))
+
+export const requireComment = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<void> =>
+  Effect.suspend(() => notFoundUnless(state.comments.has(mid), mid))
+
+export const personOf = (
+  control: EmulatorContext,
+  request: ToBot & { readonly user_id: UserId },
+  field = "user_id"
+): Refusable<Person> =>
+  Effect.gen(function* () {
+    const bot = yield* botOf(control, request)
+    const user = yield* userOf(control, field, request.user_id)
+    if (user.profile.is_bot) return yield* refusal.invalidPayload(`${field}: ${request.user_id} is a bot, not a person`)
+    return makePerson(control.state, bot, user)
+  })

@@ -1,0 +1,84 @@
+import * as Json from "@colloquy/core/base/Json"
+import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { PersonError } from "../../Person.ts"
+import { readText } from "../http/requestBody.ts"
+import * as refusal from "../http/refusal.ts"
+import * as requestReader from "../http/requestReader.ts"
+import * as router from "../http/router.ts"
+import { type Request, respond, type Response } from "../../EmulatorHttp.ts"
+import { allow, asHead } from "../http/wire.ts"
+import type { Route } from "./call.ts"
+import { clockRoutes } from "./clock.ts"
+import { peopleRoutes } from "./people.ts"
+import { platformRoutes } from "./platform.ts"
+import { stateRoutes } from "./stateRoutes.ts"
+import { seedRoutes } from "./seed.ts"
+import type { EmulatorContext } from "../platform/context.ts"
+
+const root = "/_emulator"
+
+/** Whether a request is a call of the control API. */
+export const isControl = ({ listener, path }: Request): boolean =>
+  listener.kind === "api" && (path === root || path.startsWith(`${root}/`))
+
+/** Maximum size of a request body, in bytes. */
+export const maxBodySize = 16 * 2 ** 20
+
+/** A list is accepted in place of a body with a single field. */
+const unwrapList = (body: string, fields: ReadonlyArray<string>): string =>
+  fields.length === 1 && body.trimStart().startsWith("[") ? `{${Json.stringify(fields[0])}:${body}}` : body
+
+const toRefusal = ({ message }: PersonError) =>
+  new refusal.Refusal({ status: 400, body: { code: "cannot.do", message } })
+
+const makeHandler = ({ endpoint, handler, isRaw = false }: Route) => {
+  const { body: fields, success } = endpoint.declaration
+  const read = requestReader.make(endpoint.declaration)
+  const encode = Schema.encodeUnknownEffect(success)
+  return (params: Readonly<Record<string, string>>, request: Request, control: EmulatorContext) =>
+    Effect.gen(function* () {
+      const keys = Object.keys(fields)
+      const body = keys.length === 0 ? undefined : unwrapList(yield* readText(request, maxBodySize), keys)
+      const decoded = read({ params, query: request.query, body })
+      if (Result.isFailure(decoded)) return yield* refusal.invalidPayload(decoded.failure)
+      const { listener, headers } = request
+      const answer = yield* handler(decoded.success as never, { ...control, listener, headers, host: headers["host"] })
+      if (isRaw) return answer as Response
+      return respond(200, yield* Effect.orDie(encode(answer)))
+    })
+}
+
+/** Handles the calls under `/_emulator`. */
+export const makeControl = (control: EmulatorContext): ((request: Request) => Effect.Effect<Response>) => {
+  const routes = [...peopleRoutes, ...platformRoutes, ...clockRoutes, ...stateRoutes, ...seedRoutes]
+  const find = router.make(routes.map(({ endpoint }) => endpoint))
+  const handlers = new Map(routes.map((each) => [each.endpoint, makeHandler(each)]))
+
+  const answer = (request: Request): Effect.Effect<Response, refusal.Refusal | PersonError> => {
+    const { method, path } = request
+    const match = find(method, path)
+    if (match._tag === "NotFound") return refusal.notFound(`Path ${path}`)
+    if (match._tag === "Found") return handlers.get(match.endpoint)!(match.params, request, control)
+    return method === "OPTIONS"
+      ? Effect.succeed(allow(match.allowed))
+      : refusal.methodNotAllowed(`${method} ${path} is not allowed`, match.allowed)
+  }
+
+  return (request) => {
+    control.state.imageOrigins.control = request.listener.uploads.image
+    return answer(request).pipe(
+      Effect.catchTag("PersonError", toRefusal),
+      Effect.catchTag("Refusal", (error) => Effect.succeed(refusal.toResponse(error))),
+      Effect.catchDefect((defect) =>
+        Effect.as(
+          Effect.logError("A call of the control API failed", defect),
+          refusal.toResponse(refusal.internalError())
+        )
+      ),
+      request.method === "HEAD" ? Effect.map(asHead) : identity
+    )
+  }
+}

@@ -1,0 +1,353 @@
+import { Chat, ChatId } from "@colloquy/core/model/Chat"
+import { Comment } from "@colloquy/core/model/Comment"
+import * as Endpoint from "@colloquy/core/client/Endpoint"
+import { Permission } from "@colloquy/core/model/Member"
+import { Message, MessageId } from "@colloquy/core/model/Message"
+import { NewMessageLink, TextFormat } from "@colloquy/core/model/NewMessage"
+import { SecretCharacters, SecretHeader } from "@colloquy/core/model/Subscription"
+import { Update } from "@colloquy/core/model/Update"
+import { UserId, UserWithPhoto } from "@colloquy/core/model/User"
+import * as Schema from "effect/Schema"
+import { eventTypes } from "../../EmulatorEvent.ts"
+import { Rule } from "../../Faults.ts"
+import { ClockView, LimitsView, StateView, WaitingView } from "./stateView.ts"
+import { DeliveryView, SeenView, RequestView } from "./views.ts"
+
+/** An optional field; `null` means absent. */
+export const optional = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
+
+const Natural = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0, { message: "must be a whole number, 0 or greater" }))
+
+/** The bot that the call concerns. Default: the first bot. */
+const toBot = { bot_id: optional(UserId) }
+
+const person = { user_id: UserId, ...toBot }
+
+const Done = Schema.Struct({ success: Schema.Literal(true) })
+
+const declare = <
+  Success extends Schema.Codec<unknown, unknown>,
+  Params extends Schema.Struct.Fields = {},
+  Query extends Schema.Struct.Fields = {},
+  Body extends Schema.Struct.Fields = {}
+>(
+  method: "GET" | "POST" | "PUT",
+  path: string,
+  success: Success,
+  parts: { readonly params?: Params; readonly query?: Query; readonly body?: Body } = {}
+) => {
+  const name = `${method.toLowerCase()}${path.replaceAll(/[/_{](\w)|\}/g, (_, letter: string) => (letter ?? "").toUpperCase())}`
+  return Endpoint.make(`Emulator.${name}`, () => ({
+    method,
+    path: `/_emulator${path}` as const,
+    ...parts,
+    success,
+    errors: []
+  }))
+}
+
+export const health = declare("GET", "/health", Schema.Struct({ status: Schema.Literal("ready") }))
+
+export const reset = declare("POST", "/reset", Done)
+
+export const openapi = declare("GET", "/openapi.json", Schema.Unknown)
+
+export const listBots = declare(
+  "GET",
+  "/bots",
+  Schema.Struct({ bots: Schema.Array(Schema.Struct({ token: Schema.String, user: UserWithPhoto })) })
+)
+
+const user = {
+  first_name: Schema.String,
+  user_id: optional(UserId),
+  last_name: optional(Schema.String),
+  username: optional(Schema.String),
+  description: optional(Schema.String),
+  avatar_url: optional(Schema.String),
+  full_avatar_url: optional(Schema.String),
+  phone: optional(Schema.String),
+  is_private: optional(Schema.Boolean),
+  hides_activity: optional(Schema.Boolean),
+  location: optional(Schema.Struct({ latitude: Schema.Finite, longitude: Schema.Finite })),
+  locale: optional(Schema.String)
+}
+
+export const createUser = declare("POST", "/users", UserWithPhoto, { body: user })
+
+const chat = {
+  type: Schema.Literals(["chat", "channel", "dialog"]),
+  chat_id: optional(ChatId),
+  title: optional(Schema.String),
+  members: optional(Schema.Array(UserId)),
+  owner_id: optional(UserId),
+  bot: optional(
+    Schema.Union([
+      Schema.Struct({ admin: optional(Schema.Boolean), permissions: optional(Schema.Array(Permission)) }),
+      Schema.Literal(false)
+    ])
+  ),
+  is_public: optional(Schema.Boolean),
+  has_comments: optional(Schema.Boolean),
+  allows_forwarding: optional(Schema.Boolean),
+  ...toBot
+}
+
+export const createChat = declare("POST", "/chats", Chat, { body: chat })
+
+/** The id and the time of a message or comment that a saved state has. */
+const seedPosition = { mid: optional(MessageId), timestamp: optional(Natural) }
+
+/** A comment of a person or a bot. `reply_to` is the place of another comment of the post. */
+const seedComment = Schema.Struct({
+  user_id: UserId,
+  text: Schema.String,
+  format: optional(TextFormat),
+  on_behalf: optional(Schema.Boolean),
+  reply_to: optional(Natural),
+  ...seedPosition
+})
+
+export type SeedComment = typeof seedComment.Type
+
+/** A message of the person `user_id`. Without `user_id`, a message of the bot `bot_id`, or of the bot of the chat. */
+const seedMessage = Schema.Struct({
+  user_id: optional(UserId),
+  bot_id: optional(UserId),
+  text: optional(Schema.String),
+  attachments: optional(Schema.Array(Schema.Unknown)),
+  format: optional(TextFormat),
+  link: optional(
+    Schema.Struct({ type: Schema.Literals(["reply", "forward"]), chat_id: optional(ChatId), index: Natural })
+  ),
+  comments: optional(Schema.Array(seedComment)),
+  ...seedPosition
+})
+
+export type SeedMessage = typeof seedMessage.Type
+
+const seedChat = Schema.Struct({
+  ...chat,
+  admins: optional(Schema.Array(Schema.Struct({ user_id: UserId, permissions: optional(Schema.Array(Permission)) }))),
+  messages: optional(Schema.Array(seedMessage)),
+  description: optional(Schema.String),
+  pinned: optional(Natural),
+  is_stopped: optional(Schema.Boolean),
+  is_closed: optional(Schema.Boolean)
+})
+
+export type SeedChat = typeof seedChat.Type
+
+const media = {
+  type: Schema.Literals(["image", "video", "audio", "file"]),
+  token: optional(Schema.String),
+  filename: optional(Schema.String),
+  size: optional(Natural),
+  url: optional(Schema.String),
+  content: optional(Schema.Uint8ArrayFromBase64)
+}
+
+const seedMedia = Schema.Struct(media)
+
+const seedBody = {
+  users: optional(Schema.Array(Schema.Struct(user))),
+  media: optional(Schema.Array(seedMedia)),
+  chats: optional(Schema.Array(seedChat)),
+  silent: optional(Schema.Boolean),
+  unchecked: optional(Schema.Boolean)
+}
+
+export type Seed = Schema.Struct.Type<typeof seedBody>
+
+export const seed = declare(
+  "POST",
+  "/seed",
+  Schema.Struct({ users: Schema.Array(UserWithPhoto), chats: Schema.Array(Chat) }),
+  { body: seedBody }
+)
+
+export const getSeed = declare("GET", "/seed", Schema.Struct(seedBody))
+
+/** Media that a person can send by their token. */
+export const createMedia = declare("POST", "/media", Schema.Struct({ token: Schema.String }), { body: media })
+
+export type NewMedia = typeof seedMedia.Type
+
+export const getMedia = declare("GET", "/media/{token}", Schema.Unknown, { params: { token: Schema.String } })
+
+export const listChats = declare("GET", "/chats", Schema.Struct({ chats: Schema.Array(Chat) }), { query: toBot })
+
+const inChat = { ...person, chat_id: ChatId }
+
+const atMessage = { ...person, message_id: MessageId }
+
+export const sendMessage = declare("POST", "/messages", Message, {
+  body: {
+    ...person,
+    chat_id: optional(ChatId),
+    text: optional(Schema.String),
+    format: optional(TextFormat),
+    attachments: optional(Schema.Array(Schema.Unknown)),
+    link: optional(NewMessageLink)
+  }
+})
+
+export const listMessages = declare(
+  "GET",
+  "/chats/{chatId}/messages",
+  Schema.Struct({
+    messages: Schema.Array(Message),
+    removed: Schema.Array(Message),
+    comment_counts: Schema.Record(Schema.String, Schema.Int)
+  }),
+  { params: { chat_id: ChatId }, query: { count: optional(Natural) } }
+)
+
+export const edit = declare("POST", "/edit", Message, { body: { ...atMessage, text: Schema.String } })
+
+export const remove = declare("POST", "/remove", Done, { body: atMessage })
+
+export const view = declare("POST", "/view", Done, { body: atMessage })
+
+export const press = declare("POST", "/press", Schema.Struct({ callback_id: Schema.optionalKey(Schema.String) }), {
+  body: {
+    ...atMessage,
+    button: Schema.Union([Schema.String, Schema.Tuple([Natural, Natural]), Schema.Struct({ payload: Schema.String })])
+  }
+})
+
+export const sendComment = declare("POST", "/comments", Comment, {
+  body: { ...atMessage, text: Schema.String, reply_to: optional(MessageId), on_behalf: optional(Schema.Boolean) }
+})
+
+export const listComments = declare(
+  "GET",
+  "/messages/{messageId}/comments",
+  Schema.Struct({ comments: Schema.Array(Comment) }),
+  { params: { message_id: MessageId } }
+)
+
+const atComment = { ...person, comment_id: MessageId }
+
+export const editComment = declare("POST", "/edit_comment", Comment, { body: { ...atComment, text: Schema.String } })
+
+export const removeComment = declare("POST", "/remove_comment", Done, { body: atComment })
+
+export const start = declare("POST", "/start", Chat, { body: { ...person, payload: optional(Schema.String) } })
+
+export const stop = declare("POST", "/stop", Done, { body: person })
+
+export const clearDialog = declare("POST", "/clear_dialog", Done, { body: person })
+
+export const removeDialog = declare("POST", "/remove_dialog", Done, { body: person })
+
+export const muteDialog = declare("POST", "/mute_dialog", Done, { body: { ...person, until: Natural } })
+
+export const unmuteDialog = declare("POST", "/unmute_dialog", Done, { body: person })
+
+export const join = declare("POST", "/join", Done, { body: inChat })
+
+export const leave = declare("POST", "/leave", Done, { body: inChat })
+
+const aboutMember = { ...inChat, member_id: UserId }
+
+export const addMember = declare("POST", "/add_member", Done, { body: aboutMember })
+
+export const removeMember = declare("POST", "/remove_member", Done, {
+  body: { ...aboutMember, block: optional(Schema.Boolean) }
+})
+
+export const setAdmin = declare("POST", "/set_admin", Done, {
+  body: { ...aboutMember, permissions: optional(Schema.Array(Permission)) }
+})
+
+export const addBot = declare("POST", "/add_bot", Done, { body: inChat })
+
+export const removeBot = declare("POST", "/remove_bot", Done, { body: inChat })
+
+export const setBotAdmin = declare("POST", "/set_bot_admin", Done, {
+  body: { ...inChat, permissions: optional(Schema.Array(Permission)) }
+})
+
+export const rename = declare("POST", "/rename", Done, { body: { ...inChat, title: Schema.String } })
+
+export const revokeToken = declare("POST", "/revoke_token", Done, {
+  body: { ...toBot, as: optional(Schema.Literals(["revoked", "deprecated"])) }
+})
+
+export const closeChat = declare("POST", "/close_chat", Done, { body: { chat_id: ChatId } })
+
+export const allowComments = declare("POST", "/allow_comments", Done, {
+  body: { chat_id: ChatId, allowed: Schema.Boolean }
+})
+
+export const deliverUpdate = declare("POST", "/updates", Done, { body: { update: Schema.Unknown, ...toBot } })
+
+export const listUpdates = declare("GET", "/updates", Schema.Struct({ updates: Schema.Array(Update) }), {
+  query: toBot
+})
+
+/** The response is a stream of server-sent events. */
+export const listEvents = declare("GET", "/events", Schema.Unknown, {
+  query: {
+    types: optional(Schema.Array(Schema.Literals(eventTypes))),
+    bot_id: optional(UserId),
+    chat_id: optional(ChatId),
+    from: optional(Natural),
+    details: optional(Schema.Boolean),
+    max_lag: optional(Natural)
+  }
+})
+
+export const getJournal = declare("GET", "/journal", Schema.Unknown)
+
+export const getState = declare("GET", "/state", StateView)
+
+export const getLimits = declare("GET", "/limits", LimitsView)
+
+export const deliverNow = declare("POST", "/deliver_now", Done, { body: { delivery_id: Natural } })
+
+export const getPage = declare("GET", "/ui", Schema.Unknown)
+
+export const getPageFile = declare("GET", "/ui/{file}", Schema.Unknown, { params: { file: Schema.String } })
+
+export const listSeen = declare("GET", "/seen", Schema.Struct({ seen: Schema.Array(SeenView), next: Schema.Int }), {
+  query: { chat_id: optional(ChatId), user_id: optional(UserId), from: optional(Natural), wait_ms: optional(Natural) }
+})
+
+export const listRequests = declare(
+  "GET",
+  "/requests",
+  Schema.Struct({ requests: Schema.Array(RequestView), next: Schema.Int }),
+  { query: { from: optional(Natural), count: optional(Natural) } }
+)
+
+export const listDeliveries = declare(
+  "GET",
+  "/deliveries",
+  Schema.Struct({ deliveries: Schema.Array(DeliveryView), waiting: Schema.Array(WaitingView) })
+)
+
+const ActiveFault = Schema.Struct({ rule: Rule, matched: Schema.Int, applied: Schema.Int })
+
+export const listFaults = declare("GET", "/faults", Schema.Struct({ faults: Schema.Array(ActiveFault) }))
+
+export const setFaults = declare("PUT", "/faults", Done, { body: { rules: Schema.Array(Schema.Unknown) } })
+
+const WebhookSettings = Schema.Struct({ secret_header: Schema.String, secret_characters: Schema.String })
+
+export const getWebhooks = declare("GET", "/webhooks", WebhookSettings)
+
+export const setWebhooks = declare("PUT", "/webhooks", WebhookSettings, {
+  body: { secret_header: optional(SecretHeader), secret_characters: optional(SecretCharacters) }
+})
+
+export const getClock = declare("GET", "/clock", ClockView)
+
+export const advanceClock = declare("POST", "/clock", ClockView, {
+  body: {
+    advance_ms: optional(Natural),
+    to: optional(Schema.Literal("next_due")),
+    running: optional(Schema.Boolean)
+  }
+})

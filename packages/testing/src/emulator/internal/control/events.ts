@@ -1,0 +1,164 @@
+import type { ChatId } from "@colloquy/core/model/Chat"
+import * as Json from "@colloquy/core/base/Json"
+import type { UserId } from "@colloquy/core/model/User"
+import * as Effect from "effect/Effect"
+import * as Sse from "effect/encoding/Sse"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { EmulatorEvent } from "../../EmulatorEvent.ts"
+import type { EventRecord } from "../platform/eventRecord.ts"
+import { isPlain, writePlain } from "../platform/messageJson.ts"
+import { now, type PlatformState } from "../platform/state.ts"
+import { toRequestView } from "./views.ts"
+
+/** Which events are read. */
+export interface Filter {
+  readonly types?: ReadonlySet<string> | undefined
+  readonly bot_id?: UserId | undefined
+  readonly chat_id?: ChatId | undefined
+  /** Whether requests have their headers and bodies, and updates their content. */
+  readonly details: boolean
+}
+
+type RequestRecord = Extract<EventRecord, { readonly type: "request" }>
+
+const toRequestEvent = ({ at, exchange }: RequestRecord, id: number, details: boolean): EmulatorEvent => {
+  const { bot_id, chat_id, endpoint = null, limits, message_id, method, number, path, query, status = null } = exchange
+  const event = { id, at, type: "request" as const, number, took: exchange.took, method, path, query, endpoint, status }
+  const ids = {
+    ...(bot_id === undefined ? {} : { bot_id }),
+    ...(chat_id === undefined ? {} : { chat_id }),
+    ...(message_id === undefined ? {} : { message_id })
+  }
+  if (!details) return { ...event, ...ids, limits }
+  const { answer, body, headers } = toRequestView(exchange)
+  return { ...event, ...ids, limits, headers, body, answer }
+}
+
+const toEvent = (record: EventRecord, id: number, details: boolean): EmulatorEvent => {
+  if (record.type === "request") return toRequestEvent(record, id, details)
+  if (record.type !== "update" || details) return { id, ...record }
+  const { update: _, ...rest } = record
+  return { id, ...rest }
+}
+
+/** The ids of an event, or of its request. */
+const idsOf = (record: EventRecord): { readonly bot_id?: UserId | undefined; readonly chat_id?: ChatId | undefined } =>
+  record.type === "request" ? record.exchange : (record as { readonly bot_id?: UserId; readonly chat_id?: ChatId })
+
+const concernsBot = (state: PlatformState, record: EventRecord, bot_id: UserId): boolean => {
+  const ids = idsOf(record)
+  if (ids.bot_id !== undefined) return ids.bot_id === bot_id
+  return ids.chat_id === undefined || state.chats.get(ids.chat_id)?.members.has(bot_id) === true
+}
+
+const matches = (state: PlatformState, record: EventRecord, { bot_id, chat_id, types }: Filter): boolean =>
+  (types === undefined || types.has(record.type) || record.type === "reset") &&
+  (chat_id === undefined || idsOf(record).chat_id === chat_id || record.type === "reset") &&
+  (bot_id === undefined || concernsBot(state, record, bot_id))
+
+/** The filter of a reader, and the maximum number of events behind the end. */
+interface Reader {
+  readonly state: PlatformState
+  readonly filter: Filter
+  readonly maxLag: number
+}
+
+/** The gap before the next kept event, if the reader missed events. */
+const gapAt = ({ maxLag, state }: Reader, from: number): EmulatorEvent | undefined => {
+  const { end, start } = state.events
+  const next = from > end || end - from > maxLag ? end : Math.max(from, start)
+  if (next === from) return undefined
+  return { id: next - 1, at: now(state), type: "gap", from: from > end ? 0 : from }
+}
+
+/** The number of events that are converted at once. */
+const batchSize = 256
+
+interface Batch {
+  readonly events: ReadonlyArray<EmulatorEvent>
+  readonly next: number
+}
+
+const readBatch = (reader: Reader, from: number): Batch => {
+  const { filter, state } = reader
+  const gap = gapAt(reader, from)
+  const position = gap === undefined ? from : gap.id + 1
+  const records = state.events.from(position).slice(0, batchSize)
+  const events = records.flatMap((record, index) =>
+    matches(state, record, filter) ? [toEvent(record, position + index, filter.details)] : []
+  )
+  return { events: gap === undefined ? events : [gap, ...events], next: position + records.length }
+}
+
+/** Waits until there are events. A slow reader keeps nothing in memory, because the events are read from the log. */
+const nextBatch = (reader: Reader, from: number): Effect.Effect<Batch> =>
+  Effect.suspend(() => {
+    const batch = readBatch(reader, from)
+    if (batch.events.length > 0) return Effect.succeed(batch)
+    return batch.next < reader.state.events.end
+      ? nextBatch(reader, batch.next)
+      : Effect.andThen(reader.state.events.arrival, nextBatch(reader, batch.next))
+  })
+
+/** The events from a position on, including future events. */
+export const streamOf = (state: PlatformState, filter: Filter, from: number): Stream.Stream<EmulatorEvent> => {
+  const reader: Reader = { state, filter, maxLag: Infinity }
+  return Stream.paginate(from, (position) =>
+    Effect.map(nextBatch(reader, position), ({ events, next }) => [events, Option.some(next)] as const)
+  )
+}
+
+const encode = Schema.encodeUnknownSync(EmulatorEvent)
+
+/** An event as JSON. The frequent events are written without their schema, which `emulator-with-page` measures. */
+export const toJson = (event: EmulatorEvent): string => {
+  if (event.type === "request" && event.headers === undefined) return JSON.stringify(event)
+  if (event.type !== "message" || !isPlain(event.message)) return Json.stringify(encode(event))
+  const { message, ...rest } = event
+  return `${JSON.stringify(rest).slice(0, -1)},"message":${writePlain(message)}}`
+}
+
+/** The events that are kept, as lines of JSON. */
+export const linesOf = (state: PlatformState): string =>
+  state.events
+    .from(0)
+    .map((record, index) => `${toJson(toEvent(record, state.events.start + index, true))}\n`)
+    .join("")
+
+/** An id of a server-sent event, with the start of the emulator, because positions begin at 0 after a restart. */
+const sseId = ({ startedAt }: PlatformState, id: number): string => `${startedAt.toString(36)}-${id}`
+
+/** The position after an id, or a position beyond the end if the id is of another run of the emulator. */
+export const positionAfter = ({ startedAt }: PlatformState, lastEventId: string): number => {
+  const [, start, id] = /^([0-9a-z]+)-(-?\d+)$/.exec(lastEventId) ?? []
+  return start === startedAt.toString(36) ? Number(id) + 1 : Infinity
+}
+
+/** Minimum time between two writes to a reader, in milliseconds of real time. */
+const pause = Effect.callback<void>((resume) => {
+  const timer = setTimeout(() => resume(Effect.void), 10)
+  return Effect.sync(() => clearTimeout(timer))
+})
+
+/**
+ * The events as text of server-sent events. The events of one turn of the event loop, such as a message and its
+ * request, are one write, and the pauses after the writes join the events of a busy emulator.
+ */
+export const sseOf = (state: PlatformState, filter: Filter, from: number, maxLag: number): Stream.Stream<string> => {
+  const reader: Reader = { state, filter, maxLag }
+  const write = (event: EmulatorEvent): string =>
+    Sse.encoder.write({ _tag: "Event", event: "message", id: sseId(state, event.id), data: toJson(event) })
+  const arrival = (position: number) =>
+    Effect.suspend(() => (position === state.events.end ? state.events.arrival : Effect.void))
+  const nextWrite = (position: number) =>
+    pause.pipe(
+      Effect.andThen(arrival(position)),
+      Effect.andThen(Effect.yieldNow),
+      Effect.andThen(nextBatch(reader, position)),
+      Effect.map(({ events, next }) => [[events.map(write).join("")], Option.some(next)] as const)
+    )
+  // A comment tells the client at once that the stream is open.
+  return Stream.concat(Stream.succeed(": events\n\n"), Stream.paginate(from, nextWrite))
+}

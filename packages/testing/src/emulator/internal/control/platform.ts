@@ -1,0 +1,150 @@
+import * as Endpoints from "@colloquy/core/endpoints/Endpoints"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { Rule } from "../../Faults.ts"
+import * as refusal from "../http/refusal.ts"
+import { describe } from "../http/requestReader.ts"
+import { botOf, success, type Route, on, chatOf } from "./call.ts"
+import * as declarations from "./declarations.ts"
+import { toLimits, toWaiting } from "./stateView.ts"
+import { toDeliveryView, toSeenView, toRequestView } from "./views.ts"
+import { allowComments, closeChat } from "../platform/chats.ts"
+import { reset } from "../platform/context.ts"
+import { setFaults } from "../platform/faults.ts"
+import { now } from "../platform/state.ts"
+import { deliverUpdate } from "../platform/updates.ts"
+import { toMessage } from "../platform/views.ts"
+import { wallClock } from "./wallClock.ts"
+import type { WebhookRuntime } from "../webhook/runtime.ts"
+
+// A misspelled field would make a rule match too much.
+const readRules = Schema.decodeUnknownEffect(Schema.Struct({ rules: Schema.Array(Rule) }), {
+  errors: "all",
+  onExcessProperty: "error"
+})
+
+const toWebhookSettings = ({ secrets }: WebhookRuntime) => ({
+  secret_header: secrets.header,
+  secret_characters: secrets.characters
+})
+
+/** Calls that read and change the state, the clock, the faults and the webhooks of the platform. */
+export const platformRoutes: ReadonlyArray<Route> = [
+  on(declarations.health, () => Effect.succeed({ status: "ready" as const })),
+  on(declarations.reset, (_, context) => Effect.as(reset(context), success)),
+  on(declarations.openapi, (_, { host }) =>
+    // Most runs do not need this module.
+    Effect.map(
+      Effect.promise(() => import("@colloquy/core/tools/OpenApi")),
+      ({ fromEndpoints }): unknown => fromEndpoints(Endpoints.all, host === undefined ? {} : { url: `http://${host}` })
+    )
+  ),
+  on(declarations.listBots, (_, { state }) =>
+    Effect.sync(() => ({ bots: [...state.bots.values()].map(({ user, token }) => ({ token, user: user.profile })) }))
+  ),
+  on(declarations.listMessages, ({ chat_id, count }, control) =>
+    Effect.map(chatOf(control, chat_id), (chat) => {
+      const { messages, removedMessages } = {
+        messages: count == null ? chat.messages : chat.messages.slice(-count || Infinity),
+        removedMessages: control.state.removedMessages
+      }
+      const counts = messages.map(({ comments, mid }) => [mid, comments.length] as const)
+      return {
+        messages: messages.map((message) => toMessage(control.state, message)),
+        removed: [...removedMessages.values()].filter((each) => each.chat === chat).map(({ value }) => value),
+        comment_counts: Object.fromEntries(counts.filter(([, count]) => count > 0))
+      }
+    })
+  ),
+  on(declarations.listComments, ({ message_id }, { state }) =>
+    Effect.suspend(() => {
+      const message = state.messages.get(message_id)
+      return message === undefined
+        ? Effect.fail(refusal.messageNotFound(message_id))
+        : Effect.succeed({ comments: message.comments.map(({ value: comment }) => comment) })
+    })
+  ),
+  on(declarations.revokeToken, ({ as, bot_id }, control) =>
+    Effect.map(botOf(control, { bot_id }), ({ token }) => {
+      control.state.revokedTokens.set(token, as ?? "revoked")
+      return success
+    })
+  ),
+  on(declarations.closeChat, ({ chat_id }, control) =>
+    Effect.map(chatOf(control, chat_id), (chat) => {
+      closeChat(control.state, chat)
+      return success
+    })
+  ),
+  on(declarations.allowComments, ({ allowed, chat_id }, control) =>
+    Effect.map(chatOf(control, chat_id), (chat) => {
+      allowComments(control.state, chat, allowed)
+      return success
+    })
+  ),
+  on(declarations.deliverUpdate, ({ update, ...toBot }, control) =>
+    Effect.map(botOf(control, toBot), (bot) => {
+      deliverUpdate(control.state, bot, { update_type: "unknown", raw: update })
+      return success
+    })
+  ),
+  on(declarations.listUpdates, (toBot, control) =>
+    Effect.map(botOf(control, toBot), ({ updates }) => ({ updates: updates.from(0).map(({ update }) => update) }))
+  ),
+  on(declarations.listSeen, ({ chat_id, from, user_id, wait_ms }, { state }) => {
+    const take = () => ({
+      seen: state.seen
+        .from(from ?? 0)
+        .filter(({ event }) => chat_id == null || event.chat_id === chat_id)
+        .filter(({ audience }) => user_id == null || audience.has(user_id))
+        .map(({ event }) => toSeenView(event)),
+      next: state.seen.end
+    })
+    const wait: Effect.Effect<void> = Effect.suspend(() =>
+      take().seen.length > 0 ? Effect.void : Effect.andThen(state.seen.arrival, wait)
+    )
+    const waiting = Effect.clockWith((clock) =>
+      Effect.provideService(Effect.timeoutOption(wait, wait_ms ?? 0), Clock.Clock, wallClock(clock))
+    )
+    return Effect.andThen(wait_ms ? waiting : Effect.void, Effect.sync(take))
+  }),
+  on(declarations.listRequests, ({ count, from }, { state }) =>
+    Effect.sync(() => ({
+      requests: state.exchanges
+        .from(from ?? 0)
+        .slice(0, count ?? Infinity)
+        .map(toRequestView),
+      next: state.exchanges.end
+    }))
+  ),
+  on(declarations.listDeliveries, (_, { state }) =>
+    Effect.sync(() => ({ deliveries: state.deliveries.from(0).map(toDeliveryView), waiting: toWaiting(state) }))
+  ),
+  on(declarations.deliverNow, ({ delivery_id }, { state }) =>
+    Effect.suspend(() => {
+      const waiting = state.waiting.get(delivery_id)
+      if (waiting === undefined) return Effect.fail(refusal.notFound(`A delivery ${delivery_id} that waits`))
+      waiting.start()
+      return Effect.succeed(success)
+    })
+  ),
+  on(declarations.getLimits, (_, { limiter, state }) => Effect.sync(() => toLimits(limiter, now(state)))),
+  on(declarations.listFaults, (_, { state }) =>
+    Effect.sync(() => ({ faults: state.faults.map(({ matched, rule, applied }) => ({ rule, matched, applied })) }))
+  ),
+  on(declarations.setFaults, (request, { state }) =>
+    readRules(request).pipe(
+      Effect.mapError((error) => refusal.invalidPayload(describe(error))),
+      Effect.flatMap(({ rules }) => Effect.as(setFaults(state, rules), success))
+    )
+  ),
+  on(declarations.getWebhooks, (_, { webhooks }) => Effect.sync(() => toWebhookSettings(webhooks))),
+  on(declarations.setWebhooks, ({ secret_characters, secret_header }, { webhooks }) =>
+    Effect.sync(() => {
+      const { characters, header } = webhooks.secrets
+      webhooks.secrets = { header: secret_header ?? header, characters: secret_characters ?? characters }
+      return toWebhookSettings(webhooks)
+    })
+  )
+]

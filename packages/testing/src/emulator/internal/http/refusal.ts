@@ -1,0 +1,96 @@
+import * as Platform from "@colloquy/core/base/Platform"
+import * as Data from "effect/Data"
+import { type ListenerKind, respond, type Response } from "../../EmulatorHttp.ts"
+import type { Revocation } from "../../EmulatorOptions.ts"
+
+/** A response with an error status, in the form of the API. */
+export class Refusal extends Data.TaggedError("Refusal")<{
+  readonly status: number
+  readonly body: object
+  readonly headers?: Readonly<Record<string, string>>
+}> {}
+
+const refusal = (status: number, code: string, message: string, headers?: Readonly<Record<string, string>>) =>
+  new Refusal({ status, body: { code, message }, ...(headers === undefined ? {} : { headers }) })
+
+export const unauthorized = (message: string) => refusal(401, Platform.codeInvalidToken, message)
+
+export const tokenRevoked = (revocation: Revocation) =>
+  revocation === "revoked"
+    ? unauthorized("The access token has been revoked")
+    : refusal(403, Platform.codeDeprecatedToken, "The access token is deprecated: the bot has another one")
+
+export const chatDenied = (message: string) => refusal(403, Platform.codeChatDenied, message)
+
+export const accessDenied = (message: string) => refusal(403, Platform.codeAccessDenied, message)
+
+export const dialogSuspended = () => chatDenied(Platform.messageDialogSuspended)
+
+/** @assumption forwardingProhibited */
+export const forwardingProhibited = () => chatDenied(Platform.messageForwardingProhibited)
+
+export const notAdmin = () => chatDenied(Platform.messageNotAdmin)
+
+export const chatNotFound = (chat: number | string) => refusal(404, Platform.codeChatNotFound, `Chat ${chat} not found`)
+
+export const messageNotFound = (mid: string) => refusal(404, Platform.codeMessageNotFound, `Message ${mid} not found`)
+
+export const notFound = (what: string) => refusal(404, Platform.codeNotFound, `${what} not found`)
+
+export const invalidPayload = (problem: string) => refusal(400, Platform.codeInvalidPayload, problem)
+
+/** Adds the place of a field to the problem of an invalid request. Other refusals do not change. */
+export const inField =
+  (place: string) =>
+  (refused: Refusal): Refusal => {
+    const { code, message } = refused.body as { readonly code?: unknown; readonly message?: unknown }
+    return code === Platform.codeInvalidPayload ? invalidPayload(`${place}.${String(message)}`) : refused
+  }
+
+export const noRequest = (status: number, problem: string) =>
+  refusal(status, Platform.codeInvalidPayload, `The request cannot be read: ${problem}`)
+
+export const replyToItself = () => invalidPayload("link: a message cannot reply to itself")
+
+export const unreadable = () => invalidPayload("The body could not be read to its end")
+
+/** The rest of the body is not read, so the connection cannot be reused. */
+export const tooLarge = (limit: number) =>
+  refusal(413, Platform.codeInvalidPayload, `The body is larger than ${limit} bytes`, { connection: "close" })
+
+export const tooManyRequests = (retryAfter?: number) =>
+  refusal(
+    429,
+    Platform.codeTooManyRequests,
+    "Too many requests",
+    retryAfter === undefined ? undefined : { "retry-after": String(retryAfter) }
+  )
+
+export const attachmentNotReady = (kind: string) =>
+  refusal(400, Platform.codeAttachmentNotReady, `Key: errors.process.attachment.${kind}.not.processed`)
+
+export const expectationFailed = (expectation: string) =>
+  refusal(417, Platform.codeInvalidPayload, `Expect: ${expectation} cannot be met`)
+
+export const methodNotAllowed = (message: string, allow?: ReadonlyArray<string>) =>
+  refusal(405, Platform.codeMethodNotAllowed, message, allow === undefined ? undefined : { allow: allow.join(", ") })
+
+export const commentTooOld = () => refusal(422, Platform.codeCommentTooOld, "The comment is too old to be edited")
+
+export const internalError = () =>
+  refusal(500, Platform.codeInternalError, "The emulator has a defect; its log says which")
+
+/** An operation that the platform answers with 200 and `success: false`. */
+export const rejected = (message: string, details: object = {}) =>
+  new Refusal({ status: 200, body: { success: false, message, ...details } })
+
+/** Converts the body of an error to the form of the listener: upload hosts use other names than the API. */
+export const errorBodyFor = (listener: ListenerKind, body: object): object => {
+  if (listener === "api") return body
+  const { code, message } = body as { readonly code: string; readonly message: string }
+  return { error_code: code, error_data: message }
+}
+
+/** Converts a refusal to a response. Refusals of the upload hosts already have their form. */
+export const toResponse = ({ body, headers, status }: Refusal, listener: ListenerKind = "api"): Response =>
+  respond(status, errorBodyFor(listener, body), headers)

@@ -1,0 +1,55 @@
+import { paramKey } from "@colloquy/core/client/Endpoint"
+import type * as Endpoint from "@colloquy/core/client/Endpoint"
+import * as FindMyWay from "effect/http/FindMyWay"
+
+export type Match =
+  | { readonly _tag: "Found"; readonly endpoint: Endpoint.Any; readonly params: Readonly<Record<string, string>> }
+  | { readonly _tag: "MethodNotAllowed"; readonly allowed: ReadonlyArray<string> }
+  | { readonly _tag: "NotFound" }
+
+export type Router = (method: string, path: string) => Match
+
+const exact = {
+  caseSensitive: true,
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false,
+  maxParamLength: Infinity
+}
+
+/** `/chats/{chatId}` as a pattern of the router. The key of the request is `chat_id`. */
+const patternOf = (path: string): FindMyWay.PathInput =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `:${paramKey(name)}`) as FindMyWay.PathInput
+
+/** The methods of a path, with HEAD for GET, and OPTIONS. */
+export const allowedMethods = (methods: Iterable<string>): ReadonlyArray<string> =>
+  [...methods].flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).concat("OPTIONS")
+
+const emptySegment = /\/\//
+
+const anyMethod = "*"
+
+/** Finds the endpoint of a request by the methods and paths of the declarations. */
+export const make = (endpoints: ReadonlyArray<Endpoint.Any>): Router => {
+  const router = FindMyWay.make<Endpoint.Any>(exact)
+  const methodsOfPath = new Map<FindMyWay.PathInput, Array<string>>()
+  for (const endpoint of endpoints) {
+    const { method, path } = endpoint.declaration
+    const pattern = patternOf(path)
+    router.on(method, pattern, endpoint)
+    methodsOfPath.set(pattern, [...(methodsOfPath.get(pattern) ?? []), method])
+  }
+  const paths = FindMyWay.make<ReadonlyArray<string>>(exact)
+  for (const [pattern, methods] of methodsOfPath) paths.on(anyMethod, pattern, allowedMethods(methods))
+
+  return (method, path) => {
+    if (emptySegment.test(path)) return { _tag: "NotFound" }
+    // FindMyWay ends a path at `;` and `#`: in a request these belong to the path. A slash at the end does not.
+    const encoded = path.replaceAll(/[;#]/g, encodeURIComponent).replace(/(.)\/$/, "$1")
+    const found = router.find(method === "HEAD" ? "GET" : method, encoded)
+    if (found !== undefined) {
+      return { _tag: "Found", endpoint: found.handler, params: found.params as Readonly<Record<string, string>> }
+    }
+    const allowed = paths.find(anyMethod, encoded)?.handler
+    return allowed === undefined ? { _tag: "NotFound" } : { _tag: "MethodNotAllowed", allowed }
+  }
+}

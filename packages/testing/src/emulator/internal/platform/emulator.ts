@@ -1,0 +1,201 @@
+import * as Platform from "@colloquy/core/base/Platform"
+import { SecretCharacters, SecretHeader } from "@colloquy/core/model/Subscription"
+import type { Update } from "@colloquy/core/model/Update"
+import type { UserWithPhoto } from "@colloquy/core/model/User"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { ConnectionLost, Interceptor, Request, Response } from "../../EmulatorHttp.ts"
+import {
+  type ChatOptions,
+  defaultToken,
+  type Options,
+  platformLimits,
+  type Revocation,
+  type UserOptions
+} from "../../EmulatorOptions.ts"
+import type { Rule } from "../../Faults.ts"
+import type { ChatRef, MessageRef, UserRef } from "../../Person.ts"
+import type { Receiver } from "../../WebhookSender.ts"
+import { makeControl, isControl } from "../control/control.ts"
+import { streamOf } from "../control/events.ts"
+import { realTime } from "../control/wallClock.ts"
+import { makeServe } from "../http/serve.ts"
+import { apiOrigin, uploadOrigins } from "../http/wire.ts"
+import { chatIdOf, midOf, userIdOf } from "../people/access.ts"
+import { makePerson } from "../people/person.ts"
+import { addReceiver, makeRuntime, type SecretSettings } from "../webhook/runtime.ts"
+import { allowComments, closeChat, createGroup } from "./chats.ts"
+import type { EmulatorContext } from "./context.ts"
+import { addFault, setFaults } from "./faults.ts"
+import { Limiter } from "./limits.ts"
+import { defaultMediaSettings } from "./media.ts"
+import * as platform from "./state.ts"
+import { deliverUpdate } from "./updates.ts"
+import { addBot, addUser, botOf, idOf } from "./users.ts"
+import { problemOfChat, problemOfUser } from "./validation.ts"
+import { toChat, toMessage } from "./views.ts"
+
+const profileOf = (options: string | UserOptions): Pick<UserWithPhoto, "first_name"> & Partial<UserWithPhoto> => {
+  if (typeof options === "string") return { first_name: options }
+  const { isPrivate: _, locale: __, location: ___, phone: ____, ...profile } = options
+  return profile
+}
+
+/** Runs an operation of a test. An impossible operation is an error in the test, and therefore a defect. */
+const orDefect = <A>(member: string, problem: string | undefined, run: () => A): Effect.Effect<A> =>
+  problem === undefined ? Effect.sync(run) : Effect.die(new RangeError(`Emulator.${member}: ${problem}`))
+
+const mediaSettingsOf = ({ imageLinkLifetime, processing = {} }: Options): platform.MediaSettings => {
+  const { bytesPerSecond, linkLifetime, minimumProcessing } = defaultMediaSettings
+  return {
+    bytesPerSecond: processing.bytesPerSecond ?? bytesPerSecond,
+    minimumProcessing: processing.minimum === undefined ? minimumProcessing : Duration.toMillis(processing.minimum),
+    linkLifetime: imageLinkLifetime === undefined ? linkLifetime : Duration.toMillis(imageLinkLifetime)
+  }
+}
+
+const isSecretHeader = Schema.is(SecretHeader)
+
+const isSecretCharacters = Schema.is(SecretCharacters)
+
+const secretSettingsOf = ({
+  secretCharacters: characters = Platform.secretCharacters,
+  secretHeader: header = Platform.secretHeader
+}: Options): Effect.Effect<SecretSettings> => {
+  const problem = !isSecretHeader(header)
+    ? "secretHeader must be the name of an HTTP header"
+    : isSecretCharacters(characters)
+      ? undefined
+      : "secretCharacters must be visible ASCII characters other than the comma"
+  return orDefect("make", problem, () => ({ header, characters }))
+}
+
+/** Composes the state with the limits, the webhooks, the listeners' handler and the control API. */
+export const make = Effect.fnUntraced(function* (options: Options) {
+  const state = yield* Effect.clockWith((clock) =>
+    Effect.sync(() =>
+      platform.make({
+        clock,
+        startedAt: realTime(clock),
+        imageOrigin: uploadOrigins.image,
+        mediaSettings: mediaSettingsOf(options)
+      })
+    )
+  )
+  const context: EmulatorContext = {
+    state,
+    webhooks: yield* makeRuntime({
+      allowsInsecure: options.insecureWebhooks ?? false,
+      secrets: yield* secretSettingsOf(options)
+    }),
+    limiter: options.limits ? new Limiter({ ...platformLimits, ...options.limits }) : undefined,
+    interceptors: [],
+    isStrict: options.strict ?? false,
+    botModule: options.botModule
+  }
+  const { interceptors, webhooks } = context
+  const token = options.token ?? defaultToken
+  const bot = addBot(state, { token, name: options.botName ?? "Bot", username: options.botUsername ?? "bot" })
+  for (const [index, token] of (options.moreTokens ?? []).entries()) {
+    addBot(state, { token, name: `Bot ${index + 2}`, username: `bot${index + 2}` })
+  }
+
+  const chatOf = (ref: ChatRef): platform.ChatState | undefined => state.chats.get(chatIdOf(ref))
+
+  const changeChat = (member: string, ref: ChatRef, change: (chat: platform.ChatState) => void): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const chat = chatOf(ref)
+      const problem = chat === undefined ? `there is no chat ${chatIdOf(ref)}` : undefined
+      return orDefect(member, problem, () => change(chat!))
+    })
+
+  const withBot = <A>(member: string, ref: UserRef, run: (bot: platform.BotState) => A): Effect.Effect<A> =>
+    Effect.suspend(() => {
+      const found = botOf(state, userIdOf(ref))
+      const problem = found === undefined ? `there is no bot ${userIdOf(ref)}` : undefined
+      return orDefect(member, problem, () => run(found!))
+    })
+
+  const updatesOf = ({ updates }: platform.BotState): ReadonlyArray<Update> =>
+    updates.from(0).map(({ update }) => update)
+
+  const serve = makeServe(context)
+  const control = makeControl(context)
+
+  return {
+    token: Redacted.make(token),
+    baseUrl: apiOrigin,
+    bot: bot.user.profile,
+    bots: Effect.sync(() =>
+      [...state.bots.values()].map(({ user, token }) => ({
+        token: Redacted.make(token),
+        user: user.profile,
+        user_id: idOf(user)
+      }))
+    ),
+    user: (options: string | UserOptions) =>
+      Effect.suspend(() => {
+        const { isPrivate, locale, location, phone } = typeof options === "string" ? {} : options
+        const profile = profileOf(options)
+        return orDefect(
+          "user",
+          problemOfUser(state, typeof options === "string" ? profile : { ...profile, phone: options.phone }),
+          () => makePerson(state, bot, addUser(state, profile, { isPrivate, locale, location, phone }))
+        )
+      }),
+    chat: (options: ChatOptions = {}) =>
+      Effect.suspend(() =>
+        orDefect("chat", problemOfChat(state, options), () => toChat(state, createGroup(state, bot, options), bot))
+      ),
+    revokeToken: (token = bot.token, as: Revocation = "revoked") =>
+      Effect.sync(() => void state.revokedTokens.set(token, as)),
+    closeChat: (ref: ChatRef) =>
+      changeChat("closeChat", ref, (chat) => {
+        closeChat(state, chat)
+      }),
+    allowComments: (ref: ChatRef, allowed: boolean) =>
+      changeChat("allowComments", ref, (chat) => {
+        allowComments(state, chat, allowed)
+      }),
+    messages: (ref: ChatRef) =>
+      Effect.sync(() => chatOf(ref)?.messages.map((message) => toMessage(state, message)) ?? []),
+    comments: (ref: MessageRef) =>
+      Effect.sync(() => {
+        const mid = midOf(ref)
+        const message = mid === undefined ? undefined : state.messages.get(mid)
+        return message?.comments.map(({ value }) => value) ?? []
+      }),
+    updates: Effect.sync(() => updatesOf(bot)),
+    updatesOf: (ref: UserRef) => withBot("updatesOf", ref, updatesOf),
+    deliver: (raw: unknown, ref: UserRef = bot.user.profile) =>
+      withBot("deliver", ref, (bot) => deliverUpdate(state, bot, { update_type: "unknown", raw })),
+    requests: Effect.sync(() => state.exchanges.from(0)),
+    receive: (url: string, receiver: Receiver<unknown>) => addReceiver(webhooks, url, receiver),
+    deliveries: Effect.sync(() => state.deliveries.from(0)),
+    attempts: state.deliveries.stream(0),
+    events: streamOf(state, { details: true }, 0),
+    seen: Effect.sync(() => state.seen.from(0).map(({ event }) => event)),
+    seenIn: (ref: ChatRef) =>
+      state.seen.stream(0).pipe(
+        Stream.map(({ event }) => event),
+        Stream.filter(({ chat_id }) => chat_id === chatIdOf(ref))
+      ),
+    setFaults: (rules: ReadonlyArray<Rule>) => setFaults(state, rules),
+    addFault: (rule: Rule) => addFault(state, rule),
+    intercept: (interceptor: Interceptor) =>
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          interceptors.push(interceptor)
+        }),
+        () =>
+          Effect.sync(() => {
+            interceptors.splice(interceptors.lastIndexOf(interceptor), 1)
+          })
+      ),
+    handle: (request: Request): Effect.Effect<Response, ConnectionLost> =>
+      isControl(request) ? control(request) : serve(request)
+  }
+})

@@ -1,0 +1,142 @@
+import type { Attachment } from "@colloquy/core/model/Attachment"
+import type { Message, MessageBody } from "@colloquy/core/model/Message"
+import * as Platform from "@colloquy/core/base/Platform"
+import type { Update } from "@colloquy/core/model/Update"
+import type { UploadType } from "@colloquy/core/endpoints/Upload"
+import { nextName, nextPhotoId } from "./ids.ts"
+import { type MediaSettings, type MediaState, now, type PlatformState } from "./state.ts"
+
+const origin = "https://media.emulator.test"
+
+/** @assumption processingTime */
+export const defaultMediaSettings: MediaSettings = {
+  bytesPerSecond: 2 * 2 ** 20,
+  minimumProcessing: 200,
+  linkLifetime: Platform.imageUrlLifetime
+}
+
+/** How long a file of this size is processed, in milliseconds. */
+export const processingTime = ({ mediaSettings }: PlatformState, size: number): number =>
+  Math.max(mediaSettings.minimumProcessing, Math.ceil((size / mediaSettings.bytesPerSecond) * 1000))
+
+/** Creates media that are not uploaded yet. */
+export const createMedia = (
+  state: PlatformState,
+  type: UploadType,
+  {
+    token = nextName(state, type),
+    photo_id = nextPhotoId(state),
+    sourceUrl
+  }: { readonly [K in "token" | "photo_id" | "sourceUrl"]?: MediaState[K] | undefined } = {}
+): MediaState => {
+  const media: MediaState = {
+    type,
+    token,
+    photo_id,
+    filename: undefined,
+    size: 0,
+    readyAt: undefined,
+    sourceUrl,
+    holders: 0,
+    video: undefined
+  }
+  state.media.set(token, media)
+  if (type === "image" && sourceUrl !== undefined) state.images.link(photo_id, sourceUrl)
+  return media
+}
+
+export const isReady = (state: PlatformState, { readyAt }: MediaState): boolean =>
+  readyAt !== undefined && readyAt <= now(state)
+
+/** Returns a link to an image that is valid from now on. */
+export const imageUrl = (state: PlatformState, { photo_id }: MediaState): string => {
+  const { bot, control, fallback } = state.imageOrigins
+  const expires = now(state) + state.mediaSettings.linkLifetime
+  return `${bot ?? control ?? fallback}/images/${photo_id}?expires=${expires}`
+}
+
+export const urlOf = (state: PlatformState, media: MediaState): string => {
+  if (media.type === "image") return imageUrl(state, media)
+  return media.sourceUrl ?? `${origin}/${media.type}s/${encodeURIComponent(media.token)}`
+}
+
+const hasImages = (body: MessageBody | null | undefined): boolean =>
+  body?.attachments?.some(({ type }) => type === "image") === true
+
+const renewAttachment = (state: PlatformState, attachment: Attachment): Attachment => {
+  if (attachment.type !== "image") return attachment
+  const media = state.media.get(attachment.payload.token)
+  return media === undefined
+    ? attachment
+    : { ...attachment, payload: { ...attachment.payload, url: urlOf(state, media) } }
+}
+
+const renewBody = (state: PlatformState, body: MessageBody): MessageBody =>
+  body.attachments == null
+    ? body
+    : { ...body, attachments: body.attachments.map((each) => renewAttachment(state, each)) }
+
+/** Renews the links to the images of a message. */
+export const withFreshLinks = (state: PlatformState, message: Message): Message => {
+  const { body, link } = message
+  if (!hasImages(body) && !hasImages(link?.message)) return message
+  return {
+    ...message,
+    ...(body == null ? {} : { body: renewBody(state, body) }),
+    ...(link == null
+      ? {}
+      : { link: { ...link, ...(link.message == null ? {} : { message: renewBody(state, link.message) }) } })
+  }
+}
+
+/** Renews the links to the images of the message in an update. */
+export const withFreshUpdate = (state: PlatformState, update: Update): Update =>
+  "message" in update && update.message != null ? { ...update, message: withFreshLinks(state, update.message) } : update
+
+/** The media in a message, also in a forwarded message. */
+const mediaIn = (state: PlatformState, { body, link }: Message): ReadonlySet<MediaState> => {
+  const forwarded = link?.type === "forward" ? (link.message?.attachments ?? []) : []
+  const found = new Set<MediaState>()
+  for (const attachment of [...(body?.attachments ?? []), ...forwarded]) {
+    const payload = "payload" in attachment ? attachment.payload : undefined
+    const token = payload != null && "token" in payload ? payload.token : undefined
+    const media = typeof token === "string" ? state.media.get(token) : undefined
+    if (media !== undefined) found.add(media)
+  }
+  return found
+}
+
+/** Adds the change to the number of messages with the media. */
+export const holdMedia = (state: PlatformState, message: Message, change: 1 | -1): void => {
+  for (const media of mediaIn(state, message)) media.holders += change
+}
+
+/**
+ * Removes the media of a removed message that no other message has. Their tokens no longer work.
+ *
+ * @assumption storedFiles
+ */
+export const removeMedia = (state: PlatformState, message: Message): void => {
+  for (const media of mediaIn(state, message)) if (media.holders <= 0) state.media.delete(media.token)
+}
+
+/** @assumption videoWithoutHeader */
+export const videoInfoOf = ({ video }: MediaState) => {
+  const { height, seconds, width } = video ?? { width: 1280, height: 720, seconds: 1 }
+  return { width, height, duration: Math.round(seconds) }
+}
+
+export const toAttachment = (state: PlatformState, media: MediaState): Attachment => {
+  const { photo_id, token, type } = media
+  const url = urlOf(state, media)
+  switch (type) {
+    case "image":
+      return { type, payload: { photo_id, token, url } }
+    case "file":
+      return { type, payload: { url, token }, filename: media.filename ?? token, size: media.size }
+    case "video":
+      return { type, payload: { url, token }, ...(media.video === undefined ? {} : videoInfoOf(media)) }
+    case "audio":
+      return { type, payload: { url, token } }
+  }
+}

@@ -1,0 +1,351 @@
+import type { BotCommand } from "@colloquy/core/client/Bot"
+import type { ChatId } from "@colloquy/core/model/Chat"
+import type { Comment } from "@colloquy/core/model/Comment"
+import type { Permission } from "@colloquy/core/model/Member"
+import type { Message, MessageId } from "@colloquy/core/model/Message"
+import type { Update } from "@colloquy/core/model/Update"
+import type { UploadType } from "@colloquy/core/endpoints/Upload"
+import type { UserId, UserWithPhoto } from "@colloquy/core/model/User"
+import type * as Clock from "effect/Clock"
+import type * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import type { Exchange } from "../../EmulatorHttp.ts"
+import type { Revocation } from "../../EmulatorOptions.ts"
+import type { Rule } from "../../Faults.ts"
+import type { PersonEvent } from "../../Person.ts"
+import type { Delivery } from "../../WebhookSender.ts"
+import type { MediaProbe } from "../upload/mediaProbe.ts"
+import type { VideoInfo } from "../upload/mp4.ts"
+import { ImageStore } from "./images.ts"
+import {
+  deliveryBounds,
+  type EventRecord,
+  eventBounds,
+  exchangeBounds,
+  messageBounds,
+  objectBounds,
+  seenBounds
+} from "./eventRecord.ts"
+import { KeptMap } from "./keptMap.ts"
+import { Log } from "./log.ts"
+
+/** A position in degrees. */
+export interface Location {
+  readonly latitude: number
+  readonly longitude: number
+}
+
+/** A person or a bot. */
+export interface UserState {
+  profile: UserWithPhoto
+  readonly locale: string | undefined
+  /** Whether the user does not allow others to add them to chats. */
+  readonly isPrivate: boolean
+  /** The phone number in the contact of the user. */
+  readonly phone: string
+  /** The location that the user sends when a button requests it. */
+  readonly location: Location
+}
+
+export interface StoredUpdate {
+  readonly at: number
+  readonly update: Update
+}
+
+/** A callback button that was pressed. */
+export interface CallbackState {
+  readonly message: MessageState
+  readonly user: UserState
+  isAnswered: boolean
+}
+
+/** A subscribed webhook. */
+export interface SubscriptionState {
+  readonly url: string
+  time: number
+  update_types: ReadonlyArray<string> | undefined
+  secret: string | undefined
+  /** The position of the next update to deliver. */
+  position: number
+  /** The scope of its deliveries. */
+  readonly scope: Scope.Closeable
+  /** Ends the subscription, unless a delivery succeeds before. */
+  countdown: Fiber.Fiber<void> | undefined
+  /** When the countdown ends. */
+  expiresAt: number | undefined
+}
+
+/** A delivery that failed and waits for its next attempt. */
+export interface WaitingDelivery {
+  readonly id: number
+  readonly bot: BotState
+  readonly url: string
+  readonly update: Update
+  /** The number of the next attempt. */
+  readonly attempt: number
+  readonly dueAt: number
+  /** Starts the next attempt at once. */
+  readonly start: () => void
+}
+
+export interface BotState {
+  readonly token: string
+  readonly user: UserState
+  commands: ReadonlyArray<BotCommand>
+  readonly updates: Log<StoredUpdate>
+  /** The position after the last update that GET /updates returned. */
+  polledTo: number | undefined
+  /** The position up to which polls have acknowledged the updates. */
+  committedTo: number
+  readonly subscriptions: Map<string, SubscriptionState>
+  /** The subscribed URLs, in order. */
+  readonly subscribed: Log<string>
+  readonly callbacks: KeptMap<string, CallbackState>
+}
+
+export interface MemberState {
+  readonly user: UserState
+  readonly joinedAt: number
+  lastAccessAt: number
+  /** The rights of an administrator. */
+  rights: ReadonlySet<Permission> | undefined
+  alias: string | undefined
+}
+
+export interface ChatState {
+  readonly chat_id: ChatId
+  readonly type: "chat" | "channel" | "dialog"
+  title: string | null
+  description: string | null
+  icon: MediaState | undefined
+  readonly link: string | null
+  owner: UserId | undefined
+  readonly members: Map<UserId, MemberState>
+  /** The keys of `members`: a new set after each change, so that an event can keep the set of its time. */
+  memberIds: ReadonlySet<UserId>
+  readonly former: Map<UserId, "removed" | "left">
+  readonly blocked: Set<UserId>
+  messages: Array<MessageState>
+  /** How many old messages are no longer kept. */
+  forgottenMessages: number
+  pinned: MessageState | undefined
+  isClosed: boolean
+  /** Whether the person stopped the dialog. */
+  isSuspended: boolean
+  hasComments: boolean
+  readonly allowsForwarding: boolean
+  lastEventAt: number
+}
+
+/** A message or a channel post. */
+export interface MessageState {
+  readonly mid: MessageId
+  readonly chat: ChatState
+  readonly author: UserState
+  value: Message
+  /** The users who viewed the message, counted in a channel only. */
+  readonly viewers: Set<UserId> | undefined
+  comments: Array<CommentState>
+}
+
+export interface CommentState {
+  readonly mid: MessageId
+  readonly message: MessageState
+  readonly author: UserState
+  value: Comment
+}
+
+/** An uploaded or expected file. */
+export interface MediaState {
+  readonly type: UploadType
+  readonly token: string
+  readonly photo_id: bigint
+  filename: string | undefined
+  size: number
+  /** The end of the processing; `undefined` before the upload. */
+  readyAt: number | undefined
+  readonly sourceUrl: string | undefined
+  /** The number of messages with this file. */
+  holders: number
+  /** The properties in the header of a video. */
+  video: VideoInfo | undefined
+}
+
+/** How much of an upload in parts was received. */
+export interface UploadProgress {
+  readonly received: number
+  readonly size: number
+}
+
+/** An address for one upload. */
+export interface UploadSlot {
+  readonly id: string
+  /** Path and query. */
+  readonly address: string
+  readonly media: MediaState
+  progress: UploadProgress | undefined
+  /** The properties of the received parts. */
+  probe: MediaProbe
+  isUsed: boolean
+}
+
+/** An action of a bot, and the users who saw it. */
+export interface SeenEvent {
+  readonly event: PersonEvent
+  readonly audience: ReadonlySet<UserId>
+}
+
+/** A rule of the scripted faults, with its counters. */
+export interface FaultState {
+  readonly rule: Rule
+  readonly path: RegExp | undefined
+  /** The next number of the rule's random sequence, from 0 to 1. */
+  readonly random: () => number
+  matched: number
+  applied: number
+}
+
+/** How long media are processed, and how long a link to an image is valid, in milliseconds. */
+export interface MediaSettings {
+  readonly bytesPerSecond: number
+  readonly minimumProcessing: number
+  readonly linkLifetime: number
+}
+
+/**
+ * Everything on the platform. The other modules of this folder change the state, each change in one synchronous step.
+ */
+export interface PlatformState {
+  readonly clock: Clock.Clock
+  /** When the emulator started, in milliseconds of real time. */
+  readonly startedAt: number
+  readonly mediaSettings: MediaSettings
+  readonly users: Map<UserId, UserState>
+  readonly bots: Map<string, BotState>
+  readonly revokedTokens: Map<string, Revocation>
+  readonly chats: Map<ChatId, ChatState>
+  readonly dialogs: Map<string, ChatState>
+  readonly messages: KeptMap<MessageId, MessageState>
+  /** Removed messages, which people may still see on their screens. */
+  readonly removedMessages: KeptMap<MessageId, MessageState>
+  readonly comments: KeptMap<MessageId, CommentState>
+  readonly media: KeptMap<string, MediaState>
+  readonly images: ImageStore
+  readonly uploadSlots: KeptMap<string, UploadSlot>
+  /** Everything that happens. */
+  readonly events: Log<EventRecord>
+  /** The actions of bots that people saw. */
+  readonly seen: Log<SeenEvent>
+  readonly exchanges: Log<Exchange>
+  readonly deliveries: Log<Delivery>
+  /** The deliveries that wait for their next attempt, by their id. */
+  readonly waiting: Map<number, WaitingDelivery>
+  /** How many deliveries were started. */
+  startedDeliveries: number
+  faults: ReadonlyArray<FaultState>
+  /**
+   * The origins of image links: the origin by which the last call of a bot or of the control API reached the emulator,
+   * or `fallback`.
+   */
+  readonly imageOrigins: { bot?: string; control?: string; readonly fallback: string }
+  /** The number of resets. */
+  resets: number
+  /** How many ids and names were created. */
+  created: number
+  /** Added to the clock for the positions of messages. */
+  readonly positionEpoch: bigint
+  /** The time of the last message, and the number of messages at that time. */
+  lastPosition: { readonly at: number; readonly count: number }
+  /** The last position of a message that was restored from a seed. */
+  restoredTo: bigint
+}
+
+export const now = ({ clock }: PlatformState): number => Math.floor(clock.currentTimeMillisUnsafe())
+
+const safeIntegers = 2n ** 53n
+
+/** Removes the oldest messages from their chats. */
+const forgetMessages = (removed: ReadonlyArray<MessageState>): void => {
+  const gone = new Set(removed)
+  for (const chat of new Set(removed.map(({ chat }) => chat))) {
+    const kept = chat.messages.filter((message) => !gone.has(message))
+    chat.forgottenMessages += chat.messages.length - kept.length
+    chat.messages = kept
+  }
+}
+
+/** Removes the oldest comments from their posts. */
+const forgetComments = (removed: ReadonlyArray<CommentState>): void => {
+  const gone = new Set(removed)
+  for (const message of new Set(removed.map(({ message }) => message))) {
+    message.comments = message.comments.filter((comment) => !gone.has(comment))
+  }
+}
+
+/** A test clock starts in 1970, which would give positions below 2^53: they count from 2023 instead. */
+const testPositionEpoch = 1_700_000_000_000n
+
+export const make = (options: {
+  readonly clock: Clock.Clock
+  readonly startedAt: number
+  readonly imageOrigin: string
+  readonly mediaSettings: MediaSettings
+}): PlatformState => {
+  const { clock, imageOrigin, mediaSettings, startedAt } = options
+  const startsInPast = BigInt(Math.floor(clock.currentTimeMillisUnsafe())) * 65536n < safeIntegers
+  return {
+    clock,
+    startedAt,
+    mediaSettings,
+    users: new Map(),
+    bots: new Map(),
+    revokedTokens: new Map(),
+    chats: new Map(),
+    dialogs: new Map(),
+    messages: new KeptMap(messageBounds, forgetMessages),
+    removedMessages: new KeptMap<MessageId, MessageState>(messageBounds),
+    comments: new KeptMap(messageBounds, forgetComments),
+    media: new KeptMap<string, MediaState>(objectBounds),
+    images: new ImageStore(),
+    uploadSlots: new KeptMap<string, UploadSlot>(objectBounds),
+    events: new Log(eventBounds),
+    seen: new Log<SeenEvent>(seenBounds),
+    exchanges: new Log(exchangeBounds),
+    deliveries: new Log(deliveryBounds),
+    waiting: new Map(),
+    startedDeliveries: 0,
+    faults: [],
+    imageOrigins: { fallback: imageOrigin },
+    resets: 0,
+    created: 0,
+    positionEpoch: startsInPast ? testPositionEpoch : 0n,
+    lastPosition: { at: -1, count: 0 },
+    restoredTo: 0n
+  }
+}
+
+/** Removes everything except the bots and their tokens. */
+export const reset = (state: PlatformState): void => {
+  state.resets++
+  const bots = [...state.bots.values()]
+  const { chats, comments, deliveries, dialogs, exchanges, images, media, messages } = state
+  const { removedMessages, revokedTokens, seen, uploadSlots, users } = state
+  for (const part of [users, revokedTokens, chats, dialogs, messages, removedMessages, comments]) part.clear()
+  for (const part of [media, images, uploadSlots, seen, exchanges, deliveries]) part.clear()
+  state.waiting.clear()
+  state.faults = []
+  state.created = bots.length
+  state.restoredTo = 0n
+  for (const bot of bots) {
+    users.set(bot.user.profile.user_id, bot.user)
+    bot.user.profile = { ...bot.user.profile, last_activity_time: now(state) }
+    bot.commands = []
+    bot.updates.clear()
+    bot.polledTo = undefined
+    bot.committedTo = 0
+    bot.subscriptions.clear()
+    bot.subscribed.clear()
+    bot.callbacks.clear()
+  }
+  state.events.append({ type: "reset", at: now(state) })
+}

@@ -1,0 +1,277 @@
+import * as Platform from "@colloquy/core/base/Platform"
+import type { UploadType } from "@colloquy/core/endpoints/Upload"
+import * as Effect from "effect/Effect"
+import * as Multipart from "effect/http/Multipart"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { formProblem } from "../http/requestBody.ts"
+import { Refusal } from "../http/refusal.ts"
+import { allowedMethods } from "../http/router.ts"
+import { type Body, type Request, respond, type Response } from "../../EmulatorHttp.ts"
+import { allow, headersIn } from "../http/wire.ts"
+import { checkExtension, checkSize, hostError } from "./limits.ts"
+import { MediaProbe } from "./mediaProbe.ts"
+import { readImage, serveImage } from "./images.ts"
+import { emit } from "../platform/events.ts"
+import { nextName } from "../platform/ids.ts"
+import { createMedia, processingTime } from "../platform/media.ts"
+import { type PlatformState, type UploadProgress, type UploadSlot, now } from "../platform/state.ts"
+
+/** Creates an upload address, which accepts one file. */
+export const openSlot = (state: PlatformState, type: UploadType): UploadSlot => {
+  const id = nextName(state, "slot")
+  const media = createMedia(state, type)
+  const slot: UploadSlot = {
+    id,
+    address: `/upload/${id}${type === "image" ? `?token=${encodeURIComponent(media.token)}` : ""}`,
+    media,
+    progress: undefined,
+    probe: new MediaProbe(type),
+    isUsed: false
+  }
+  state.uploadSlots.set(id, slot)
+  return slot
+}
+
+interface ReceivedFile {
+  readonly filename: string | undefined
+  readonly probe: MediaProbe
+}
+
+const toRefusal = (error: unknown): Refusal => {
+  if (error instanceof Refusal) return error
+  const problem = formProblem(error)
+  return problem === undefined
+    ? hostError(400, "upload.unreadable", "The body ended before it was complete")
+    : hostError(400, "upload.form", problem)
+}
+
+const readFile = (
+  { media, probe: received }: UploadSlot,
+  filename: string | undefined,
+  bytes: Stream.Stream<Uint8Array, unknown>,
+  release: Body["release"]
+): Effect.Effect<ReceivedFile, unknown> =>
+  Effect.suspend((): Effect.Effect<ReceivedFile, unknown> => {
+    const refused = checkExtension(media.type, filename)
+    if (refused !== undefined) return refused
+    const probe = received.fork()
+    const write = (chunk: Uint8Array): Effect.Effect<void, Refusal> => {
+      if (!probe.write(chunk)) release?.(chunk)
+      return checkSize(media.type, probe.size) ?? Effect.void
+    }
+    return Effect.map(Stream.runForEach(bytes, write), () => ({ filename, probe }))
+  })
+
+/** @assumption fileNameEncoding */
+const decodeName = (name: string): string =>
+  Result.getOrElse(
+    Result.try(() => decodeURIComponent(name)),
+    () => name
+  )
+
+/**
+ * Whether a field of a form holds the file.
+ *
+ * @assumption uploadFields
+ */
+const isFileField = ({ media }: UploadSlot, name: string): boolean =>
+  name === "data" || (name === "file" && (media.type === "audio" || media.type === "video"))
+
+const readForm = (slot: UploadSlot, request: Request): Effect.Effect<ReceivedFile, Refusal> =>
+  Effect.suspend(() => {
+    let file: ReceivedFile | undefined
+    const readPart = (part: Multipart.Part): Effect.Effect<void, unknown> => {
+      if (!Multipart.isFile(part)) return Effect.void
+      if (!isFileField(slot, part.key)) return Stream.runDrain(part.content)
+      if (file !== undefined) {
+        return hostError(400, "upload.more.files", "An upload address accepts one file, but the form has more")
+      }
+      return Effect.map(readFile(slot, decodeName(part.name), part.content, request.body.release), (received) => {
+        file = received
+      })
+    }
+    return request.body.bytes.pipe(
+      Stream.pipeThroughChannel(Multipart.makeChannel(headersIn(request))),
+      Stream.runForEach(readPart),
+      Effect.mapError(toRefusal),
+      Effect.flatMap(() =>
+        file === undefined
+          ? hostError(400, "upload.no.data", "The form has no file in the field `data`")
+          : Effect.succeed(file)
+      )
+    )
+  })
+
+const filenameOf = (contentDisposition: string | undefined): string | undefined => {
+  const [, quoted, bare] =
+    /\bfilename(?:=|\*=UTF-8'[^']*')(?:"([^"]*)"|([^\s";]+))/i.exec(contentDisposition ?? "") ?? []
+  const name = quoted ?? bare
+  return name === undefined ? undefined : decodeName(name)
+}
+
+const readRawBody = (slot: UploadSlot, { body, headers }: Request): Effect.Effect<ReceivedFile, Refusal> =>
+  Effect.mapError(readFile(slot, filenameOf(headers["content-disposition"]), body.bytes, body.release), toRefusal)
+
+const alreadyUsed = () => hostError(400, "upload.used", "A file was already uploaded to this address")
+
+const plainText = { "content-type": "text/plain" }
+
+const completed = ({ id, media }: UploadSlot): Response => {
+  switch (media.type) {
+    case "image":
+      return respond(200, { photos: { [id]: { token: media.token } } })
+    case "file":
+      return respond(200, { fileId: Number(media.photo_id % 1_000_000_000n), token: media.token })
+    default:
+      return respond(200, "<retval>1</retval>", { "content-type": "text/xml" })
+  }
+}
+
+const storeFile = Effect.fnUntraced(function* (
+  state: PlatformState,
+  slot: UploadSlot,
+  { filename, probe }: ReceivedFile
+) {
+  const { media } = slot
+  slot.isUsed = true
+  if (media.type === "image") state.images.add(media.photo_id, yield* readImage(probe.bytes))
+  const { video } = probe
+  if (media.type === "video" && video !== undefined && video.width > 0) media.video = video
+  if (media.type === "audio" && (probe.seconds ?? 0) * 1000 > Platform.maxAudioDuration) {
+    return yield* hostError(
+      400,
+      "upload.duration",
+      `Audio must not be longer than ${Platform.maxAudioDuration / 1000} seconds`
+    )
+  }
+  media.filename = filename
+  media.size = probe.size
+  media.readyAt = now(state) + processingTime(state, probe.size)
+  emit(state, {
+    type: "upload",
+    media: media.type,
+    token: media.token,
+    filename: filename ?? null,
+    size: probe.size,
+    ready_at: media.readyAt
+  })
+})
+
+const discardParts = (slot: UploadSlot): void => {
+  slot.progress = undefined
+  slot.probe = new MediaProbe(slot.media.type)
+}
+
+/** After a failed upload the address accepts another file. */
+const reopen = (slot: UploadSlot): Effect.Effect<void> =>
+  Effect.sync(() => {
+    slot.isUsed = false
+    discardParts(slot)
+  })
+
+const receiveFile = Effect.fnUntraced(function* (state: PlatformState, slot: UploadSlot, request: Request) {
+  slot.isUsed = true
+  discardParts(slot)
+  const isForm = /^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "")
+  yield* (isForm ? readForm(slot, request) : readRawBody(slot, request)).pipe(
+    Effect.flatMap((received) => storeFile(state, slot, received)),
+    Effect.onError(() => reopen(slot))
+  )
+  return completed(slot)
+})
+
+/** The bytes of one part: `last` is inclusive, and `size` is the size of the whole file. */
+interface ContentRange {
+  readonly first: number
+  readonly last: number
+  readonly size: number
+}
+
+const parseContentRange = (header: string | undefined): ContentRange | "malformed" | undefined => {
+  if (header === undefined) return undefined
+  const [, first, last, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(header) ?? []
+  const range = { first: Number(first), last: Number(last), size: Number(size) }
+  return range.first <= range.last && range.last < range.size ? range : "malformed"
+}
+
+const isNextPart = ({ first, size }: ContentRange, progress: UploadProgress | undefined): boolean =>
+  progress === undefined ? first === 0 : first === progress.received && size === progress.size
+
+const describeProgress = ({ received, size }: UploadProgress): string => `0-${received - 1}/${size}`
+
+/**
+ * A part is added when its last byte is received. The response to the last part of a video or an audio states the range
+ * and the `retval`.
+ *
+ * @assumption partResponse
+ */
+const receivePart = Effect.fnUntraced(function* (
+  state: PlatformState,
+  slot: UploadSlot,
+  request: Request,
+  range: ContentRange
+) {
+  const { type } = slot.media
+  const tooLarge = checkSize(type, range.size)
+  if (tooLarge !== undefined) return yield* tooLarge
+  if (!isNextPart(range, slot.progress)) {
+    return yield* hostError(416, "upload.range", "The part does not start where the last one ended")
+  }
+  const received = yield* readRawBody(slot, request)
+  if (slot.isUsed) return yield* alreadyUsed()
+  if (received.probe.size !== range.last + 1 || !isNextPart(range, slot.progress)) {
+    return yield* hostError(416, "upload.range", "The length of the part does not match its Content-Range")
+  }
+  const progress: UploadProgress = { received: range.last + 1, size: range.size }
+  slot.progress = progress
+  slot.probe = received.probe
+  if (progress.received < range.size) return respond(201, describeProgress(progress), plainText)
+  yield* Effect.onError(storeFile(state, slot, received), () => reopen(slot))
+  discardParts(slot)
+  const response = completed(slot)
+  return type === "image" || type === "file"
+    ? response
+    : respond(200, `${describeProgress(progress)}\n${response.body}`, plainText)
+})
+
+const reportProgress = ({ progress }: UploadSlot): Response =>
+  progress === undefined ? respond(204, "") : respond(200, describeProgress(progress), plainText)
+
+const imageMethods = allowedMethods(["GET"])
+
+const uploadMethods = allowedMethods(["GET", "POST"])
+
+const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD"
+
+const methodNotAllowed = (code: string, advice: string, methods: ReadonlyArray<string>): Refusal =>
+  hostError(405, code, advice, { allow: methods.join(", ") })
+
+const servePicture = (state: PlatformState, request: Request): Effect.Effect<Response, Refusal> => {
+  if (request.method === "OPTIONS") return Effect.succeed(allow(imageMethods))
+  if (!isRead(request)) return methodNotAllowed("image.method", "Read images with GET", imageMethods)
+  const shown = serveImage(state, request)
+  return shown instanceof Refusal ? shown : Effect.succeed(shown)
+}
+
+/** Serves the upload hosts: a file is received as a form, as raw bytes, or in parts. The image host serves images too. */
+export const serveUploadHost = (state: PlatformState, request: Request): Effect.Effect<Response, Refusal> =>
+  Effect.suspend(() => {
+    const { listener, headers, method, path, query } = request
+    if (method === "OPTIONS" && path === "*") return Effect.succeed(allow(uploadMethods))
+    if (listener.kind === "image" && path.startsWith("/images/")) return servePicture(state, request)
+    const id = /^\/upload\/([^/]+)$/.exec(path)?.[1]
+    const slot = id === undefined ? undefined : state.uploadSlots.get(id)
+    if (slot?.media.type !== listener.kind || slot.address !== path + query) {
+      return hostError(404, "upload.not.found", "There is no such upload address: use it exactly as it was returned")
+    }
+    if (method === "OPTIONS") return Effect.succeed(allow(uploadMethods))
+    if (!isRead(request) && method !== "POST") {
+      return methodNotAllowed("upload.method", "Send the file with POST", uploadMethods)
+    }
+    if (slot.isUsed) return alreadyUsed()
+    if (isRead(request)) return Effect.succeed(reportProgress(slot))
+    const range = parseContentRange(headers["content-range"])
+    if (range === "malformed") return hostError(416, "upload.range", "Content-Range must be `bytes first-last/size`")
+    return range === undefined ? receiveFile(state, slot, request) : receivePart(state, slot, request, range)
+  })

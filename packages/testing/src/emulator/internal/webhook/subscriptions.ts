@@ -1,0 +1,288 @@
+import * as Json from "@colloquy/core/base/Json"
+import * as Platform from "@colloquy/core/base/Platform"
+import { LoopbackUrl, makeSecret, type SubscribeRequest, WebhookUrl } from "@colloquy/core/endpoints/Subscriptions"
+import { Update } from "@colloquy/core/model/Update"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import { type Delivery, DeliveryError, type Request, type Response } from "../../WebhookSender.ts"
+import { type Refusal, rejected } from "../http/refusal.ts"
+import { runIn, type SecretSettings, type WebhookRuntime } from "./runtime.ts"
+import { type BotState, type PlatformState, type SubscriptionState, now } from "../platform/state.ts"
+import type { EventRecord } from "../platform/eventRecord.ts"
+import { emit } from "../platform/events.ts"
+import { chatOf } from "../platform/faults.ts"
+import { typeOf } from "../platform/updates.ts"
+import { idOf } from "../platform/users.ts"
+
+interface WebhookContext {
+  readonly state: PlatformState
+  readonly webhooks: WebhookRuntime
+}
+
+const decodeUrl = Schema.decodeUnknownResult(WebhookUrl)
+
+const isLoopbackUrl = Schema.is(LoopbackUrl)
+
+const problemOfUrl = (url: string): string | undefined => {
+  const decoded = decodeUrl(url)
+  if (Result.isFailure(decoded)) return `url: ${decoded.failure.message.split("\n")[0]}`
+  return URL.canParse(url) ? undefined : "url: is not a valid URL"
+}
+
+/** Accepts the URLs that the platform accepts, and with `allowsInsecure` also loopback URLs. */
+export const checkUrl = (url: string, allowsInsecure: boolean): Effect.Effect<void, Refusal> =>
+  Effect.suspend(() => {
+    if (allowsInsecure && isLoopbackUrl(url) && URL.canParse(url)) {
+      return Effect.logWarning(`The webhook ${url} is insecure: the platform accepts https:// URLs only`)
+    }
+    const problem = problemOfUrl(url)
+    return problem === undefined ? Effect.void : rejected(problem)
+  })
+
+const encodeUpdate = Schema.encodeUnknownSync(Update)
+
+/** Accepts a secret of the alphabet of the settings. */
+export const checkSecret = (secret: string | undefined, { characters }: SecretSettings): Effect.Effect<void, Refusal> =>
+  Effect.suspend(() => {
+    const decoded = Schema.decodeUnknownResult(Schema.optional(makeSecret(characters)))(secret)
+    return Result.isSuccess(decoded) ? Effect.void : rejected(`secret: ${decoded.failure.message.split("\n")[0]}`)
+  })
+
+const toRequest = ({ secret, url }: SubscriptionState, update: Update, { header }: SecretSettings): Request => {
+  const body = Json.stringify(encodeUpdate(update))
+  const headers = {
+    "content-type": "application/json",
+    ...(secret === undefined ? {} : { [header.toLowerCase()]: secret })
+  }
+  return { url, headers, body, update: Json.parse(body) }
+}
+
+const timedOut = new DeliveryError({ reason: "TimedOut" })
+
+const withTimeout = (response: Effect.Effect<Response, DeliveryError>): Effect.Effect<Response, DeliveryError> =>
+  Effect.timeoutOrElse(response, { duration: Platform.webhookTimeout, orElse: () => Effect.fail(timedOut) })
+
+const outcomeOf = (
+  result: Result.Result<Response, DeliveryError>,
+  latency: number
+): Pick<Delivery, "failure" | "status" | "latency"> => {
+  if (Result.isFailure(result)) return { status: undefined, failure: result.failure.reason, latency }
+  if (latency >= Platform.webhookTimeout) return { status: undefined, failure: "TimedOut", latency }
+  return { status: result.success.status, failure: undefined, latency }
+}
+
+/** An update on its way to a webhook. */
+interface Sending {
+  readonly id: number
+  readonly bot: BotState
+  readonly subscription: SubscriptionState
+  readonly update: Update
+}
+
+const emitDelivery = (
+  state: PlatformState,
+  { bot, id, subscription, update }: Sending,
+  outcome: Pick<Extract<EventRecord, { readonly type: "delivery" }>, "attempt" | "failure" | "latency" | "status">,
+  isDead: boolean
+): void => {
+  const chat_id = chatOf(update)
+  const isDelivered = outcome.status === 200
+  const isWaiting = !isDelivered && !isDead
+  emit(state, {
+    type: "delivery",
+    bot_id: idOf(bot.user),
+    ...(chat_id === undefined ? {} : { chat_id }),
+    delivery_id: id,
+    url: subscription.url,
+    update_type: typeOf(update),
+    ...outcome,
+    state: isDelivered ? "delivered" : isWaiting ? "failed" : "dead",
+    next_at: isWaiting ? now(state) + Platform.webhookRetryDelay(outcome.attempt) : null
+  })
+}
+
+/** Returns `true` if the webhook answered 200 in time. An attempt that ends after a reset is not recorded. */
+const attempt = (context: WebhookContext, sending: Sending, number: number): Effect.Effect<boolean> =>
+  Effect.suspend(() => {
+    const { state, webhooks } = context
+    const { resets } = state
+    const { bot, subscription, update } = sending
+    const at = now(state)
+    const sent = withTimeout(webhooks.send(toRequest(subscription, update, webhooks.secrets)))
+    return Effect.map(Effect.result(sent), (result) => {
+      const outcome = outcomeOf(result, now(state) - at)
+      if (state.resets === resets) {
+        state.deliveries.append({ at, url: subscription.url, update, attempt: number, ...outcome })
+        const { failure = null, latency, status = null } = outcome
+        const isLast = number > Platform.maxWebhookRetries || !isSubscribed(bot, subscription)
+        emitDelivery(state, sending, { attempt: number, failure, latency, status }, isLast)
+      }
+      return outcome.status === 200
+    })
+  })
+
+const isSubscribed = (bot: BotState, subscription: SubscriptionState): boolean =>
+  bot.subscriptions.get(subscription.url) === subscription
+
+// The attempt runs in the scope of the emulator, and continues after the end of the subscription.
+const attemptAndRecord = (context: WebhookContext, sending: Sending, number: number): Effect.Effect<boolean> =>
+  Effect.gen(function* () {
+    const { webhooks } = context
+    const { bot, subscription } = sending
+    const attempting = yield* runIn(webhooks, webhooks.scope, attempt(context, sending, number))
+    const isDelivered = yield* Fiber.join(attempting)
+    yield* isDelivered ? cancelExpiry(subscription) : startExpiry(context, bot, subscription)
+    return isDelivered
+  })
+
+const startExpiry = (context: WebhookContext, bot: BotState, subscription: SubscriptionState): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    if (subscription.countdown !== undefined) return Effect.void
+    const expire = Effect.suspend(() =>
+      isSubscribed(bot, subscription)
+        ? Effect.andThen(
+            Effect.logWarning(`No delivery to ${subscription.url} succeeded for 8 hours: the subscription is removed`),
+            endSubscription(context, bot, subscription)
+          )
+        : Effect.void
+    )
+    const delayed = Effect.delay(expire, Platform.webhookFailureTimeout)
+    return Effect.map(runIn(context.webhooks, subscription.scope, delayed), (fiber) => {
+      subscription.countdown = fiber
+      subscription.expiresAt = now(context.state) + Platform.webhookFailureTimeout
+    })
+  })
+
+const cancelExpiry = (subscription: SubscriptionState): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { countdown } = subscription
+    subscription.countdown = undefined
+    subscription.expiresAt = undefined
+    return countdown === undefined ? Effect.void : Fiber.interrupt(countdown)
+  })
+
+const endSubscription = (
+  context: WebhookContext,
+  bot: BotState,
+  subscription: SubscriptionState
+): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    if (isSubscribed(bot, subscription)) bot.subscriptions.delete(subscription.url)
+    // The caller may run in the scope that is closed.
+    return Effect.asVoid(Effect.forkIn(Scope.close(subscription.scope, Exit.void), context.webhooks.scope))
+  })
+
+/** Waits until a retry is due or started by hand. The end of the subscription makes the delivery dead. */
+const awaitRetry = ({ state }: WebhookContext, sending: Sending, number: number): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { bot, id, subscription, update } = sending
+    const { resets } = state
+    const delay = Platform.webhookRetryDelay(number)
+    const started = Deferred.makeUnsafe<void>()
+    state.waiting.set(id, {
+      id,
+      bot,
+      url: subscription.url,
+      update,
+      attempt: number + 1,
+      dueAt: now(state) + delay,
+      start: () => Deferred.doneUnsafe(started, Effect.void)
+    })
+    return Effect.onExit(Effect.timeoutOption(Deferred.await(started), delay), (exit) =>
+      Effect.sync(() => {
+        if (state.resets !== resets) return
+        state.waiting.delete(id)
+        if (Exit.isSuccess(exit) && isSubscribed(bot, subscription)) return
+        emitDelivery(state, sending, { attempt: number + 1, failure: "Unsubscribed", latency: 0, status: null }, true)
+      })
+    )
+  })
+
+const retry = (context: WebhookContext, sending: Sending): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    for (let number = 1; number <= Platform.maxWebhookRetries; number++) {
+      yield* awaitRetry(context, sending, number)
+      if (!isSubscribed(sending.bot, sending.subscription)) return
+      if (yield* attemptAndRecord(context, sending, number + 1)) return
+    }
+  })
+
+/**
+ * @assumption deliveryOrder
+ */
+const deliver = (
+  context: WebhookContext,
+  bot: BotState,
+  subscription: SubscriptionState,
+  update: Update
+): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    if (!isSubscribed(bot, subscription)) return
+    const sending: Sending = { id: context.state.startedDeliveries++, bot, subscription, update }
+    const isDelivered = yield* attemptAndRecord(context, sending, 1)
+    if (!isDelivered) yield* runIn(context.webhooks, subscription.scope, retry(context, sending))
+  })
+
+const accepts = ({ update_types }: SubscriptionState, update: Update): boolean =>
+  update_types === undefined || update_types.includes(typeOf(update))
+
+const skipDefects = ({ url }: SubscriptionState, delivery: Effect.Effect<void>): Effect.Effect<void> =>
+  Effect.catchDefect(delivery, (defect) =>
+    Effect.logError(`An update for ${url} could not be encoded and is skipped`, defect)
+  )
+
+const deliverAll = (context: WebhookContext, bot: BotState, subscription: SubscriptionState): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    while (isSubscribed(bot, subscription)) {
+      const entries = bot.updates.from(subscription.position)
+      subscription.position = bot.updates.end
+      for (const { update } of entries) {
+        if (accepts(subscription, update)) yield* skipDefects(subscription, deliver(context, bot, subscription, update))
+      }
+      if (entries.length > 0) continue
+      yield* bot.updates.arrival
+      // An update is appended during its operation, which must complete first.
+      yield* Effect.yieldNow
+    }
+  })
+
+/**
+ * Creates a subscription, or changes the existing one of this URL.
+ *
+ * @assumption changedSubscriptions
+ */
+export const subscribe = (
+  context: WebhookContext,
+  bot: BotState,
+  { secret, update_types, url }: SubscribeRequest
+): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const settings = { time: now(context.state), update_types, secret }
+    const existing = bot.subscriptions.get(url)
+    if (existing !== undefined) return cancelExpiry(Object.assign(existing, settings))
+    const subscription: SubscriptionState = {
+      url,
+      ...settings,
+      position: bot.updates.end,
+      scope: Scope.forkUnsafe(context.webhooks.scope),
+      countdown: undefined,
+      expiresAt: undefined
+    }
+    bot.subscriptions.set(url, subscription)
+    bot.subscribed.append(url)
+    return Effect.asVoid(runIn(context.webhooks, subscription.scope, deliverAll(context, bot, subscription)))
+  })
+
+/** Returns `true` if there was a subscription. */
+export const unsubscribe = (context: WebhookContext, bot: BotState, url: string): Effect.Effect<boolean> =>
+  Effect.suspend(() => {
+    const subscription = bot.subscriptions.get(url)
+    return subscription === undefined
+      ? Effect.succeed(false)
+      : Effect.as(endSubscription(context, bot, subscription), true)
+  })

@@ -1,0 +1,117 @@
+import { type Batch, type Claim, type Commit, InboxStore, type Partition } from "@colloquy/core/inbox/InboxStore"
+import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
+import type { StoreError } from "@colloquy/core/base/StoreError"
+import * as Effect from "effect/Effect"
+
+export interface Case {
+  readonly name: string
+  readonly effect: Effect.Effect<void, StoreError, InboxStore>
+}
+
+export const test = (
+  name: string,
+  body: () => Generator<Effect.Effect<unknown, StoreError, InboxStore>, void>
+): Case => ({
+  name,
+  effect: Effect.gen(body)
+})
+
+/** When the updates of all cases are received. */
+export const now = 1_700_000_000_000
+
+export const day = 24 * 60 * 60 * 1000
+
+export const lease = 90_000
+
+export const update = (
+  fingerprint: string,
+  { key = "chat", receivedAt = now, text = JSON.stringify({ fingerprint }) } = {}
+): QueuedUpdate.QueuedUpdate => QueuedUpdate.fromStored({ fingerprint, partitionKey: key, receivedAt, text })
+
+export const updatesOf = (key: string, count: number): ReadonlyArray<QueuedUpdate.QueuedUpdate> =>
+  Array.from({ length: count }, (_, index) => update(`${key}:${index}`, { key }))
+
+export const enqueue = (updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>, batch: Partial<Batch> = {}) => {
+  const at = batch.now ?? now
+  return InboxStore.use((store) =>
+    store.enqueue({ updates, deadLetters: [], now: at, duplicatesSince: at - day, ...batch })
+  )
+}
+
+export const malformedUpdate = (fingerprint: string, text: string, error = "is no update") => ({
+  update: update(fingerprint, { key: "", text }),
+  error
+})
+
+/** Claims partitions. With a `leaseDuration` of 0, the lease has expired before the next operation, in real and virtual time. */
+export const claim = (
+  owner: string,
+  {
+    begin = 0,
+    leaseDuration = lease,
+    maxPartitions = 100,
+    maxTimers = 0,
+    maxUpdates = 100
+  }: Partial<Omit<Claim, "owner">> = {}
+) => InboxStore.use((store) => store.claim({ owner, leaseDuration, maxPartitions, maxTimers, maxUpdates, begin }))
+
+/** Commits nothing but the given parts. */
+export const change = (owner: string, partitionKey: string, parts: Partial<Commit> = {}): Commit => ({
+  owner,
+  partitionKey,
+  completed: [],
+  failed: [],
+  begun: [],
+  release: false,
+  ...parts
+})
+
+export const commit = (...commits: ReadonlyArray<Commit>) => InboxStore.use((store) => store.commit(commits))
+
+/** Acknowledges all updates of partitions, and releases the partitions. */
+export const acknowledgeAll = (owner: string, partitions: ReadonlyArray<Partition>) =>
+  commit(
+    ...partitions.map(({ key, updates }) =>
+      change(owner, key, { completed: updates.map(({ id }) => ({ id })), release: true })
+    )
+  )
+
+export const failAll = (owner: string, { key, updates }: Partition, error: string, failedAt = now) =>
+  commit(
+    change(owner, key, {
+      completed: updates.map(({ id }) => ({ id, failure: { error, attempts: 3, failedAt } })),
+      release: true
+    })
+  )
+
+export const renew = (owner: string, leaseDuration: number) =>
+  InboxStore.use((store) => store.renew(owner, leaseDuration))
+
+export const release = (owner: string) => InboxStore.use((store) => store.release(owner))
+
+/** Attempts and crashes of claimed updates, by their fingerprints. */
+export const counts = (partitions: ReadonlyArray<Partition>): Record<string, readonly [number, number]> =>
+  Object.fromEntries(
+    partitions.flatMap(({ updates }) =>
+      updates.map(({ attempts, crashes, update }) => [update.fingerprint, [attempts, crashes] as const])
+    )
+  )
+
+export const stats = InboxStore.use((store) => store.stats)
+
+export const listDeadLetters = (limit = 100, after?: string) =>
+  InboxStore.use((store) => store.deadLetters({ limit, after }))
+
+export const fingerprints = (partitions: ReadonlyArray<Partition>): ReadonlyArray<ReadonlyArray<string>> =>
+  partitions.map(({ updates }) => updates.map(({ update }) => update.fingerprint))
+
+/** Acknowledges all queued updates. Returns their fingerprints, partition by partition. */
+export const drain = Effect.fnUntraced(function* (owner = "drain") {
+  const taken: Array<string> = []
+  for (;;) {
+    const partitions = yield* claim(owner)
+    if (partitions.length === 0) return taken
+    taken.push(...fingerprints(partitions).flat())
+    yield* acknowledgeAll(owner, partitions)
+  }
+})

@@ -1,0 +1,199 @@
+/// <reference lib="dom" />
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { execFile } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { promisify } from "node:util"
+import type { Page } from "playwright-core"
+import { isSkipped, openPage } from "../../support/browser.ts"
+import type { Json } from "../../support/control.ts"
+import { type PageEmulator, startEmulator, until } from "../../support/pageEmulator.ts"
+
+const run = promisify(execFile)
+
+let emulator: PageEmulator
+
+beforeAll(async () => {
+  if (!isSkipped) emulator = await startEmulator({ limits: {}, insecureWebhooks: true })
+})
+
+afterAll(() => emulator?.stop())
+
+const openTools = async (tab: string, options: Parameters<typeof openPage>[1] = {}) => {
+  await emulator.post("/reset")
+  await emulator.put("/faults", [])
+  const { user_id } = await emulator.post("/users", { first_name: "Ann" })
+  const { chat_id } = await emulator.post("/start", { user_id })
+  const { page, problems } = await openPage(emulator.url, options)
+  await page.getByRole("button", { name: /Bot/ }).first().click()
+  await page.getByRole("tab", { name: tab }).click()
+  return { page, problems, user_id, chat_id, tool: page.locator("#tool") }
+}
+
+const permissions = { permissions: ["clipboard-read", "clipboard-write"] }
+
+const clipboard = (page: Page): Promise<string> => page.evaluate(() => navigator.clipboard.readText())
+
+describe.skipIf(isSkipped)("the tools of the page", () => {
+  it("link a request to its message, hide the token, and copy it as a command that works", async () => {
+    const { page, problems, tool, user_id } = await openTools("Requests", permissions)
+    const text = 'It\'s "quoted" $HOME `date`'
+    await emulator.asBot("POST", `/messages?user_id=${user_id}`, { text })
+    await tool.getByRole("button", { name: /Messages\.send/ }).click()
+    await tool.getByText('"text": "It').first().waitFor()
+    assert.notInclude((await tool.textContent()) ?? "", "emulator-token")
+    await tool.getByRole("button", { name: "Copy as curl" }).click()
+    await page.locator(".toast", { hasText: "copied" }).waitFor()
+    const command = await clipboard(page)
+    assert.notInclude(command, "emulator-token")
+    // The limit of 2 messages a second has passed.
+    await emulator.post("/clock", { advance_ms: 2000 })
+    const { stdout } = await run("bash", ["-c", command], { env: { ...process.env, TOKEN: "emulator-token" } })
+    assert.strictEqual(JSON.parse(stdout).message?.body.text, text, stdout)
+    await tool.getByRole("button", { name: "Show the message" }).last().click()
+    assert.include((await page.evaluate(() => document.activeElement?.textContent)) ?? "", "It's")
+    const message = page.locator("article.message").first()
+    await message.focus()
+    await page.keyboard.press("Enter")
+    await page.getByRole("menuitem", { name: "Show its requests" }).click()
+    await tool.getByText("Of one message only").waitFor()
+    assert.strictEqual(await tool.locator(".log-row").count(), 1)
+    assert.deepStrictEqual(problems, [])
+  })
+
+  it("show attempts to deliver, when the next is due, deliver at once, and list dead deliveries", async () => {
+    const { page, tool, user_id } = await openTools("Updates")
+    await emulator.asBot("POST", "/subscriptions", { url: "http://127.0.0.1:9/updates" })
+    await emulator.post("/messages", { user_id, text: "hi" })
+    await tool.getByText("next at").waitFor()
+    await tool.getByText("attempt 1").waitFor()
+    await tool.getByRole("button", { name: "Deliver now" }).click()
+    await tool.getByText("attempt 2").waitFor()
+    await tool.locator(".log-head").first().click()
+    await tool.locator(".attempts li").nth(1).waitFor()
+    await page.getByRole("tab", { name: "Clock" }).click()
+    await page.getByRole("button", { name: "To the next due thing" }).click()
+    await page.getByRole("tab", { name: "Updates" }).click()
+    await tool.getByText("attempt 3").waitFor()
+    await emulator.asBot("DELETE", "/subscriptions?url=http://127.0.0.1:9/updates")
+    await tool.locator(".status", { hasText: "dead" }).waitFor()
+    assert.deepStrictEqual((await emulator.get("/deliveries")).waiting, [])
+  })
+
+  it("show how much of the limits is used, and what was refused", async () => {
+    const { tool, user_id } = await openTools("Limits")
+    await emulator.post("/clock", { running: false })
+    for (let i = 0; i < 3; i++) {
+      await emulator.asBot("POST", `/messages?user_id=${user_id}`, { text: `${i}` }).catch(() => undefined)
+    }
+    const gauge = tool.locator(".gauge", { hasText: "Messages in a chat: Ann" })
+    await gauge.getByText("2 of 2").waitFor()
+    await gauge.getByText("answered with 429").waitFor()
+    await tool.locator(".log-row", { hasText: "429" }).waitFor()
+    await emulator.post("/clock", { running: true })
+    await tool.locator(".gauge", { hasText: "All requests" }).getByText("0 of 30").waitFor()
+    assert.strictEqual(await tool.locator(".log-row", { hasText: "429" }).count(), 1)
+  })
+
+  it("stop, run and move the clock", async () => {
+    const { page, tool } = await openTools("Clock")
+    const clock = () => emulator.get("/clock") as Promise<{ readonly now: number; readonly is_running: boolean }>
+    await tool.getByRole("button", { name: "Stop" }).click()
+    await tool.getByText("stopped").waitFor()
+    const { is_running, now } = await clock()
+    assert.isFalse(is_running)
+    await tool.getByRole("button", { name: "+1 minute" }).click()
+    await until(async () => ((await clock()).now === now + 60_000 ? true : undefined))
+    await tool.getByRole("button", { name: "+8 hours" }).click()
+    await until(async () => ((await clock()).now === now + 60_000 + 28_800_000 ? true : undefined))
+    await tool.getByRole("button", { name: "Run" }).click()
+    await tool.getByText("running").waitFor()
+    assert.isTrue((await clock()).is_running)
+    await page.close()
+  })
+
+  it("add faults from a form, and show what they were applied to", async () => {
+    const { tool, user_id } = await openTools("Faults")
+    await tool.locator("input[name=status]").fill("502")
+    await tool.locator("input[name=endpoint]").fill("Messages.send")
+    await tool.getByText("When it applies").click()
+    await tool.getByLabel("At most so many times").fill("1")
+    await tool.getByRole("button", { name: "Add the fault" }).click()
+    await tool.getByText("matched 0, applied 0").waitFor()
+    assert.deepStrictEqual(
+      (await emulator.get("/faults")).faults.map(({ rule }: Json) => rule),
+      [{ endpoint: "Messages.send", times: 1, status: 502 }]
+    )
+    const failed = await emulator.asBot("POST", `/messages?user_id=${user_id}`, { text: "a" }).catch(String)
+    assert.include(failed, "502")
+    await tool.getByText("matched 1, applied 1").waitFor()
+    await tool.getByText("POST /messages").waitFor()
+    await tool.getByRole("button", { name: "Remove" }).click()
+    await tool.getByText("No faults.").waitFor()
+    assert.deepStrictEqual((await emulator.get("/faults")).faults, [])
+  })
+
+  it("say why a fault is invalid", async () => {
+    const { page, tool } = await openTools("Faults")
+    await tool.locator("input[name=endpoint]").fill("Messages.sent")
+    await tool.getByRole("button", { name: "Add the fault" }).click()
+    await page.locator(".toast.error", { hasText: "did you mean Messages.send?" }).waitFor()
+    assert.deepStrictEqual((await emulator.get("/faults")).faults, [])
+  })
+
+  it("create people and chats, and give rights", async () => {
+    const { page, problems, tool } = await openTools("People")
+    await tool.getByText("New person").click()
+    await tool.getByLabel("First name").fill("Ben")
+    await tool.getByRole("button", { name: "Create the person" }).click()
+    await page.locator(".toast", { hasText: "You are Ben" }).waitFor()
+    await tool.getByText("New group or channel").click()
+    await tool.getByLabel("Title").fill("Team")
+    await tool.getByLabel("Owner").selectOption("Ben")
+    await tool.getByRole("button", { name: "Create the chat" }).click()
+    await page.locator(".toast", { hasText: "Team is created" }).waitFor()
+    await tool.locator("li", { hasText: "Team" }).getByRole("button", { name: "Rights" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.locator("li", { hasText: "Bot" }).getByRole("button", { name: "Rights" }).click()
+    await dialog.getByLabel("pin_message").check()
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.getByText("administrator: pin_message").waitFor()
+    const { chats } = await emulator.get("/state")
+    const team = chats.find(({ chat }: Json) => chat.title === "Team")
+    assert.deepStrictEqual(
+      team.members.map(({ first_name, is_owner, permissions }: Json) => [first_name, is_owner, permissions?.length]),
+      [
+        ["Ben", true, 11],
+        ["Ann", false, undefined],
+        ["Bot", false, 1]
+      ]
+    )
+    assert.deepStrictEqual(problems, [])
+  })
+
+  it("save the state as a seed, load it again, and download the journal", async () => {
+    const { page, tool, user_id } = await openTools("State")
+    await emulator.post("/messages", { user_id, text: "keep me" })
+    const saving = page.waitForEvent("download")
+    await tool.getByRole("button", { name: "Save the state as a seed" }).click()
+    const path = await (await saving).path()
+    await emulator.post("/messages", { user_id, text: "lose me" })
+    await tool.locator("input[type=file]").setInputFiles({
+      name: "seed.json",
+      mimeType: "application/json",
+      buffer: readFileSync(path)
+    })
+    await page.locator(".toast", { hasText: "seed.json is loaded" }).waitFor()
+    const { chats } = await emulator.get("/state")
+    const { messages } = await emulator.get(`/chats/${chats[0].chat.chat_id}/messages`)
+    assert.deepStrictEqual(
+      messages.map(({ body }: Json) => body.text),
+      ["keep me"]
+    )
+    const downloading = page.waitForEvent("download")
+    await tool.getByRole("link", { name: "Download the journal" }).click()
+    const lines = readFileSync(await (await downloading).path(), "utf8")
+      .trimEnd()
+      .split("\n")
+    assert.isTrue(lines.some((line) => line.includes("lose me") && JSON.parse(line).type === "message"))
+  })
+})

@@ -1,0 +1,65 @@
+import { StoreError, type StoreName } from "@colloquy/core/base/StoreError"
+import * as Effect from "effect/Effect"
+import type { DurableObjectStorage, Value } from "../DurableObjectStorage.ts"
+
+/** The rows that a statement returns. */
+export type Query = <Row extends Record<string, Value>>(query: string, ...values: Array<Value>) => Array<Row>
+
+export const queryOf =
+  ({ sql }: DurableObjectStorage): Query =>
+  (query, ...values) =>
+    sql.exec<never>(query, ...values).toArray()
+
+/** Permanent errors of SQLite. All other errors are temporary, for example a full disk or an overloaded object. */
+const permanent = /SQLITE_(?:ERROR|PERM|READONLY|CORRUPT|NOTFOUND|TOOBIG|CONSTRAINT|MISMATCH|MISUSE|AUTH|RANGE|NOTADB)/
+
+/** Whether the cause is a defect of this library or an invalid value. The storage throws other errors. */
+const isDefect = (cause: unknown): boolean =>
+  !(cause instanceof Error) || cause instanceof TypeError || cause instanceof RangeError || cause instanceof SyntaxError
+
+const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+
+/** Returns a function that runs an operation of a store in a transaction. Thrown errors become `StoreError`s. */
+export const transactionsOf =
+  (storage: DurableObjectStorage, store: StoreName, onFailure: () => void = () => {}) =>
+  <A>(operation: string, run: () => A): Effect.Effect<A, StoreError> =>
+    Effect.try({
+      try: () => storage.transactionSync(run),
+      catch: (cause) => {
+        onFailure()
+        const reason = textOf(cause)
+        return new StoreError({
+          store,
+          operation,
+          reason,
+          isRetryable: !isDefect(cause) && !permanent.test(reason),
+          cause
+        })
+      }
+    })
+
+/**
+ * Executes the migrations of a store that were not executed yet, in order. A migration is one statement or several, and is
+ * never changed after a release.
+ */
+export const migrate = (query: Query, store: StoreName, migrations: ReadonlyArray<string>): void => {
+  query(
+    "CREATE TABLE IF NOT EXISTS colloquy_migrations (store TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID"
+  )
+  const [row] = query<{ version: number }>("SELECT version FROM colloquy_migrations WHERE store = ?", store)
+  const version = row?.version ?? 0
+  for (const migration of migrations.slice(version)) query(migration)
+  if (version < migrations.length) {
+    query("INSERT OR REPLACE INTO colloquy_migrations (store, version) VALUES (?, ?)", store, migrations.length)
+  }
+}
+
+/** Encodes any text for the storage, which would replace half of a surrogate pair. Most texts do not change. */
+export const encodeText = (text: string): string =>
+  text.isWellFormed() && !text.startsWith("\u0001") ? text : `\u0001${JSON.stringify(text)}`
+
+export const decodeText = (text: string): string =>
+  text.startsWith("\u0001") ? String(JSON.parse(text.slice(1))) : text
+
+/** The number of an id that the database assigned. Other texts become 0, which no row has. */
+export const numberOf = (id: string): number => (/^\d{1,15}$/.test(id) ? Number(id) : 0)

@@ -1,8 +1,0 @@
-import * as UploadCacheSuite from "@colloquy/testing/UploadCacheSuite"
-import { describe } from "vitest"
-import { hasWorkerd } from "../../../benchmarks/src/workerd.ts"
-import { runCases } from "./support/cases.ts"
-
-describe.runIf(hasWorkerd || process.env["CI"] === "true")("DurableObjectUploadCache on workerd", () => {
-  runCases("uploads", UploadCacheSuite.cases)
-})
