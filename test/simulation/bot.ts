@@ -1,13 +1,13 @@
 /** The processes of the bot: how they start, stop, and are disturbed. */
-import * as BotApi from "@colloquy/core/BotApi"
-import { BroadcastStore } from "@colloquy/core/BroadcastStore"
-import * as Inbox from "@colloquy/core/Inbox"
-import { InboxStore } from "@colloquy/core/InboxStore"
-import * as LongPolling from "@colloquy/core/LongPolling"
-import * as RateLimiter from "@colloquy/core/RateLimiter"
-import { RateLimiterStore } from "@colloquy/core/RateLimiterStore"
-import * as Updates from "@colloquy/core/Updates"
-import * as Webhook from "@colloquy/core/Webhook"
+import * as BotApi from "@colloquy/core/client/BotApi"
+import { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
+import * as Inbox from "@colloquy/core/inbox/Inbox"
+import { InboxStore } from "@colloquy/core/inbox/InboxStore"
+import * as LongPolling from "@colloquy/core/inbox/LongPolling"
+import * as RateLimiter from "@colloquy/core/client/RateLimiter"
+import { RateLimiterStore } from "@colloquy/core/client/RateLimiterStore"
+import * as Updates from "@colloquy/core/inbox/Updates"
+import * as Webhook from "@colloquy/core/inbox/Webhook"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -23,16 +23,20 @@ import { Process } from "./world/world.ts"
 
 interface Running {
   readonly process: Process
+  /** The version of the bot. */
+  readonly version: number
   readonly fiber: Fiber.Fiber<unknown, unknown>
   isStopping: boolean
   hasEnded: boolean
 }
 
 export interface Bots {
-  /** Does something to one of the running processes. */
-  readonly disturb: (disturbance: Disturbance) => void
+  /** Does something to one of the running processes. `name`: the one, if it runs. */
+  readonly disturb: (disturbance: Disturbance, name?: string) => void
   /** Starts processes until as many run as the plan says. */
   readonly start: () => void
+  /** Ends a rolling deploy: all processes that still run the older version are started again with the newer one. */
+  readonly finishDeploy: () => void
   /** Stops all running processes. */
   readonly stop: () => void
   /** What is wrong with processes that have stopped or ended. */
@@ -43,6 +47,10 @@ export const makeBots = (simulation: Simulation, platform: Platform, database: D
   const { history, plan, world } = simulation
   const supervisor = new Process("supervisor")
   let generation = 0
+  let isOver = false
+  let isDeploying = false
+  /** The oldest version that is started. */
+  let oldest = 1
   const running: Array<Running> = []
   const stopped: Array<Running> = []
   const problems: Array<string> = []
@@ -67,7 +75,7 @@ export const makeBots = (simulation: Simulation, platform: Platform, database: D
     )
     const broadcasts = Layer.succeed(BroadcastStore, database.broadcastsOf(process))
     const base = Layer.mergeAll(api, inbox, broadcasts)
-    if (plan.delivery === "polling") return Layer.provideMerge(LongPolling.layer(), base)
+    if (plan.delivery === "polling") return Layer.provideMerge(LongPolling.layer({ limit: plan.pageLimit }), base)
     const listen = Effect.gen(function* () {
       const webhook = yield* Webhook.Webhook
       const listener = { process, webhook, context }
@@ -80,12 +88,13 @@ export const makeBots = (simulation: Simulation, platform: Platform, database: D
     return Layer.effectDiscard(listen).pipe(Layer.provideMerge(webhook), Layer.provideMerge(base))
   }
 
-  const startOne = () => {
+  const startOne = (version: number) => {
     const index = generation++
     const process = new Process(`bot${index + 1}`, plan.skews[index % plan.skews.length])
     const host = {
       ...simulation,
       process,
+      version,
       runOptions: {
         concurrency: plan.concurrency,
         maxInMemory: Math.max(plan.maxInMemory, plan.concurrency),
@@ -96,9 +105,9 @@ export const makeBots = (simulation: Simulation, platform: Platform, database: D
     const context = Context.make(Logger.CurrentLoggers, new Set([loggerOf(process)])).pipe(
       Context.add(Updates.ImmediateShutdown, false)
     ) as Context.Context<never>
-    history.add({ type: "process", process: process.name, change: "started" })
+    history.add({ type: "process", process: process.name, change: "started", detail: `version ${version}` })
     const fiber = world.fork(process, context, Effect.provide(botOf(plan.program, host), servicesOf(process, context)))
-    const bot: Running = { process, fiber, isStopping: false, hasEnded: false }
+    const bot: Running = { process, version, fiber, isStopping: false, hasEnded: false }
     fiber.addObserver((exit) => {
       bot.hasEnded = true
       const detail = exit._tag === "Success" ? "success" : String(exit.cause).slice(0, 300)
@@ -106,22 +115,29 @@ export const makeBots = (simulation: Simulation, platform: Platform, database: D
       if (bot.isStopping) return
       problems.push(`${process.name} ended by itself: ${detail}`)
       running.splice(running.indexOf(bot), 1)
-      restartAfter(1000)
+      restartAfter(1000, version)
     })
     running.push(bot)
   }
 
   const start = () => {
-    while (running.length < plan.processes) startOne()
+    while (running.length < plan.processes) startOne(1)
   }
 
   const later = (millis: number, run: () => void) =>
     world.fork(supervisor, Context.empty(), Effect.andThen(Effect.sleep(millis), Effect.sync(run)))
 
-  const restartAfter = (millis: number) => later(millis, start)
+  /** Starts a process in the place of one that has ended, after a time. */
+  const restartAfter = (millis: number, version: number) =>
+    later(millis, () => {
+      if (!isOver) startOne(Math.max(version, oldest))
+    })
 
-  const change = (process: Process, change: "killed" | "frozen" | "continued" | "stopping" | "clock", detail = "") =>
-    history.add({ type: "process", process: process.name, change, detail })
+  const change = (
+    process: Process,
+    change: "killed" | "frozen" | "continued" | "stopping" | "clock" | "cut" | "joined",
+    detail = ""
+  ) => history.add({ type: "process", process: process.name, change, detail })
 
   const stopOne = (bot: Running) => {
     bot.isStopping = true
@@ -131,16 +147,16 @@ export const makeBots = (simulation: Simulation, platform: Platform, database: D
     world.schedule(bot.process, () => bot.fiber.interruptUnsafe())
   }
 
-  const disturb = ({ kind, millis, victim }: Disturbance) => {
+  const disturb = ({ kind, millis, victim }: Disturbance, name?: string) => {
     if (running.length === 0) return
-    const bot = running[victim % running.length]
-    const { process } = bot
+    const bot = running.find(({ process }) => process.name === name) ?? running[victim % running.length]
+    const { process, version } = bot
     switch (kind) {
       case "kill":
         running.splice(running.indexOf(bot), 1)
         world.kill(process)
         change(process, "killed")
-        restartAfter(millis)
+        restartAfter(millis, version)
         return
       case "freeze":
         if (process.isFrozen) return
@@ -154,11 +170,24 @@ export const makeBots = (simulation: Simulation, platform: Platform, database: D
         return
       case "stop":
         stopOne(bot)
-        restartAfter(millis)
+        restartAfter(millis, version)
+        return
+      case "upgrade":
+        isDeploying = true
+        stopOne(bot)
+        restartAfter(millis, 2)
+        return
+      case "cut":
+        if (process.cutUntil > world.now) return
+        process.cutUntil = world.now + millis
+        change(process, "cut")
+        later(millis, () => process.isAlive && change(process, "joined"))
         return
       case "clock":
         process.skew += millis
         change(process, "clock", `${millis} ms`)
+        return
+      case "failover":
         return
     }
   }
@@ -166,7 +195,16 @@ export const makeBots = (simulation: Simulation, platform: Platform, database: D
   return {
     disturb,
     start,
+    finishDeploy: () => {
+      if (!isDeploying) return
+      oldest = 2
+      for (const bot of running.filter(({ version }) => version < oldest)) {
+        stopOne(bot)
+        restartAfter(0, oldest)
+      }
+    },
     stop: () => {
+      isOver = true
       for (const bot of running.slice()) stopOne(bot)
     },
     problems: () => [

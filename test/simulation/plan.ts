@@ -40,19 +40,42 @@ export interface Faults {
   readonly deliveryLate: number
   /** A handler or a step fails. */
   readonly handler: number
+  /** A person deletes a message, which is theirs, or in a group that is theirs. Older plans have no such fault. */
+  readonly removed?: number
 }
 
 export type FaultName = keyof Faults
 
+/** What a process does when something happens to it: an operation that the store has just applied, or something else. */
+export type Moment =
+  | "claim"
+  | "commit"
+  | "enqueue"
+  | "journal.record"
+  | "renew"
+  /** A handler begins. */
+  | "began"
+  /** A message has left, or is there and its answer has not arrived. */
+  | "sent"
+  | "executed"
+  /** A handler has the result of a step. */
+  | "received"
+
 /** Something that happens to one of the running processes. */
 export interface Disturbance {
-  readonly kind: "kill" | "freeze" | "stop" | "clock"
+  /**
+   * `cut`: the process cannot reach the store. `upgrade`: the process is stopped, and started again with the newer version of the
+   * bot. `failover`: a replica takes the place of the store, which has lost the last `millis` milliseconds.
+   */
+  readonly kind: "kill" | "freeze" | "stop" | "clock" | "cut" | "upgrade" | "failover"
   /** When, in milliseconds. */
   readonly at: number
   /** How many tasks are executed at that time before. */
   readonly tasks: number
   /** Which of the running processes. */
   readonly victim: number
+  /** The disturbance waits for this moment of any process, for a while, and happens to this process. */
+  readonly on?: Moment
   /** After how many milliseconds it goes on or is started again, or by how many its clock moves. */
   readonly millis: number
 }
@@ -62,7 +85,10 @@ export interface Plan {
   readonly program: ProgramPlan
   /** Number of processes. */
   readonly processes: number
+  /** With `polling`, all processes poll with one token at the same time. */
   readonly delivery: "webhook" | "polling"
+  /** The maximum number of updates that a poll returns. Older plans have the default of the platform. */
+  readonly pageLimit?: number
   /** The store of the inbox, which all processes share. */
   readonly store: "memory" | "sqlite"
   readonly order: "random" | "fifo" | "priority"
@@ -86,4 +112,6 @@ export interface Plan {
   readonly limits: "none" | "process" | "shared"
   /** For how long faults and disturbances happen, in milliseconds. */
   readonly duration: number
+  /** For how long the processes go on when everything is done, in milliseconds. Default: 0. */
+  readonly quiet?: number
 }

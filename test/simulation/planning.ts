@@ -1,10 +1,10 @@
 /** Makes plans from seeds. */
-import type { Disturbance, FaultName, Faults, Plan } from "./plan.ts"
+import type { Disturbance, FaultName, Faults, Moment, Plan } from "./plan.ts"
 import { planProgram } from "./programs/programs.ts"
 import { Dice } from "./world/dice.ts"
 
 /** The highest probability of each fault. */
-const highest: Faults = {
+const highest: Required<Faults> = {
   resetBefore: 0.05,
   resetAfter: 0.05,
   errorBefore: 0.05,
@@ -20,13 +20,41 @@ const highest: Faults = {
   deliveryUnanswered: 0.1,
   deliveryDoubled: 0.2,
   deliveryLate: 0.1,
+  handler: 0.5,
+  removed: 0.5
+}
+
+/** The probability of each fault if few others are possible. */
+const frequent: Faults = {
+  resetBefore: 0.3,
+  resetAfter: 0.3,
+  errorBefore: 0.2,
+  errorAfter: 0.3,
+  tooMany: 0.2,
+  silent: 0.1,
+  slow: 0.3,
+  storeBefore: 0.2,
+  storeAfter: 0.2,
+  storeSlow: 0.2,
+  lostWake: 1,
+  deliveryLost: 0.3,
+  deliveryUnanswered: 0.3,
+  deliveryDoubled: 0.5,
+  deliveryLate: 0.5,
   handler: 0.5
 }
 
 const faultNames = Object.keys(highest) as ReadonlyArray<FaultName>
 
-/** Which faults are possible differs from seed to seed, because frequent faults hide defects that need quiet phases. */
+/**
+ * Which faults are possible differs from seed to seed, because frequent faults hide defects that need quiet phases, and because
+ * some defects need the same fault several times.
+ */
 const planFaults = (dice: Dice): Faults => {
+  if (dice.chance(0.4)) {
+    const few = new Set([dice.pick(faultNames), dice.pick(faultNames), dice.pick(faultNames)].slice(dice.int(3)))
+    return Object.fromEntries(faultNames.map((name) => [name, few.has(name) ? frequent[name] : 0])) as unknown as Faults
+  }
   const all = dice.pick([0, 0.3, 0.6])
   const faults = Object.fromEntries(
     faultNames.map((name) => [name, dice.chance(all) ? highest[name] * dice.pick([0.3, 1]) : 0])
@@ -34,9 +62,58 @@ const planFaults = (dice: Dice): Faults => {
   return faults as unknown as Faults
 }
 
-const kinds = ["kill", "freeze", "stop", "clock"] as const
+const kinds = ["kill", "freeze", "stop", "clock", "cut", "upgrade"] as const
+
+const moments: ReadonlyArray<Moment> = [
+  "claim",
+  "commit",
+  "enqueue",
+  "journal.record",
+  "renew",
+  "began",
+  "sent",
+  "executed",
+  "received"
+]
+
+/** After how many milliseconds a process that has ended is started again. For a long time, the others do all the work. */
+const planRestart = (dice: Dice): number =>
+  dice.weighted([
+    [2, 0],
+    [2, dice.int(1000)],
+    [2, dice.int(20_000)],
+    [1, 60_000 + dice.int(140_000)]
+  ] as const)
+
+/** What processes do when something happens to them is of few kinds, so that the same happens several times. */
+const planMoments = (dice: Dice, duration: number): ReadonlyArray<Disturbance> => {
+  const plans = [dice.pick(moments), dice.pick(moments)].map(
+    (on) => [on, dice.pick(["kill", "kill", "freeze", "freeze", "cut", "stop", "upgrade"] as const)] as const
+  )
+  const every = dice.pick([5000, 20_000])
+  const disturbances: Array<Disturbance> = []
+  for (let at = dice.int(every * 2); at < duration; at += 1 + dice.int(every * 2)) {
+    const [on, kind] = dice.pick(plans)
+    const millis = kind === "freeze" || kind === "cut" ? 5000 + dice.int(30_000) : planRestart(dice)
+    disturbances.push({ kind, at, tasks: dice.pick([0, dice.int(10)]), victim: dice.int(5), millis, on })
+  }
+  return disturbances
+}
+
+/** What people of other programs wait for can be lost with the store. */
+const survivesFailovers = new Set(["handlers", "pipelines"])
+
+const planFailovers = (dice: Dice, duration: number): ReadonlyArray<Disturbance> =>
+  Array.from({ length: dice.chance(0.15) ? 1 + dice.int(3) : 0 }, () => ({
+    kind: "failover",
+    at: dice.int(duration),
+    tasks: dice.int(100),
+    victim: 0,
+    millis: dice.int(dice.pick([100, 2000, 20_000]))
+  }))
 
 const planDisturbances = (dice: Dice, duration: number): ReadonlyArray<Disturbance> => {
+  if (dice.chance(0.35)) return planMoments(dice.fork("moments"), duration)
   const enabled = kinds.filter((kind) => dice.chance(kind === "kill" ? 0.65 : kind === "freeze" ? 0.45 : 0.25))
   if (enabled.length === 0) return []
   const every = dice.pick([6000, 20_000, 60_000])
@@ -46,16 +123,29 @@ const planDisturbances = (dice: Dice, duration: number): ReadonlyArray<Disturban
     const millis =
       kind === "clock"
         ? dice.int(240_000) - 120_000
-        : kind === "freeze"
+        : kind === "freeze" || kind === "cut"
           ? dice.int(dice.pick([3000, 50_000]))
-          : dice.pick([0, dice.int(1000), dice.int(20_000)])
+          : planRestart(dice)
     disturbances.push({ kind, at, tasks: dice.int(dice.pick([1, 100])), victim: dice.int(5), millis })
   }
   return disturbances
 }
 
+/** A bot that has nothing to do costs little time to simulate. */
+const quietPhases = [0, 1_800_000, 1_800_000, 3_600_000]
+
 /** Programs whose people do not wait for answers. */
 const diesOfCrashes = new Set(["handlers", "pipelines"])
+
+/** Everything happens at once, in any order: what has to be one step, and is not, shows most often. */
+const tight = {
+  order: "random",
+  yieldProbability: 0.2,
+  latency: 0,
+  concurrency: 1,
+  limits: "none",
+  disturbances: []
+} as const
 
 export const planOf = (seed: number, kind?: string): Plan => {
   const dice = new Dice(`plan ${seed}`)
@@ -65,29 +155,34 @@ export const planOf = (seed: number, kind?: string): Plan => {
     [1, "polling"]
   ] as const)
   const duration = dice.pick([60_000, 240_000])
+  const store = dice.weighted([
+    [5, "memory"],
+    [1, "sqlite"]
+  ] as const)
+  const failovers =
+    store === "memory" && survivesFailovers.has(program.kind) ? planFailovers(dice.fork("failovers"), duration) : []
+  const disturbances = planDisturbances(dice.fork("disturbances"), duration)
   const hasSkews = dice.chance(0.3)
+  const isTight = dice.chance(0.1)
   const skew = () => (hasSkews ? dice.int(240_000) - 120_000 : 0)
   return {
     seed,
     program,
-    // Two processes that poll with one token take updates from each other, by the rules of the platform.
-    processes: delivery === "polling" ? 1 : 1 + dice.int(dice.pick([3, 5])),
+    processes: 1 + dice.int(dice.pick([3, 5])),
     delivery,
-    store: dice.weighted([
-      [5, "memory"],
-      [1, "sqlite"]
-    ] as const),
+    pageLimit: dice.pick([1, 3, 100]),
+    store,
     order: dice.weighted([
       [6, "random"],
       [2, "fifo"],
       [2, "priority"]
     ] as const),
     yieldProbability: dice.pick([0, 0.002, 0.02, 0.2]),
-    latency: dice.pick([0, 20, 80, 80]),
+    latency: dice.pick([0, 20, 80, 80, 1000]),
     skews: Array.from({ length: 5 }, skew),
     storeSkew: skew(),
     faults: planFaults(dice.fork("faults")),
-    disturbances: planDisturbances(dice.fork("disturbances"), duration),
+    disturbances: [...disturbances, ...failovers].sort((one, other) => one.at - other.at),
     concurrency: dice.pick([1, 4, 64]),
     maxInMemory: dice.pick([1, 10, 1000]),
     leaseDuration: dice.pick([5, 10, 30]),
@@ -95,6 +190,8 @@ export const planOf = (seed: number, kind?: string): Plan => {
     // People who wait for an answer would wait for ever if their update becomes a dead letter.
     maxCrashes: diesOfCrashes.has(program.kind) ? dice.pick([3, 1000]) : 1000,
     limits: dice.pick(["none", "process", "shared"]),
-    duration
+    duration,
+    quiet: dice.fork("quiet").pick(quietPhases),
+    ...(isTight ? tight : {})
   }
 }

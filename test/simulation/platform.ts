@@ -1,19 +1,22 @@
 /** The emulator as a process of the world, the network between it and the bots, and the deliveries of webhooks. */
-import * as BotApi from "@colloquy/core/BotApi"
-import * as RateLimiter from "@colloquy/core/RateLimiter"
-import * as Subscriptions from "@colloquy/core/Subscriptions"
-import * as Updates from "@colloquy/core/Updates"
-import type { Webhook } from "@colloquy/core/Webhook"
-import * as Emulator from "@colloquy/testing/Emulator"
-import * as EmulatorHttp from "@colloquy/testing/EmulatorHttp"
-import type * as WebhookSender from "@colloquy/testing/WebhookSender"
+import * as BotApi from "@colloquy/core/client/BotApi"
+import * as RateLimiter from "@colloquy/core/client/RateLimiter"
+import * as Subscriptions from "@colloquy/core/endpoints/Subscriptions"
+import * as Updates from "@colloquy/core/inbox/Updates"
+import type { Webhook } from "@colloquy/core/inbox/Webhook"
+import * as Emulator from "@colloquy/testing/emulator/Emulator"
+import * as EmulatorHttp from "@colloquy/testing/emulator/EmulatorHttp"
+import type { Person } from "@colloquy/testing/emulator/Person"
+import type * as WebhookSender from "@colloquy/testing/emulator/WebhookSender"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
+import { isSending, sentMessage } from "./auditor/subjects.ts"
 import type { FaultName, Plan } from "./plan.ts"
+import { mayRemove } from "./removal.ts"
 import type { History } from "./world/history.ts"
 import { Process, type World } from "./world/world.ts"
 
@@ -30,6 +33,8 @@ export interface Simulation {
   readonly history: History
   /** What the processes of the bot keep in a database of their own. */
   readonly shared: Map<string, unknown>
+  /** The people who may delete any message of a chat. */
+  readonly owners: Map<string, Person>
   /** Whether a fault happens now. Records the fault. */
   readonly strikes: (fault: FaultName, process: Process, detail?: string) => boolean
 }
@@ -62,8 +67,9 @@ export interface Platform {
 const excerpt = (text: string): string => (text.length > 2000 ? `${text.slice(0, 2000)}…` : text)
 
 /** Answers, delays and resets requests at the platform, and records which of them are carried out. */
-const interceptorOf = ({ history, plan, strikes, world }: Simulation): EmulatorHttp.Interceptor =>
+const interceptorOf = (simulation: Simulation): EmulatorHttp.Interceptor =>
   Effect.fnUntraced(function* (request, next) {
+    const { history, owners, plan, strikes, world } = simulation
     const received = yield* Received
     if (received === undefined) return yield* next
     const { number, process } = received
@@ -77,6 +83,8 @@ const interceptorOf = ({ history, plan, strikes, world }: Simulation): EmulatorH
     const { method } = request
     const { body: answer, status } = response
     history.add({ type: "executed", process: process.name, request: number, method, path, status, body, answer })
+    const sent = status === 200 && isSending(method, path) ? sentMessage(answer) : undefined
+    if (sent !== undefined) mayRemove(simulation, owners.get(sent.chat), sent.chat, sent.mid)
     yield* Effect.sleep(world.dice.int(plan.latency + 1))
     if (strikes("errorAfter", process, detail)) return EmulatorHttp.respond(502, "<html>Bad gateway</html>")
     if (strikes("slow", process, detail)) yield* Effect.sleep(world.dice.int(40_000))

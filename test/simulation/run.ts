@@ -1,17 +1,19 @@
 /** One run: a plan is carried out in a world, and the auditor judges what was recorded. */
-import * as BroadcastStore from "@colloquy/core/BroadcastStore"
-import * as InboxStore from "@colloquy/core/InboxStore"
-import * as RateLimiterStore from "@colloquy/core/RateLimiterStore"
-import * as Emulator from "@colloquy/testing/Emulator"
+import * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
+import * as RateLimiterStore from "@colloquy/core/client/RateLimiterStore"
+import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { audit } from "./auditor/audit.ts"
-import { Ledger } from "./auditor/ledger.ts"
+import { removedBy } from "./auditor/messages.ts"
+import { ledgerOf } from "./auditor/ledger.ts"
 import type { Ending, Recording, SeenMessage, Violation } from "./auditor/recording.ts"
 import { makeBots } from "./bot.ts"
-import type { FaultName, Plan } from "./plan.ts"
+import type { Disturbance, FaultName, Moment, Plan } from "./plan.ts"
 import { makePlatform, type Platform, type Simulation } from "./platform.ts"
 import { peopleOf } from "./programs/programs.ts"
+import { makeReplicated } from "./replica.ts"
 import { sqliteStore } from "./sqlite.ts"
 import { type Database, makeDatabase } from "./store.ts"
 import { Dice } from "./world/dice.ts"
@@ -40,23 +42,28 @@ const makeSimulation = (plan: Plan): Simulation => {
   const shared = new Map<string, unknown>()
   const dice = new Dice(`faults ${seed}`)
   const strikes = (fault: FaultName, process: Process, detail = "") => {
-    const probability = plan.faults[fault]
+    const probability = plan.faults[fault] ?? 0
     if (probability === 0 || !world.isFaulty || !dice.chance(probability)) return false
     history.add({ type: "fault", process: process.name, kind: fault, detail })
     return true
   }
-  return { plan, world, history, shared, strikes }
+  return { plan, world, history, shared, owners: new Map(), strikes }
 }
 
-const messagesOf = (events: Effect.Success<typeof Emulator.seen>): ReadonlyArray<SeenMessage> => {
+const messagesOf = (
+  seen: Effect.Success<typeof Emulator.seen>,
+  deleted: ReadonlySet<string>
+): ReadonlyArray<SeenMessage> => {
   const messages = new Map<string, SeenMessage>()
-  for (const event of events) {
+  for (const event of seen) {
     if (event._tag === "Message" || event._tag === "Edited") {
       const { chat_id, message } = event
       const mid = message.body?.mid
       if (mid !== undefined) messages.set(mid, { chat: String(chat_id), text: message.body?.text ?? "" })
     } else if (event._tag === "Removed") messages.delete(event.message_id)
   }
+  // What people do is not among what they see.
+  for (const mid of deleted) messages.delete(mid)
   return [...messages.values()]
 }
 
@@ -64,10 +71,10 @@ const messagesOf = (events: Effect.Success<typeof Emulator.seen>): ReadonlyArray
 const stateNames = ["seen", "count", "conversation/talk", "counter", "sound"]
 
 const readEnding = async (
-  { world }: Simulation,
+  { history, world }: Simulation,
   platform: Platform,
   { broadcasts, process, store }: Database
-): Promise<Omit<Ending, "isTalkDone" | "talkFailure" | "processes">> => {
+): Promise<Omit<Ending, "isTalkDone" | "quiet" | "talkFailure" | "processes">> => {
   const stored = await world.await(
     process,
     Context.empty(),
@@ -86,40 +93,79 @@ const readEnding = async (
       }
     })
   )
-  return { ...stored, messages: messagesOf(await world.await(platform.process, platform.context, Emulator.seen)) }
+  const seen = await world.await(platform.process, platform.context, Emulator.seen)
+  return { ...stored, messages: messagesOf(seen, removedBy(history.events)) }
+}
+
+const isMoment = (event: Event, on: Moment): boolean => {
+  switch (event.type) {
+    case "store":
+      return event.operation === on
+    case "sent":
+    case "executed":
+      return event.type === on && event.method === "POST" && event.path.startsWith("/messages?")
+    case "noted":
+      return event.what === on
+    default:
+      return event.type === on
+  }
+}
+
+/** How long a disturbance waits for its moment, in milliseconds. */
+const maxWait = 10_000
+
+/** Executes tasks until the moment has come. Returns the name of the process. */
+const untilMoment = async ({ history: { events }, world }: Simulation, on: Moment): Promise<string | undefined> => {
+  const until = world.now + maxWait
+  for (let index = events.length; ;) {
+    for (; index < events.length; index++)
+      if (isMoment(events[index], on)) return (events[index] as { readonly process?: string }).process
+    if (!(await world.step(until))) return undefined
+  }
 }
 
 /** Carries out the disturbances at their times, while people use the bot. */
 const disturbAll = async (
-  { plan, world }: Simulation,
-  disturb: ReturnType<typeof makeBots>["disturb"]
+  simulation: Simulation,
+  disturb: (disturbance: Disturbance, name?: string) => void
 ): Promise<void> => {
+  const { plan, world } = simulation
   for (const disturbance of plan.disturbances) {
     if (disturbance.at > plan.duration) break
     await world.run(Math.max(0, epoch + disturbance.at - world.now))
+    const { on } = disturbance
+    const name = on === undefined ? undefined : await untilMoment(simulation, on)
     for (let tasks = disturbance.tasks; tasks > 0 && (await world.step(world.now)); tasks--);
-    disturb(disturbance)
+    disturb(disturbance, name)
   }
   await world.run(Math.max(0, epoch + plan.duration - world.now))
 }
 
 /** Whether everything that people said has reached the store: the platform repeats deliveries for hours. */
 const isEverythingStored = (events: ReadonlyArray<Event>): boolean => {
-  const ledger = new Ledger()
-  for (const event of ofType(events, "store")) ledger.apply(event, event.at)
-  return ofType(events, "said").every(({ subject }) => ledger.queued.has(subject))
+  const { lost, queued } = ledgerOf(events)
+  return ofType(events, "said").every(({ subject }) => queued.has(subject) || lost.has(subject))
 }
 
 const carryOut = async (simulation: Simulation): Promise<Ending> => {
   const { plan, world } = simulation
   const platform = await makePlatform(simulation)
   const process = new Process("store", plan.storeSkew)
+  const replicated = plan.disturbances.some(({ kind }) => kind === "failover")
+    ? makeReplicated(world, process)
+    : undefined
   const stores = Effect.all({
-    store: plan.store === "sqlite" ? sqliteStore : InboxStore.makeMemory,
+    store:
+      replicated !== undefined
+        ? Effect.succeed(replicated.store)
+        : plan.store === "sqlite"
+          ? sqliteStore
+          : InboxStore.makeMemory,
     broadcasts: BroadcastStore.makeMemory,
     permits: RateLimiterStore.makeMemory
   })
-  const database = makeDatabase(simulation, { process, ...(await world.open(process, Context.empty(), stores)) })
+  const opened = await world.open(process, Context.empty(), stores)
+  const database = makeDatabase(simulation, { process, promote: replicated?.promote, ...opened })
   if (platform.marker !== undefined) {
     const marker = { source: "updates", value: platform.marker }
     const batch = { updates: [], deadLetters: [], marker, now: world.now, duplicatesSince: 0 }
@@ -129,8 +175,14 @@ const carryOut = async (simulation: Simulation): Promise<Ending> => {
   bots.start()
   const people = new Process("people")
   const talking = world.fork(people, platform.context, peopleOf(plan.program, simulation))
-  await disturbAll(simulation, bots.disturb)
+  await disturbAll(simulation, (disturbance, name) => {
+    if (disturbance.kind !== "failover") return bots.disturb(disturbance, name)
+    const since = world.now - disturbance.millis
+    database.promote?.(since)
+    simulation.history.add({ type: "failedOver", since: since - epoch })
+  })
   world.isFaulty = false
+  bots.finishDeploy()
   const end = world.now + patience
   const isDone = async () => {
     if (talking.pollUnsafe() === undefined || !isEverythingStored(simulation.history.events)) return false
@@ -141,11 +193,15 @@ const carryOut = async (simulation: Simulation): Promise<Ending> => {
   while (!(await isDone()) && world.now < end)
   // What is sent after the last update, such as an answer that is late, and a bot that does something once more.
   await world.run(60_000)
+  const done = simulation.history.events.length
+  await world.run(plan.quiet ?? 0)
+  const quiet = simulation.history.events.slice(done)
   bots.stop()
   await world.run(60_000)
   const talk = talking.pollUnsafe()
   return {
     ...(await readEnding(simulation, platform, database)),
+    quiet,
     isTalkDone: talk !== undefined,
     talkFailure: talk?._tag === "Failure" ? String(talk.cause).slice(0, 300) : undefined,
     processes: bots.problems()
@@ -158,9 +214,14 @@ const countFaults = (events: ReadonlyArray<Event>): ReadonlyMap<string, number> 
     const kind =
       event.type === "fault"
         ? event.kind
-        : event.type === "process" && event.change !== "ended" && event.change !== "continued"
-          ? event.change
-          : undefined
+        : event.type === "failedOver"
+          ? event.type
+          : event.type === "process" &&
+              event.change !== "ended" &&
+              event.change !== "continued" &&
+              event.change !== "joined"
+            ? event.change
+            : undefined
     if (kind !== undefined) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   }
   return counts
@@ -180,7 +241,12 @@ const judge = async (simulation: Simulation): Promise<ReadonlyArray<Violation>> 
 /** Carries out a plan. The same plan has the same outcome. */
 export const simulate = async (plan: Plan): Promise<Outcome> => {
   const simulation = makeSimulation(plan)
-  const violations = await judge(simulation)
+  const { stackTraceLimit } = Error
+  // Stacks are most of the cost of an error, and differ from machine to machine.
+  Error.stackTraceLimit = 0
+  const violations = await judge(simulation).finally(() => {
+    Error.stackTraceLimit = stackTraceLimit
+  })
   const { history, world } = simulation
   return {
     plan,

@@ -6,7 +6,7 @@ import { type Outcome, simulate } from "./run.ts"
 
 const withoutFaults = ({ faults }: Plan): ReadonlyArray<Faults> => {
   const names = Object.keys(faults) as ReadonlyArray<FaultName>
-  const possible = names.filter((name) => faults[name] > 0)
+  const possible = names.filter((name) => (faults[name] ?? 0) > 0)
   const without = (left: ReadonlyArray<FaultName>): Faults => ({
     ...faults,
     ...Object.fromEntries(left.map((name) => [name, 0]))

@@ -1,8 +1,8 @@
 /** The store on SQLite, in a database in memory that all processes share. Its statements are synchronous. */
-import type { InboxStore } from "@colloquy/core/InboxStore"
-import type { StoreError } from "@colloquy/core/StoreError"
-import * as NodeSqlite from "@colloquy/node/NodeSqlite"
-import * as SqlInboxStore from "@colloquy/node/SqlInboxStore"
+import type { InboxStore } from "@colloquy/core/inbox/InboxStore"
+import type { StoreError } from "@colloquy/core/base/StoreError"
+import * as NodeSqlite from "@colloquy/node/base/NodeSqlite"
+import * as SqlInboxStore from "@colloquy/node/inbox/SqlInboxStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"

@@ -1,9 +1,9 @@
 /** The port of the store, as a process reaches it: through a network, with faults, and shared with other processes. */
-import { BroadcastStore } from "@colloquy/core/BroadcastStore"
-import type { JournalRecord } from "@colloquy/core/HandlingStore"
-import { type Commit, InboxStore } from "@colloquy/core/InboxStore"
-import { RateLimiterStore } from "@colloquy/core/RateLimiterStore"
-import { StoreError, type StoreName } from "@colloquy/core/StoreError"
+import { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
+import type { JournalRecord } from "@colloquy/core/inbox/HandlingStore"
+import { type Commit, InboxStore } from "@colloquy/core/inbox/InboxStore"
+import { RateLimiterStore } from "@colloquy/core/client/RateLimiterStore"
+import { StoreError, type StoreName } from "@colloquy/core/base/StoreError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Simulation } from "./platform.ts"
@@ -17,6 +17,8 @@ export interface Stores {
   readonly store: Store
   readonly broadcasts: BroadcastStore["Service"]
   readonly permits: RateLimiterStore["Service"]
+  /** A replica takes the place of the store of the inbox, without the operations after a virtual time. */
+  readonly promote?: ((since: number) => void) | undefined
 }
 
 export interface Database extends Stores {
@@ -73,6 +75,7 @@ const callFrom = (
       const sentAt = world.now - epoch
       const applied = Effect.gen(function* () {
         yield* Effect.sleep(world.dice.int(plan.latency + 1))
+        if (world.now < from.cutUntil) return yield* failed(operation)
         if (strikes("storeSlow", from, operation)) yield* Effect.sleep(world.dice.int(4000))
         if (strikes("storeBefore", from, operation)) return yield* failed(operation)
         const result = yield* effect
@@ -81,6 +84,7 @@ const callFrom = (
           if (wakes.has(operation)) wakeOthers(from)
         }
         yield* Effect.sleep(world.dice.int(plan.latency + 1))
+        if (world.now < from.cutUntil) return yield* failed(operation)
         if (strikes("storeAfter", from, operation)) return yield* failed(operation)
         if (strikes("storeSlow", from, operation)) yield* Effect.sleep(world.dice.int(4000))
         return result
@@ -161,7 +165,8 @@ export const makeDatabase = (simulation: Simulation, stores: Stores): Database =
 
   const wakeOthers = (from: Process) => {
     for (const [listener, callbacks] of listeners) {
-      if (listener === from || !listener.isAlive || strikes("lostWake", listener)) continue
+      if (listener === from || !listener.isAlive || world.now < listener.cutUntil || strikes("lostWake", listener))
+        continue
       for (const wake of callbacks) {
         const woken = Effect.andThen(
           Effect.sleep(world.dice.int(plan.latency + 1)),

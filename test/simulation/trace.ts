@@ -22,6 +22,8 @@ const describe = (event: Event): readonly [who: string, what: string] => {
       return [event.process, `<- ${event.request} ${event.status ?? "lost"}`]
     case "store":
       return [event.process, `${event.operation} ${short(event.request)} => ${short(event.result)}`]
+    case "failedOver":
+      return ["store", `loses everything since ${event.since / 1000}`]
     case "fault":
       return [event.process, `FAULT ${event.kind} ${event.detail ?? ""}`]
     case "began":

@@ -4,6 +4,7 @@ import { ofType } from "../world/history.ts"
 import { auditHandling } from "./handling.ts"
 import { auditLimits } from "./limits.ts"
 import type { Recording, Violation } from "./recording.ts"
+import { auditWaiting } from "./waiting.ts"
 import { subjectOf } from "./subjects.ts"
 
 /** Rules of what is left in the end. */
@@ -24,10 +25,39 @@ const auditEnding = ({ ending, plan }: Recording): ReadonlyArray<Violation> => {
   return violations
 }
 
+/** How often a process may use the store or the platform in an hour in which it has nothing to do, and at once before. */
+const idle = { hourly: 1500, atOnce: 100 } as const
+
+/** Processes that have nothing to do look for work now and then, and do not handle anything again. */
+const auditQuiet = ({ ending, plan: { quiet = 0 } }: Recording): ReadonlyArray<Violation> => {
+  const counts = new Map<string, number>()
+  for (const event of ending.quiet) {
+    if (event.type === "store" || event.type === "sent") counts.set(event.process, (counts.get(event.process) ?? 0) + 1)
+  }
+  const most = idle.atOnce + (idle.hourly * quiet) / 3_600_000
+  return [
+    ...[...counts].flatMap(([process, count]) =>
+      count <= most
+        ? []
+        : [
+            {
+              rule: "a process that has nothing to do is quiet",
+              detail: `${process}: ${count} operations and requests`
+            }
+          ]
+    ),
+    ...ofType(ending.quiet, "began").map(({ process, subject }) => ({
+      rule: "nothing is handled when everything is done",
+      detail: `${subject} in ${process}`
+    }))
+  ]
+}
+
 /** Everything that people said reaches the store, and is acknowledged or a dead letter. */
 const auditLosses = (recording: Recording): ReadonlyArray<Violation> => {
   const { ledger, violations } = auditHandling(recording)
   const lost = ofType(recording.events, "said").flatMap(({ subject }): ReadonlyArray<Violation> => {
+    if (ledger.lost.has(subject)) return []
     if (!ledger.queued.has(subject)) return [{ rule: "nothing is lost", detail: `${subject} was never stored` }]
     return ledger.settled.has(subject) ? [] : [{ rule: "nothing is lost", detail: `${subject} was never settled` }]
   })
@@ -37,6 +67,8 @@ const auditLosses = (recording: Recording): ReadonlyArray<Violation> => {
 export const audit = (recording: Recording): ReadonlyArray<Violation> => [
   ...auditEnding(recording),
   ...auditLosses(recording),
+  ...auditQuiet(recording),
+  ...auditWaiting(recording),
   ...auditLimits(recording),
   ...auditProgram(recording.plan.program, recording)
 ]

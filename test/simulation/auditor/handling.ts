@@ -13,12 +13,17 @@ interface Open {
 interface ProcessState {
   isAlive: boolean
   isFrozen: boolean
+  /** Whether it cannot reach the store. */
+  isCut: boolean
   /** When it went on the last time. */
   continuedAt: number
 }
 
-/** How long a process may need to learn that it has lost a chat: its operations of the store can be slow twice. */
-const slack = 16_000
+/** How long a process may need to learn that it has lost a chat if operations of the store fail or are slow twice. */
+const slackOfFaults = 16_000
+
+/** The same without faults of the store, in addition to the way to the store and back. */
+const slack = 2000
 
 class Judge {
   readonly violations: Array<Violation> = []
@@ -29,13 +34,17 @@ class Judge {
   readonly #claimedAt = new Map<string, { readonly process: string; readonly at: number }>()
   readonly #leaseDuration: number
   readonly #isStoreFaulty: boolean
+  /** When the store has lost leases the last time. */
+  #failedOverAt = -Infinity
+  readonly #slack: number
   /** Whether messages are sent by handlers. A broadcast holds no chats. */
   readonly #sendsInHandlers: boolean
 
-  constructor({ faults, leaseDuration, program }: Plan) {
+  constructor({ faults, latency, leaseDuration, program }: Plan) {
     this.#sendsInHandlers = program.kind !== "broadcasts"
     this.#leaseDuration = leaseDuration * 1000
     this.#isStoreFaulty = faults.storeBefore + faults.storeAfter + faults.storeSlow > 0
+    this.#slack = this.#isStoreFaulty ? slackOfFaults : slack + 4 * latency
   }
 
   #violate(rule: string, detail: string): void {
@@ -43,7 +52,7 @@ class Judge {
   }
 
   #process(name: string): ProcessState {
-    const known = this.#processes.get(name) ?? { isAlive: true, isFrozen: false, continuedAt: -Infinity }
+    const known = this.#processes.get(name) ?? { isAlive: true, isFrozen: false, isCut: false, continuedAt: -Infinity }
     this.#processes.set(name, known)
     return known
   }
@@ -54,20 +63,33 @@ class Judge {
         const process = this.#process(event.process)
         if (event.change === "killed" || event.change === "ended") process.isAlive = false
         else if (event.change === "frozen") process.isFrozen = true
-        else if (event.change === "continued") {
-          process.isFrozen = false
+        else if (event.change === "cut") process.isCut = true
+        else if (event.change === "continued" || event.change === "joined") {
+          if (event.change === "joined") process.isCut = false
+          else process.isFrozen = false
           process.continuedAt = event.at
         }
         return
       }
       case "store": {
         if (event.operation === "claim") this.#checkTakeOver(event)
+        for (const chat of this.ledger.foreignOf(event)) {
+          this.#violate(
+            "the store changes a chat only for its holder",
+            `${event.operation} of ${event.process} in ${chat}`
+          )
+        }
         for (const settled of this.ledger.apply(event, event.at)) this.#settle(settled)
         if (event.operation === "claim") this.#follow(event.at)
         return
       }
+      case "failedOver":
+        this.#failedOverAt = event.at
+        this.ledger.lose(event.since)
+        this.#claimedAt.clear()
+        return this.#follow(event.at)
       case "sent":
-        return this.#send(event.process, event.method, event.path)
+        return this.#send(event.process, event.method, event.path, event.at)
       case "began":
         return this.#begin(event, event.at)
       case "ended": {
@@ -82,13 +104,15 @@ class Judge {
   }
 
   /** A lease can end only because its process or the store was disturbed. */
-  #checkTakeOver({ at, process, result }: StoreApplied & Pick<Event, "at">): void {
-    if (this.#isStoreFaulty) return
+  #checkTakeOver({ at, process, request, result }: StoreApplied & Pick<Event, "at">): void {
+    if (this.#isStoreFaulty || at - this.#failedOverAt < 3 * this.#leaseDuration) return
+    const { owner } = request as { readonly owner: string }
     for (const { key } of result as ReadonlyArray<{ readonly key: string }>) {
       const lease = this.ledger.leases.get(key)
-      if (lease === undefined) continue
-      const { continuedAt, isAlive, isFrozen } = this.#process(lease.process)
-      if (isAlive && !isFrozen && at - continuedAt > 2 * this.#leaseDuration) {
+      // A claim that was under way when a stream was closed leaves a lease that nobody renews.
+      if (lease === undefined || (lease.process === process && lease.owner !== owner)) continue
+      const { continuedAt, isAlive, isCut, isFrozen } = this.#process(lease.process)
+      if (isAlive && !isFrozen && !isCut && at - continuedAt > 2 * this.#leaseDuration) {
         this.#violate("a process that works keeps its chats", `${process} takes ${key} from ${lease.process}`)
       }
     }
@@ -124,7 +148,9 @@ class Judge {
         this.#violate("an acknowledged update is not handled again", `${subject} in ${process}`)
       const queue = this.ledger.queues.get(chat) ?? []
       const position = queue.indexOf(subject)
-      const first = isTimer ? -1 : queue.findIndex((earlier) => !this.ledger.settled.has(earlier))
+      const first = isTimer
+        ? -1
+        : queue.findIndex((earlier) => !this.ledger.settled.has(earlier) && !this.ledger.shaken.has(earlier))
       if (first !== -1 && first < position) {
         this.#violate("updates of a chat are handled in order", `${subject} began before ${queue[first]} was settled`)
       }
@@ -141,7 +167,9 @@ class Judge {
   }
 
   /** The lease is checked right before a request is sent, so nothing is sent after another process has claimed the chat. */
-  #send(process: string, method: string, path: string): void {
+  #send(process: string, method: string, path: string, at: number): void {
+    // A process learns of leases that the store has lost when it renews them.
+    if (at - this.#failedOverAt < this.#leaseDuration) return
     const chat = /^\/messages\?(?:.*&)?chat_id=(-?\d+)/.exec(path)?.[1]
     if (!this.#sendsInHandlers || method !== "POST" || chat === undefined) return
     const holder = this.ledger.leases.get(chat)?.process
@@ -156,9 +184,9 @@ class Judge {
   /** A handler may go on for a while after another process has claimed the chat, but not for long. */
   #checkLoss({ chat, process, subject }: Open, at: number): void {
     const claimed = this.#claimedAt.get(chat)
-    const { continuedAt } = this.#process(process)
-    if (claimed === undefined || claimed.process === process) return
-    const known = Math.max(claimed.at, continuedAt) + this.#leaseDuration + slack
+    const { continuedAt, isCut } = this.#process(process)
+    if (claimed === undefined || claimed.process === process || isCut) return
+    const known = Math.max(claimed.at, continuedAt) + this.#leaseDuration + this.#slack
     if (at > known) this.#violate("a handler ends soon after its chat is lost", `${subject} in ${process}`)
   }
 

@@ -1,5 +1,5 @@
 /** What the store was asked and answered: which process holds which chat, and what is queued, acknowledged and dead. */
-import type { StoreApplied } from "../world/history.ts"
+import type { Event, StoreApplied } from "../world/history.ts"
 import { isRecord, subjectOf } from "./subjects.ts"
 
 interface QueuedRow {
@@ -34,9 +34,14 @@ export class Ledger {
   /** Subjects that were queued. */
   readonly queued = new Set<string>()
   readonly settled = new Set<string>()
+  /** Subjects that the store has lost. The platform may send them again. */
+  readonly lost = new Set<string>()
+  /** Subjects that a failover of the store may have thrown back: they were not settled in the replica. */
+  readonly shaken = new Set<string>()
   readonly leases = new Map<string, Lease>()
   readonly #subjects = new Map<string, { readonly chat: string; readonly subject: string }>()
   readonly #fingerprints = new Set<string>()
+  #applied: Array<{ readonly event: StoreApplied; readonly at: number }> = []
 
   /** Whether the process held the chat last, and nobody has claimed it since. */
   holds(process: string, chat: string): boolean {
@@ -49,8 +54,42 @@ export class Ledger {
     return lease?.process === process && at < lease.until
   }
 
+  /** Returns the chats that an operation was applied to although another process holds them, before it is applied. */
+  foreignOf({ operation, request, result }: StoreApplied): ReadonlyArray<string> {
+    const isForeign = (owner: string, chat: string) => {
+      const lease = this.leases.get(chat)
+      return lease !== undefined && lease.owner !== owner
+    }
+    if (operation === "renew") {
+      const { owner } = request as { readonly owner: string }
+      return (result as ReadonlyArray<string>).filter((chat) => isForeign(owner, chat))
+    }
+    if (operation !== "commit" && operation !== "journal.record") return []
+    return (request as ReadonlyArray<Pick<CommitRow, "owner" | "partitionKey">>).flatMap((change, index) =>
+      (result as ReadonlyArray<string>)[index] === "applied" && isForeign(change.owner, change.partitionKey)
+        ? [change.partitionKey]
+        : []
+    )
+  }
+
+  /** Forgets the operations after a time. */
+  lose(since: number): void {
+    const queued = [...this.queued]
+    const claimed = [...this.#subjects.values()].map(({ subject }) => subject)
+    const kept = this.#applied.filter(({ at }) => at <= since)
+    this.#applied = []
+    // Ids are still known from claims that the store has lost.
+    for (const part of [this.queues, this.queued, this.settled, this.leases, this.#fingerprints]) {
+      part.clear()
+    }
+    for (const { at, event } of kept) this.apply(event, at)
+    for (const subject of [...queued, ...claimed]) if (!this.settled.has(subject)) this.shaken.add(subject)
+    for (const subject of queued) if (!this.queued.has(subject)) this.lost.add(subject)
+  }
+
   /** Applies an operation, and returns the updates that it settled. */
   apply(event: StoreApplied, at: number): ReadonlyArray<Settled> {
+    this.#applied.push({ event, at })
     switch (event.operation) {
       case "enqueue":
         this.#enqueue(event.request as { readonly updates: ReadonlyArray<QueuedRow["update"]> })
@@ -81,6 +120,7 @@ export class Ledger {
       this.#fingerprints.add(fingerprint)
       const subject = subjectOf(text)
       this.queued.add(subject)
+      this.lost.delete(subject)
       const queue = this.queues.get(partitionKey) ?? []
       this.queues.set(partitionKey, queue)
       queue.push(subject)
@@ -113,6 +153,16 @@ export class Ledger {
     }
     return settled
   }
+}
+
+/** Returns what the store has in the end. */
+export const ledgerOf = (events: ReadonlyArray<Event>): Ledger => {
+  const ledger = new Ledger()
+  for (const event of events) {
+    if (event.type === "store") ledger.apply(event, event.at)
+    else if (event.type === "failedOver") ledger.lose(event.since)
+  }
+  return ledger
 }
 
 /** Returns the ids of the updates that a page of the queue has. */

@@ -27,6 +27,8 @@ export interface Ending {
   readonly isTalkDone: boolean
   /** How the people failed. */
   readonly talkFailure: string | undefined
+  /** The events while nothing was left to do. */
+  readonly quiet: ReadonlyArray<Event>
   readonly queued: number
   readonly timers: number
   readonly deadLetters: ReadonlyArray<{ readonly text: string; readonly error: string; readonly attempts: number }>

@@ -24,6 +24,8 @@ export const subjectOf = (text: string): string => {
       return `callback ${String(at(update, "callback", "callback_id"))}`
     case "colloquy_timer":
       return `timer ${String(at(update, "name"))} ${timerId(at(update, "value"))}`
+    case "message_removed":
+      return `message_removed ${String(at(update, "message_id"))}`
     default:
       return `${String(type)} ${String(at(update, "timestamp"))}`
   }
@@ -35,6 +37,9 @@ export interface Sent {
   readonly text: string
   readonly mid: string
 }
+
+/** Whether a request sends a message. */
+export const isSending = (method: string, path: string): boolean => method === "POST" && path.startsWith("/messages?")
 
 /** Reads the answer to `POST /messages`. */
 export const sentMessage = (answer: string): Sent | undefined => {

@@ -3,12 +3,12 @@ import type { Defect } from "./defect.ts"
 
 const programs = ["handlers"]
 
-const file = "internal/journal/journal.ts"
+const file = "inbox/internal/journal/journal.ts"
 
 export const journalDefects: ReadonlyArray<Defect> = [
   {
     name: "a step that takes the place of a failed one",
-    file: "internal/journal/slots.ts",
+    file: "client/internal/journal/slots.ts",
     find: "    fail: (slot, name, identity) => {",
     replace:
       "    fail: (slot, name, identity) => {\n      if (slot !== '') return void numbers.set(name, (numbers.get(name) ?? 1) - 1)",
@@ -58,7 +58,7 @@ export const journalDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a process that does not recognize its own message",
-    file: "internal/journal/created.ts",
+    file: "client/internal/journal/created.ts",
     find: "isOfAnother: (id, call) => calls.has(id) && calls.get(id) !== call",
     replace: "isOfAnother: (id) => calls.has(id)",
     programs
@@ -79,7 +79,7 @@ export const journalDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a claim returns no journals",
-    file: "InboxStore.ts",
+    file: "inbox/InboxStore.ts",
     find: "return journals.isEmpty()\n",
     replace: "return claimed.length > 0\n",
     programs
@@ -93,7 +93,7 @@ export const journalDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a repeated call takes a new slot",
-    file: "internal/journal/slots.ts",
+    file: "client/internal/journal/slots.ts",
     find: "      if (again !== undefined) return again\n",
     replace: "",
     programs

@@ -49,6 +49,12 @@ export const planted = (defect: Defect): string => {
   return parts.join(defect.replace)
 }
 
+/** What the search for a defect has found, and the time of one core that it took. */
+export interface Search {
+  readonly found: Found | undefined
+  readonly cpuSeconds: number
+}
+
 /** Where the simulator has found a defect. */
 export interface Found {
   readonly program: string
@@ -60,51 +66,63 @@ export interface Found {
 
 const run = promisify(execFile)
 
-/** Runs the simulator in a copy. Returns what it prints, also if it finds something or does not end in time. */
-const simulate = async (folder: string, args: ReadonlyArray<string>, timeout: number): Promise<string> => {
+/**
+ * Runs the simulator in a copy. Returns what it prints, also if it finds something, or needs more than some seconds of CPU time. The
+ * time of the clock would say nothing, because the computer can be busy.
+ */
+const simulate = async (folder: string, args: ReadonlyArray<string>, cpuSeconds: number): Promise<string> => {
+  const script = `ulimit -t ${cpuSeconds}; exec "$0" --conditions=source scripts/simulate.ts "$@"`
   try {
-    const { stdout } = await run(process.execPath, ["--conditions=source", "scripts/simulate.ts", ...args], {
-      cwd: folder,
-      timeout,
-      killSignal: "SIGKILL",
-      maxBuffer: 2 ** 28
-    })
+    const { stdout } = await run("sh", ["-c", script, process.execPath, ...args], { cwd: folder, maxBuffer: 2 ** 28 })
     return stdout
   } catch (error) {
-    const { killed, stderr, stdout } = error as { killed?: boolean; readonly stdout: string; readonly stderr: string }
+    const { signal, stderr, stdout } = error as { signal?: string; readonly stdout: string; readonly stderr: string }
     if (stdout.includes("NOT TRUE")) return stdout
-    if (killed === true) return "NOT TRUE: a run ends (1)"
+    if (signal === "SIGXCPU" || signal === "SIGKILL") return `NOT TRUE: a run ends (1)\n${cpuSeconds} s of CPU time`
     throw new Error(`The simulator failed: ${stderr.slice(-2000)}`, { cause: error })
   }
 }
 
+/** The time of one core that a run of the simulator says that it took. */
+const cpuSecondsOf = (output: string): number => Number(/([\d.]+) s of CPU time/.exec(output)?.[1] ?? 0)
+
 /** Fails if the simulator finds something in a copy without defects. */
 export const checkCopy = async (folder: string): Promise<void> => {
-  const output = await simulate(folder, ["--seed", "1", "--seeds", "3"], 120_000)
+  const output = await simulate(folder, ["--seed", "1", "--seeds", "3"], 120)
   if (output.includes("NOT TRUE")) throw new Error(`The copy without defects breaks a rule: ${output}`)
 }
+
+/** How many seeds of each program are run before more seeds of the first. */
+const firstRound = 15
 
 /** Runs seeds of the programs of a defect until it is found, at most `seeds` of each. */
 export const search = async (
   folder: string,
   defect: Defect,
   options: { readonly firstSeed: number; readonly seeds: number }
-): Promise<Found | undefined> => {
+): Promise<Search> => {
   const { firstSeed, seeds } = options
   const path = sourceOf(folder, defect)
   const original = readFileSync(path, "utf8")
   writeFileSync(path, planted(defect))
   try {
     let before = 0
-    for (const program of defect.programs) {
-      const args = ["--program", program, "--seed", String(firstSeed), "--seeds", String(seeds), "--first"]
-      const output = await simulate(folder, args, seeds * 10_000 + 60_000)
-      const rule = /NOT TRUE: (.*?) \(\d+\)/.exec(output)?.[1]
-      const seed = Number(/^seed (\d+)/m.exec(output)?.[1] ?? firstSeed)
-      if (rule !== undefined) return { program, seeds: before + seed - firstSeed + 1, rule }
-      before += seeds
+    let cpuSeconds = 0
+    // A few seeds of each program first, then more.
+    for (let from = 0, count = firstRound; from < seeds; from += count, count *= 4) {
+      const round = Math.min(count, seeds - from)
+      for (const program of defect.programs) {
+        const first = firstSeed + from
+        const args = ["--program", program, "--seed", String(first), "--seeds", String(round), "--first"]
+        const output = await simulate(folder, args, round * 10 + 60)
+        const rule = /NOT TRUE: (.*?) \(\d+\)/.exec(output)?.[1]
+        const seed = Number(/^seed (\d+)/m.exec(output)?.[1] ?? first)
+        cpuSeconds += cpuSecondsOf(output)
+        if (rule !== undefined) return { found: { program, seeds: before + seed - first + 1, rule }, cpuSeconds }
+        before += round
+      }
     }
-    return undefined
+    return { found: undefined, cpuSeconds }
   } finally {
     writeFileSync(path, original)
   }

@@ -6,56 +6,56 @@ const programs = ["handlers"]
 export const stateDefects: ReadonlyArray<Defect> = [
   {
     name: "an acknowledgement does not write the state",
-    file: "internal/updates/write.ts",
+    file: "inbox/internal/consumer/write.ts",
     find: "  writes: written?.writes,",
     replace: "  writes: undefined,",
     programs
   },
   {
     name: "an acknowledgement does not set the timers",
-    file: "internal/updates/write.ts",
+    file: "inbox/internal/consumer/write.ts",
     find: "  timers: written?.timers,",
     replace: "  timers: undefined,",
     programs
   },
   {
     name: "a state is written without comparing its revision",
-    file: "internal/state/memoryStates.ts",
+    file: "inbox/internal/store/memoryStates.ts",
     find: "writes.every((write) => get(write)?.revision === write.expected)",
     replace: "writes.length >= 0",
     programs
   },
   {
     name: "a timer is set before its update is acknowledged",
-    file: "internal/timers/scheduling.ts",
+    file: "bot/internal/timers/scheduling.ts",
     find: "if (changes.isClosed) return inStore(changes.inbox, change)",
     replace: "if (changes !== undefined) return inStore(changes.inbox, change)",
     programs
   },
   {
     name: "timers that are due are claimed once only",
-    file: "internal/updates/polling.ts",
+    file: "inbox/internal/consumer/polling.ts",
     find: "            if (Option.isNone(woken)) takesTimers = true\n",
     replace: "",
     programs
   },
   {
     name: "a timer that is cancelled stays",
-    file: "internal/timers/memoryTimers.ts",
+    file: "inbox/internal/store/memoryTimers.ts",
     find: "      timers.delete(timerId)\n      cancelOccurrence(timerId)\n    } else {",
     replace: "      cancelOccurrence(timerId)\n    } else {",
     programs
   },
   {
     name: "a timer is moved to the queue early",
-    file: "internal/timers/memoryTimers.ts",
+    file: "inbox/internal/store/memoryTimers.ts",
     find: "timer.dueAt > now) return\n",
     replace: "timer.dueAt > now + 3000) return\n",
     programs
   },
   {
     name: "a timer that is moved to the queue is not deleted",
-    file: "internal/timers/memoryTimers.ts",
+    file: "inbox/internal/store/memoryTimers.ts",
     find: "        timers.delete(timer.timerId)\n        cancelOccurrence(timer.timerId)\n        occurrences.set",
     replace:
       "        if (now < 0) timers.delete(timer.timerId)\n        cancelOccurrence(timer.timerId)\n        occurrences.set",
@@ -63,42 +63,42 @@ export const stateDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a permit does not count for its chat",
-    file: "internal/rateLimiter/window.ts",
+    file: "client/internal/rateLimiter/window.ts",
     find: "      record(bucket, countedAt)\n",
     replace: "",
     programs: ["handlers", "live"]
   },
   {
     name: "a permit counts for half of the window",
-    file: "internal/rateLimiter/window.ts",
+    file: "client/internal/rateLimiter/window.ts",
     find: "times[times.length - limit] + window - now",
     replace: "times[times.length - limit] + window / 2 - now",
     programs: ["live", "handlers"]
   },
   {
     name: "a conversation does not set its timeout",
-    file: "internal/conversation/turn.ts",
+    file: "dialog/internal/conversation/turn.ts",
     find: "    yield* setTimer(self, at, before, after)\n",
     replace: "",
     programs: ["conversations"]
   },
   {
     name: "a conversation that ends keeps its timeout",
-    file: "internal/conversation/turn.ts",
+    file: "dialog/internal/conversation/turn.ts",
     find: "    yield* setTimer(self, at, record, undefined)\n",
     replace: "",
     programs: ["conversations"]
   },
   {
     name: "a conversation that ends keeps its answers",
-    file: "internal/conversation/turn.ts",
+    file: "dialog/internal/conversation/turn.ts",
     find: '    yield* self.state.clear\n  },\n  Effect.catchTag("NoStateKey", Effect.die)',
     replace: '  },\n  Effect.catchTag("NoStateKey", Effect.die)',
     programs: ["conversations"]
   },
   {
     name: "a scene that is left keeps the time of its state",
-    file: "internal/scene/machine.ts",
+    file: "dialog/internal/scene/machine.ts",
     find: "if (timeout !== undefined) yield* timing(machine, (timers) => timers.in(timeout, entered.since))",
     replace:
       "if (timeout !== undefined && current === undefined) yield* timing(machine, (timers) => timers.in(timeout, entered.since))",
@@ -106,29 +106,36 @@ export const stateDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a live message that was found counts as up to date",
-    file: "internal/liveMessage/writer.ts",
+    file: "live/internal/liveMessage/writer.ts",
     find: "shown = { id, text: sent?.text, hasKeyboard: sent !== undefined }",
     replace: "shown = { id, text: sent?.text ?? body().text, hasKeyboard: true }",
     programs: ["live"]
   },
   {
     name: "the end of a live message is not shown",
-    file: "internal/liveMessage/writer.ts",
+    file: "live/internal/liveMessage/writer.ts",
     find: 'if (message.text !== body.text || isMarked) yield* edit(message, () => body, "reply")',
     replace: 'if (message.text === undefined) yield* edit(message, () => body, "reply")',
     programs: ["live"]
   },
   {
+    name: "a live message does not notice that somebody has deleted it",
+    file: "live/internal/liveMessage/run.ts",
+    find: "isNotFound(error) || (isForbidden(error)",
+    replace: "(isForbidden(error)",
+    programs: ["live"]
+  },
+  {
     name: "a broadcast does not ask who has a result",
-    file: "internal/broadcast/run.ts",
-    find: "Lease.retryStore(store.pending(name, candidates))",
+    file: "broadcast/internal/run.ts",
+    find: "retryStore(store.pending(name, candidates))",
     replace: "Effect.succeed(candidates)",
     programs: ["broadcasts"]
   },
   {
     name: "a broadcast does not store its results",
-    file: "internal/broadcast/run.ts",
-    find: "Lease.retryStore(store.addRecords(name, [recordOf(outcome, clock.currentTimeMillisUnsafe())]))",
+    file: "broadcast/internal/run.ts",
+    find: "retryStore(store.addRecords(name, [recordOf(outcome, clock.currentTimeMillisUnsafe())]))",
     replace: "Effect.void",
     programs: ["broadcasts"]
   }

@@ -1,6 +1,6 @@
 /** Records when handlers begin and end. */
-import * as Handler from "@colloquy/core/Handler"
-import * as Update from "@colloquy/core/Update"
+import * as Handler from "@colloquy/core/inbox/Handler"
+import * as Update from "@colloquy/core/model/Update"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -37,6 +37,8 @@ const subjectOf = (update: Update.Update): string => {
       return `callback ${update.callback.callback_id}`
     case "colloquy_timer":
       return `timer ${update.name} ${update.value}`
+    case "message_removed":
+      return `message_removed ${update.message_id}`
     default:
       return update.update_type
   }

@@ -1,26 +1,41 @@
 /** What people of several programs do. */
-import type { Message } from "@colloquy/core/Message"
-import * as Emulator from "@colloquy/testing/Emulator"
-import type { ButtonRef, Person, PersonError } from "@colloquy/testing/Person"
+import type { Message } from "@colloquy/core/model/Message"
+import type { ChatId } from "@colloquy/core/model/Recipient"
+import * as Emulator from "@colloquy/testing/emulator/Emulator"
+import type { ButtonRef, Person, PersonError } from "@colloquy/testing/emulator/Person"
 import * as Effect from "effect/Effect"
 import type { Simulation } from "../platform.ts"
+import { mayRemove } from "../removal.ts"
 
 /** Sends a message to the dialog with the bot, which has to handle it. */
-export const say = ({ history }: Simulation, person: Person, text: string): Effect.Effect<Message, PersonError> =>
-  Effect.flatMap(person.dialog, ({ chat_id }) => {
-    history.add({ type: "said", chat: String(chat_id), subject: text })
-    return person.send(text)
+export const say = (simulation: Simulation, person: Person, text: string): Effect.Effect<Message, PersonError> =>
+  Effect.flatMap(person.dialog, ({ chat_id }) => sayIn(simulation, person, chat_id, text))
+
+/** Sends a message to a chat with the bot, which has to handle it. */
+export const sayIn = (
+  simulation: Simulation,
+  person: Person,
+  chat_id: ChatId,
+  text: string
+): Effect.Effect<Message, PersonError> =>
+  Effect.suspend(() => {
+    const chat = String(chat_id)
+    simulation.history.add({ type: "said", chat, subject: text })
+    return Effect.tap(person.send(chat_id, text), ({ body }) =>
+      Effect.sync(() => mayRemove(simulation, person, chat, body?.mid))
+    )
   })
 
-/** Presses a button of a message, which the bot has to handle. */
+/** Presses a button of a message, which the bot has to handle. Default of `chat`: the dialog with the bot. */
 export const press = (
   { history }: Simulation,
   person: Person,
   message: Message,
-  button: ButtonRef
+  button: ButtonRef,
+  chat?: ChatId
 ): Effect.Effect<string | undefined, PersonError> =>
   Effect.gen(function* () {
-    const { chat_id } = yield* person.dialog
+    const chat_id = chat ?? (yield* person.dialog).chat_id
     const callback = yield* person.press(message, button)
     if (callback !== undefined) history.add({ type: "said", chat: String(chat_id), subject: `callback ${callback}` })
     return callback

@@ -1,9 +1,9 @@
 /** What a program of the simulator consists of: a bot, people who use it, and rules of what must have happened. */
-import type { BotApi } from "@colloquy/core/BotApi"
-import type { BroadcastStore } from "@colloquy/core/BroadcastStore"
-import type { Inbox } from "@colloquy/core/Inbox"
-import type * as Updates from "@colloquy/core/Updates"
-import type * as Emulator from "@colloquy/testing/Emulator"
+import type { BotApi } from "@colloquy/core/client/BotApi"
+import type { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
+import type { Inbox } from "@colloquy/core/inbox/Inbox"
+import type * as Updates from "@colloquy/core/inbox/Updates"
+import type * as Emulator from "@colloquy/testing/emulator/Emulator"
 import type * as Effect from "effect/Effect"
 import type { Recording, Violation } from "../auditor/recording.ts"
 import type { Simulation } from "../platform.ts"
@@ -13,6 +13,8 @@ import type { Process } from "../world/world.ts"
 /** A process that runs the bot of a program. */
 export interface Host extends Simulation {
   readonly process: Process
+  /** The version of the bot, 1 or 2. During a rolling deploy, processes with both versions run. */
+  readonly version: number
   /** The options with which updates are handled. */
   readonly runOptions: Updates.RunOptions
 }

@@ -5,7 +5,7 @@ import { epoch, type World } from "./world.ts"
 export interface ProcessChanged {
   readonly type: "process"
   readonly process: string
-  readonly change: "started" | "killed" | "frozen" | "continued" | "stopping" | "ended" | "clock"
+  readonly change: "started" | "killed" | "frozen" | "continued" | "stopping" | "ended" | "clock" | "cut" | "joined"
   readonly detail?: string
 }
 
@@ -93,6 +93,13 @@ export interface Logged {
   readonly message: string
 }
 
+/** A replica has taken the place of the store. */
+export interface FailedOver {
+  readonly type: "failedOver"
+  /** The store has lost what was applied after this time. */
+  readonly since: number
+}
+
 export type Happening =
   | ProcessChanged
   | Said
@@ -100,6 +107,7 @@ export type Happening =
   | RequestExecuted
   | RequestAnswered
   | StoreApplied
+  | FailedOver
   | FaultInjected
   | Handling
   | Noted

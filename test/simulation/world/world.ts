@@ -37,6 +37,8 @@ export class Process {
   isFrozen = false
   /** By how many milliseconds the wall clock of the process is ahead. */
   skew: number
+  /** Until when the process cannot reach the store. */
+  cutUntil = 0
   /** What has to be executed when the process goes on. */
   parked: Array<Task> = []
 

@@ -1,13 +1,13 @@
 /** A broadcast that several processes run, one at a time. */
-import * as Broadcasts from "@colloquy/core/Broadcasts"
-import type { ChatId } from "@colloquy/core/Recipient"
-import * as Updates from "@colloquy/core/Updates"
-import * as Emulator from "@colloquy/testing/Emulator"
+import * as Broadcasts from "@colloquy/core/broadcast/Broadcasts"
+import type { ChatId } from "@colloquy/core/model/Recipient"
+import * as Updates from "@colloquy/core/inbox/Updates"
+import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import { sentIn } from "../../auditor/messages.ts"
 import type { Recording, Violation } from "../../auditor/recording.ts"
-import { sentMessage } from "../../auditor/subjects.ts"
 import type { Simulation } from "../../platform.ts"
 import type { Dice } from "../../world/dice.ts"
 import { ofType } from "../../world/history.ts"
@@ -74,11 +74,7 @@ const audit = ({ concurrency, recipients }: BroadcastsPlan, recording: Recording
   const violations: Array<Violation> = []
   const violate = (rule: string, detail: string) => void violations.push({ rule, detail })
   const sent = new Map<string, number>()
-  for (const { answer, method, path, status } of ofType(events, "executed")) {
-    const message =
-      method === "POST" && path.startsWith("/messages?") && status === 200 ? sentMessage(answer) : undefined
-    if (message !== undefined) sent.set(message.chat, (sent.get(message.chat) ?? 0) + 1)
-  }
+  for (const { chat } of sentIn(events)) sent.set(chat, (sent.get(chat) ?? 0) + 1)
   const records = new Map(ending.broadcast.map(({ chat, status }) => [chat, status] as const))
   if (records.size !== recipients) violate("every recipient has a result", `${records.size} of ${recipients}`)
   for (const [chat, status] of records) {

@@ -1,6 +1,7 @@
 /** What people see of a conversation has to be what they would see without faults. */
+import { sentIn } from "../../auditor/messages.ts"
 import type { Recording, Violation } from "../../auditor/recording.ts"
-import { sentMessage, subjectOf } from "../../auditor/subjects.ts"
+import { subjectOf } from "../../auditor/subjects.ts"
 import { ofType } from "../../world/history.ts"
 import { type ConversationsPlan, type Talk, transcriptOf } from "./plan.ts"
 
@@ -10,11 +11,7 @@ export const auditConversations = (
 ): ReadonlyArray<Violation> => {
   const violations: Array<Violation> = []
   const violate = (rule: string, detail: string) => void violations.push({ rule, detail })
-  const sent = ofType(events, "executed").flatMap(({ answer, method, path, status }) => {
-    const message =
-      method === "POST" && path.startsWith("/messages?") && status === 200 ? sentMessage(answer) : undefined
-    return message === undefined ? [] : [message.text]
-  })
+  const sent = sentIn(events).map(({ text }) => text)
   const dead = ending.deadLetters.map(({ text }) => subjectOf(text))
   const isDead = ({ id }: Talk) => dead.some((subject) => subject.includes(id) || subject.startsWith("callback"))
   for (const talk of people.flat()) {

@@ -1,17 +1,18 @@
 /** Random conversations, with people who press twice, say something else, or do not answer. */
-import * as Command from "@colloquy/core/Command"
-import * as Conversation from "@colloquy/core/Conversation"
-import * as Handler from "@colloquy/core/Handler"
-import * as Journal from "@colloquy/core/Journal"
-import type * as Message from "@colloquy/core/Message"
-import type * as TalkModule from "@colloquy/core/Talk"
-import * as Updates from "@colloquy/core/Updates"
-import * as Emulator from "@colloquy/testing/Emulator"
-import type { ButtonRef, Person, PersonEvent } from "@colloquy/testing/Person"
+import * as Command from "@colloquy/core/bot/Command"
+import * as Conversation from "@colloquy/core/dialog/Conversation"
+import * as Handler from "@colloquy/core/inbox/Handler"
+import * as Journal from "@colloquy/core/inbox/Journal"
+import type * as Message from "@colloquy/core/model/Message"
+import type * as TalkModule from "@colloquy/core/dialog/Talk"
+import * as Updates from "@colloquy/core/inbox/Updates"
+import * as Emulator from "@colloquy/testing/emulator/Emulator"
+import type { ButtonRef, Person, PersonEvent } from "@colloquy/testing/emulator/Person"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Simulation } from "../../platform.ts"
 import { recordedHandler } from "../instrument.ts"
+import { say } from "../people.ts"
 import type { Host, Program } from "../program.ts"
 import { auditConversations } from "./audit.ts"
 import {
@@ -77,7 +78,7 @@ const bot = ({ people }: ConversationsPlan, host: Host) => {
   const Talking = Conversation.make(
     "talk",
     // Longer than everything that can delay an answer.
-    { of: "userInChat", timeout: "2 days", input: Schema.Struct({ id: Schema.String }) },
+    { of: "userInChat", timeout: "2 days", version: host.version, input: Schema.Struct({ id: Schema.String }) },
     Effect.fn(function* (ask, { id }) {
       const talk = talks.get(id)
       if (talk === undefined) return yield* Effect.die(new Error(`There is no conversation ${id}.`))
@@ -110,10 +111,6 @@ const answer = (simulation: Simulation, person: Person, talk: Talk, part: Part, 
   Effect.gen(function* () {
     const { history, world } = simulation
     const { chat_id } = yield* person.dialog
-    const say = (text: string) => {
-      history.add({ type: "said", chat: String(chat_id), subject: text })
-      return person.send(text)
-    }
     const press = (message: Message.Message, button: ButtonRef) =>
       Effect.map(person.press(message, button), (callback) => {
         if (callback !== undefined)
@@ -124,9 +121,9 @@ const answer = (simulation: Simulation, person: Person, talk: Talk, part: Part, 
     yield* Effect.sleep(world.dice.int(5000))
     switch (part.type) {
       case "ask":
-        return yield* say(answerOf(talk, index))
+        return yield* say(simulation, person, answerOf(talk, index))
       case "choose":
-        if (part.hasNoise) yield* say(`${talk.id}.${index} something else`)
+        if (part.hasNoise) yield* say(simulation, person, `${talk.id}.${index} something else`)
         yield* press(message, choices[part.choice])
         // The button may have been removed meanwhile.
         for (let presses = 1; presses < part.presses; presses++)
@@ -157,11 +154,10 @@ const people = ({ people, wait }: ConversationsPlan, simulation: Simulation) =>
     people,
     Effect.fnUntraced(function* (talks, index) {
       const person = yield* Emulator.user(`Person ${index}`)
-      const { chat_id } = yield* person.start()
+      yield* person.start()
       for (const talk of talks) {
         yield* Effect.sleep(simulation.world.dice.int(wait + 1))
-        simulation.history.add({ type: "said", chat: String(chat_id), subject: `/talk ${talk.id}` })
-        yield* person.send(`/talk ${talk.id}`)
+        yield* say(simulation, person, `/talk ${talk.id}`)
         for (const [part, planned] of talk.parts.entries()) yield* answer(simulation, person, talk, planned, part)
         yield* person.next((event) => event._tag === "Message" && /done|forgotten/.test(event.message.body?.text ?? ""))
       }

@@ -1,7 +1,9 @@
 /** What must have happened after random handlers. */
 import type { Recording, Violation } from "../../auditor/recording.ts"
-import { sentMessage, subjectOf } from "../../auditor/subjects.ts"
-import { type Event, ofType } from "../../world/history.ts"
+import { type Ledger, ledgerOf } from "../../auditor/ledger.ts"
+import { removedBy, sentIn } from "../../auditor/messages.ts"
+import { isRecord, subjectOf } from "../../auditor/subjects.ts"
+import { ofType } from "../../world/history.ts"
 import type { ChatPlan, HandlersPlan, Message } from "./plan.ts"
 import { nameOf, type Operation } from "./operations.ts"
 
@@ -11,11 +13,16 @@ interface Facts {
   readonly sent: ReadonlyMap<string, number>
   /** Number of messages of each beginning, for texts that vary. */
   readonly named: ReadonlyMap<string, number>
+  /** Number of messages of each text or beginning that people have deleted. */
+  readonly removed: ReadonlyMap<string, number>
+  /** Operations that did not find their message any more. */
+  readonly gone: ReadonlySet<string>
   readonly keys: ReadonlyMap<string, ReadonlySet<string>>
   readonly finals: ReadonlySet<string>
   /** When the first handler of a message began, and when the first handler of a timer did. */
   readonly began: ReadonlyMap<string, number>
   readonly isFinished: (subject: string) => boolean
+  readonly ledger: Ledger
 }
 
 const count = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1)
@@ -23,23 +30,37 @@ const count = (counts: Map<string, number>, key: string) => counts.set(key, (cou
 const factsOf = ({ ending, events }: Recording): Facts => {
   const sent = new Map<string, number>()
   const named = new Map<string, number>()
-  for (const { answer, method, path, status } of ofType(events, "executed")) {
-    if (method !== "POST" || !path.startsWith("/messages?") || status !== 200) continue
-    const message = sentMessage(answer)
-    if (message === undefined) continue
-    count(sent, message.text)
-    const varying = / at \d+ \d+$/.exec(message.text)
-    if (varying !== null) count(named, message.text.slice(0, varying.index))
+  const removed = new Map<string, number>()
+  const deleted = removedBy(events)
+  for (const { mid, text } of sentIn(events)) {
+    const varying = / at \d+ \d+$/.exec(text)
+    const beginning = varying === null ? undefined : text.slice(0, varying.index)
+    count(sent, text)
+    if (beginning !== undefined) count(named, beginning)
+    if (deleted.has(mid)) count(removed, beginning ?? text)
   }
   const keys = new Map<string, Set<string>>()
+  const gone = new Set<string>()
   for (const { subject, value, what } of ofType(events, "noted")) {
+    if (what === "gone") gone.add(subject)
     if (what === "charged") keys.set(subject, (keys.get(subject) ?? new Set()).add(value))
   }
   const began = new Map<string, number>()
   for (const { at, subject } of ofType(events, "began")) if (!began.has(subject)) began.set(subject, at)
   const dead = new Set(ending.deadLetters.map(({ text }) => subjectOf(text)))
-  const isFinished = (subject: string) => !dead.has(subject)
-  return { sent, named, keys, finals: new Set(ending.messages.map(({ text }) => text)), began, isFinished }
+  const ledger = ledgerOf(events)
+  const isFinished = (subject: string) => !dead.has(subject) && !ledger.lost.has(subject)
+  return {
+    sent,
+    named,
+    removed,
+    gone,
+    keys,
+    finals: new Set(ending.messages.map(({ text }) => text)),
+    began,
+    isFinished,
+    ledger
+  }
 }
 
 interface Context {
@@ -50,19 +71,36 @@ interface Context {
   readonly violate: (rule: string, detail: string) => void
 }
 
+/** Whether the store may have lost the journal of a message, or of one of its timers. */
+const isShaken = ({ facts, message }: Context): boolean =>
+  facts.ledger.shaken.has(message.text) ||
+  [...facts.ledger.shaken].some((subject) => subject.startsWith(`timer later ${message.text}.`))
+
+/** A message that somebody has deleted before the bot has looked for it is sent again. */
+const isTooMuch = (context: Context, text: string, actual: number, times: number): boolean =>
+  actual > times + (context.facts.removed.get(text) ?? 0) && context.chat.type !== "unreadable" && !isShaken(context)
+
 /** A message has to be there `count` times, or more often where the bot cannot look for it. */
-const expectSent = ({ chat, facts, violate }: Context, text: string, times = 1, sent = facts.sent): void => {
+const expectSent = (context: Context, text: string, times = 1, sent = context.facts.sent): void => {
+  const { violate } = context
   const actual = sent.get(text) ?? 0
   if (actual < times) violate("every message of a handler arrives", `${text}: ${actual} of ${times}`)
-  if (actual > times && chat.type !== "unreadable") {
+  if (isTooMuch(context, text, actual, times)) {
     violate("no message of a handler arrives more often", `${text}: ${actual} instead of ${times}`)
   }
 }
 
-const expectAtMostOnce = ({ chat, facts, violate }: Context, text: string): void => {
-  const actual = facts.sent.get(text) ?? 0
-  if (actual > 1 && chat.type !== "unreadable")
-    violate("no message of a handler arrives more often", `${text}: ${actual}`)
+const expectAtMostOnce = (context: Context, text: string): void => {
+  const actual = context.facts.sent.get(text) ?? 0
+  if (isTooMuch(context, text, actual, 1))
+    context.violate("no message of a handler arrives more often", `${text}: ${actual}`)
+}
+
+/** The bot does not find a message any more only if a person has deleted it. */
+const expectFound = (context: Context, text: string): void => {
+  const { facts, name, violate } = context
+  if (isShaken(context)) return
+  if (facts.gone.has(name) && !facts.removed.has(text)) violate("only people delete messages of the bot", text)
 }
 
 const expectKey = ({ facts, violate }: Context, subject: string): void => {
@@ -101,7 +139,15 @@ const expectOperation = (operation: Operation, context: Context): void => {
       return expectAtMostOnce(context, name)
     case "edit":
       expectSent(context, `${name} first`)
-      if (!facts.finals.has(`${name} last`)) violate("an edited message has its last text", name)
+      expectFound(context, `${name} first`)
+      if (!facts.finals.has(`${name} last`) && !facts.removed.has(`${name} first`))
+        violate("an edited message has its last text", name)
+      return
+    case "remove":
+      expectSent(context, name)
+      expectFound(context, name)
+      if (facts.finals.has(name) && context.chat.type !== "unreadable" && !isShaken(context))
+        violate("a removed message is gone", name)
       return
     case "step":
       return expectKey(context, name)
@@ -123,12 +169,20 @@ const expectOperation = (operation: Operation, context: Context): void => {
   }
 }
 
+/** A step that only the newer version of the bot has. */
+const expectNewerKeys = ({ keys }: Facts, violate: Context["violate"]): void => {
+  for (const [subject, { size }] of keys) {
+    if (subject.startsWith("check ") && size > 1) violate("each step has one key", `${subject}: ${size}`)
+  }
+}
+
 /** The result of a step is recorded before the handler has it. */
-const expectReceipts = ({ events }: Recording, violate: Context["violate"]): void => {
+const expectReceipts = ({ events }: Recording, { ledger }: Facts, violate: Context["violate"]): void => {
   const received = new Set<string>()
   for (const { subject, what } of ofType(events, "noted")) {
     if (what === "received") received.add(subject)
-    else if (what === "charged" && received.has(subject)) violate("a step with a result does not run again", subject)
+    else if (what === "charged" && received.has(subject) && !ledger.shaken.has(subject.split(".")[0]))
+      violate("a step with a result does not run again", subject)
   }
 }
 
@@ -146,6 +200,17 @@ const expectCount = (
   if (actual !== expected) violate("the state is what the acknowledged updates made of it", `${actual} of ${expected}`)
 }
 
+/** What the store has thrown back is handled again behind later updates. Everything else is handled in order. */
+const isFold = (state: ReadonlyArray<string>, order: ReadonlyArray<string>, { shaken }: Ledger): boolean => {
+  const isFirm = (text: string) => !shaken.has(text)
+  const isEqual = (one: ReadonlyArray<string>, other: ReadonlyArray<string>) => one.join("\n") === other.join("\n")
+  return isEqual(state.filter(isFirm), order.filter(isFirm)) && isEqual([...state].sort(), [...order].sort())
+}
+
+/** The newer version of the bot keeps the texts in an object. */
+const textsOf = (state: unknown): ReadonlyArray<string> =>
+  (isRecord(state) && "texts" in state ? state["texts"] : state) as ReadonlyArray<string>
+
 /** The messages of a chat in the order in which they were said and stored: the state has to be the same. */
 const expectStates = (
   { chats }: HandlersPlan,
@@ -158,25 +223,16 @@ const expectStates = (
   for (const { messages } of chats) {
     const chat = said.find(({ subject }) => subject === messages[0].text)?.chat
     const texts = messages.map(({ text }) => text).filter(facts.isFinished)
-    const state = states.get(`chat:${chat}`) ?? []
+    const state = textsOf(states.get(`chat:${chat}`) ?? [])
     // Deliveries can arrive in another order than they were said.
-    const order = orderOf(events, texts)
-    if (JSON.stringify(state) !== JSON.stringify(order)) {
+    const order = (facts.ledger.queues.get(chat ?? "") ?? []).filter((text) => texts.includes(text))
+    if (!isFold(state, order, facts.ledger)) {
       violate(
         "the state is what the acknowledged updates made of it",
         `${JSON.stringify(state)} of ${JSON.stringify(order)}`
       )
     }
   }
-}
-
-/** The order in which texts were stored. */
-const orderOf = (events: ReadonlyArray<Event>, texts: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const stored = ofType(events, "store").flatMap(({ operation, request }) =>
-    operation === "enqueue" ? (request as { readonly updates: ReadonlyArray<{ readonly text: string }> }).updates : []
-  )
-  const wanted = new Set(texts)
-  return [...new Set(stored.map(({ text }) => subjectOf(text)))].filter((text) => wanted.has(text))
 }
 
 export const auditHandlers = (plan: HandlersPlan, recording: Recording): ReadonlyArray<Violation> => {
@@ -192,7 +248,8 @@ export const auditHandlers = (plan: HandlersPlan, recording: Recording): Readonl
     }
   }
   expectStates(plan, recording, facts, violate)
-  expectReceipts(recording, violate)
+  expectReceipts(recording, facts, violate)
+  expectNewerKeys(facts, violate)
   expectCount(plan, recording, facts, violate)
   return violations
 }

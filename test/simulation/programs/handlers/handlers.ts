@@ -1,14 +1,15 @@
 /** Handlers that consist of random operations: messages, edits, steps, timers, state, failures, time limits, races. */
-import * as Handler from "@colloquy/core/Handler"
-import * as Update from "@colloquy/core/Update"
-import * as Updates from "@colloquy/core/Updates"
-import * as Emulator from "@colloquy/testing/Emulator"
+import * as Handler from "@colloquy/core/inbox/Handler"
+import * as Update from "@colloquy/core/model/Update"
+import * as Updates from "@colloquy/core/inbox/Updates"
+import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import * as Effect from "effect/Effect"
 import type { Simulation } from "../../platform.ts"
 import { recorded } from "../instrument.ts"
+import { sayIn } from "../people.ts"
 import type { Host, Program } from "../program.ts"
 import { auditHandlers } from "./audit.ts"
-import { Later, operationOf, Seen } from "./operations.ts"
+import { addSeen, Later, newerStep, operationOf } from "./operations.ts"
 import { type HandlersPlan, planHandlers, smallerHandlers } from "./plan.ts"
 
 const bot = ({ chats }: HandlersPlan, host: Host) => {
@@ -21,10 +22,7 @@ const bot = ({ chats }: HandlersPlan, host: Host) => {
     const operations = Effect.forEach(message.operations, (operation, index) =>
       operationOf(operation, { host, chat_id, text, index })
     )
-    const handler = Effect.andThen(
-      operations,
-      Seen.update((all) => [...all, text])
-    )
+    const handler = Effect.all([newerStep(host, text), operations, addSeen(host, text)])
     return recorded(host, String(chat_id), text, handler)
   })
   const onTimer = Later.on(({ id }, update) => {
@@ -38,7 +36,7 @@ const bot = ({ chats }: HandlersPlan, host: Host) => {
   return Updates.run(Handler.first(onMessage, onTimer), host.runOptions)
 }
 
-const people = ({ chats }: HandlersPlan, { history }: Simulation) =>
+const people = ({ chats }: HandlersPlan, simulation: Simulation) =>
   Effect.forEach(
     chats,
     Effect.fnUntraced(function* ({ messages, type }, index) {
@@ -47,10 +45,10 @@ const people = ({ chats }: HandlersPlan, { history }: Simulation) =>
         type === "dialog"
           ? yield* person.start()
           : yield* Emulator.chat({ owner: person, bot: type === "readable" ? { admin: true } : {} })
+      if (type !== "dialog") simulation.owners.set(String(chat_id), person)
       for (const { text, wait } of messages) {
         yield* Effect.sleep(wait)
-        history.add({ type: "said", chat: String(chat_id), subject: text })
-        yield* person.send(chat_id, text)
+        yield* sayIn(simulation, person, chat_id, text)
       }
     }),
     { concurrency: "unbounded", discard: true }

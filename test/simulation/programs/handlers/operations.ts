@@ -1,20 +1,41 @@
 /** The operations of random handlers. */
-import * as Journal from "@colloquy/core/Journal"
-import * as Messages from "@colloquy/core/Messages"
-import type { ChatId } from "@colloquy/core/Recipient"
-import * as State from "@colloquy/core/State"
-import * as Timer from "@colloquy/core/Timer"
+import * as Journal from "@colloquy/core/inbox/Journal"
+import * as Messages from "@colloquy/core/endpoints/Messages"
+import type { ChatId } from "@colloquy/core/model/Recipient"
+import * as State from "@colloquy/core/bot/State"
+import * as Timer from "@colloquy/core/bot/Timer"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Dice } from "../../world/dice.ts"
 import type { Host } from "../program.ts"
 
-/** The texts that were handled in a chat, in order. */
-export const Seen = State.make("seen", Schema.Array(Schema.String), { of: "chat", initial: () => [] })
+const Texts = Schema.Array(Schema.String)
+
+const Seen = State.make("seen", Texts, { of: "chat", initial: () => [] })
+
+const NewerSeen = State.make("seen", Schema.Struct({ texts: Texts }), {
+  of: "chat",
+  initial: () => ({ texts: [] }),
+  version: 2,
+  migrate: { 1: State.migration(Texts, (texts) => ({ texts })) }
+})
+
+/** Adds a text to those that were handled in a chat, in order. */
+export const addSeen = ({ version }: Host, text: string) =>
+  version === 1 ? Seen.update((all) => [...all, text]) : NewerSeen.update(({ texts }) => ({ texts: [...texts, text] }))
+
+const Count = State.make("count", Schema.Int, { of: "bot", initial: () => 0 })
+
+const NewerCount = State.make("count", Schema.Int, {
+  of: "bot",
+  initial: () => 0,
+  version: 2,
+  migrate: { 1: Schema.Int }
+})
 
 /** How many operations of all chats have counted. Updates of different chats change it at the same time. */
-export const Count = State.make("count", Schema.Int, { of: "bot", initial: () => 0 })
+const countOf = ({ version }: Host) => (version === 1 ? Count : NewerCount)
 
 export const Later = Timer.make("later", Schema.Struct({ id: Schema.String }))
 
@@ -33,8 +54,10 @@ export type Operation =
   | { readonly type: "race"; readonly millis: number }
   /** Sends a message again if that fails. */
   | { readonly type: "retry" }
-  /** Sends a message and edits it. */
+  /** Sends a message and edits it. Somebody may have deleted it meanwhile. */
   | { readonly type: "edit" }
+  /** Sends a message and removes it. Somebody may have deleted it meanwhile. */
+  | { readonly type: "remove" }
   /** Calls another service, which recognizes repeated calls by their key. */
   | { readonly type: "step"; readonly millis: number }
   /** Two steps of one name, of which the first can fail and is caught. */
@@ -48,25 +71,36 @@ export type Operation =
   | { readonly type: "sleep"; readonly millis: number }
   | { readonly type: "fail" }
 
-export const planOperation = (dice: Dice): Operation =>
-  dice.weighted<() => Operation>([
-    [8, () => ({ type: "send" })],
-    [2, () => ({ type: "sendBoth" })],
-    [2, () => ({ type: "sendEqual", isConcurrent: dice.chance(0.5) })],
-    [2, () => ({ type: "sendNamed" })],
-    [2, () => ({ type: "timeout", millis: dice.int(dice.pick([200, 10_000])) })],
-    [1, () => ({ type: "race", millis: dice.int(200) })],
-    [1, () => ({ type: "retry" })],
-    [2, () => ({ type: "edit" })],
-    [4, () => ({ type: "step", millis: dice.int(500) })],
-    [2, () => ({ type: "steps", millis: dice.int(500) })],
-    [4, () => ({ type: "timer", millis: dice.int(40_000) })],
-    [1, () => ({ type: "timerAgain", millis: dice.int(20_000) })],
-    [1, () => ({ type: "timerCancelled", millis: dice.int(20_000) })],
-    [5, () => ({ type: "count" })],
-    [3, () => ({ type: "sleep", millis: dice.int(4000) })],
-    [2, () => ({ type: "fail" })]
-  ])()
+type Maker = readonly [weight: number, make: (dice: Dice) => Operation]
+
+const makers: ReadonlyArray<Maker> = [
+  [8, () => ({ type: "send" })],
+  [2, () => ({ type: "sendBoth" })],
+  [2, (dice) => ({ type: "sendEqual", isConcurrent: dice.chance(0.5) })],
+  [2, () => ({ type: "sendNamed" })],
+  [2, (dice) => ({ type: "timeout", millis: dice.int(dice.pick([200, 10_000])) })],
+  [1, (dice) => ({ type: "race", millis: dice.int(200) })],
+  [1, () => ({ type: "retry" })],
+  [2, () => ({ type: "edit" })],
+  [2, () => ({ type: "remove" })],
+  [4, (dice) => ({ type: "step", millis: dice.int(500) })],
+  [2, (dice) => ({ type: "steps", millis: dice.int(500) })],
+  [4, (dice) => ({ type: "timer", millis: dice.int(40_000) })],
+  [1, (dice) => ({ type: "timerAgain", millis: dice.int(20_000) })],
+  [1, (dice) => ({ type: "timerCancelled", millis: dice.int(20_000) })],
+  [5, () => ({ type: "count" })],
+  [3, (dice) => ({ type: "sleep", millis: dice.int(dice.pick([4000, 4000, 12_000])) })],
+  [2, () => ({ type: "fail" })]
+]
+
+/**
+ * Chooses which operations the handlers of a plan have: all, or few of them, so that those meet each other. Returns what makes
+ * an operation.
+ */
+export const chooseOperations = (dice: Dice): ((dice: Dice) => Operation) => {
+  const chosen = dice.chance(0.5) ? makers : Array.from({ length: 2 + dice.int(3) }, () => dice.pick(makers))
+  return (dice) => dice.weighted(chosen)(dice)
+}
 
 export interface Place {
   readonly host: Host
@@ -89,6 +123,10 @@ const charge = ({ history, process, strikes, world }: Host, subject: string, mil
     return subject
   })
 
+/** A step that only the newer version has, before everything else. */
+export const newerStep = (host: Host, text: string) =>
+  host.version === 1 ? Effect.void : Journal.step(`check ${text}`, Schema.String, charge(host, `check ${text}`, 200))
+
 /** The name of what an operation does, which no other operation of the plan has. */
 export const nameOf = ({ index, text }: Pick<Place, "index" | "text">): string => `${text}.${index}`
 
@@ -97,6 +135,9 @@ export const operationOf = (operation: Operation, place: Place) => {
   const { process, strikes, world } = host
   const name = nameOf(place)
   const send = (text: string) => Messages.send({ chat_id, text })
+  const gone = Effect.sync(() =>
+    host.history.add({ type: "noted", process: process.name, what: "gone", subject: name, value: "" })
+  )
   return Effect.gen(function* () {
     switch (operation.type) {
       case "send":
@@ -119,8 +160,13 @@ export const operationOf = (operation: Operation, place: Place) => {
       case "edit": {
         const { body } = yield* send(`${name} first`)
         const mid = body?.mid
-        if (mid !== undefined) yield* Messages.edit({ message_id: mid, text: `${name} last` })
-        return
+        if (mid === undefined) return
+        return yield* Effect.catchTag(Messages.edit({ message_id: mid, text: `${name} last` }), "NotFound", () => gone)
+      }
+      case "remove": {
+        const { body } = yield* send(name)
+        if (body?.mid === undefined) return
+        return yield* Effect.catchTag(Messages.remove({ message_id: body.mid }), "NotFound", () => gone)
       }
       case "step":
         yield* Journal.step(`charge ${name}`, Schema.String, charge(host, name, operation.millis))
@@ -142,7 +188,7 @@ export const operationOf = (operation: Operation, place: Place) => {
         yield* Later.in(operation.millis, { id: name }, { key: name })
         return yield* Later.cancel({ key: name })
       case "count":
-        return yield* Count.update((count) => count + 1)
+        return yield* countOf(host).update((count) => count + 1)
       case "sleep":
         return yield* Effect.sleep(operation.millis)
       case "fail":

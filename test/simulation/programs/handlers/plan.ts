@@ -1,7 +1,7 @@
 /** Plans of random handlers. */
 import type { Dice } from "../../world/dice.ts"
 import { smallerLists, withSmaller } from "../smaller.ts"
-import { type Operation, planOperation } from "./operations.ts"
+import { chooseOperations, type Operation } from "./operations.ts"
 
 /** A message that a person sends, and what its handler does. */
 export interface Message {
@@ -22,14 +22,15 @@ export interface HandlersPlan {
   readonly chats: ReadonlyArray<ChatPlan>
 }
 
-const planMessage = (dice: Dice, text: string, wait: number): Message => ({
+const planMessage = (dice: Dice, planOperation: (dice: Dice) => Operation, text: string, wait: number): Message => ({
   text,
   wait: dice.int(dice.chance(0.2) ? wait * 8 : wait),
-  operations: Array.from({ length: 1 + dice.int(4) }, () => planOperation(dice))
+  operations: Array.from({ length: dice.int(5) }, () => planOperation(dice))
 })
 
 export const planHandlers = (dice: Dice): HandlersPlan => {
-  const wait = dice.pick([100, 2500, 10_000])
+  const wait = dice.pick([100, 2500, 10_000, 40_000])
+  const planOperation = chooseOperations(dice.fork("operations"))
   return {
     chats: Array.from({ length: 1 + dice.int(4) }, (_, chat) => ({
       type: dice.weighted([
@@ -37,7 +38,9 @@ export const planHandlers = (dice: Dice): HandlersPlan => {
         [2, "readable"],
         [1, "unreadable"]
       ] as const),
-      messages: Array.from({ length: 1 + dice.int(20) }, (_, index) => planMessage(dice, `m${chat}-${index}`, wait))
+      messages: Array.from({ length: 1 + dice.int(20) }, (_, index) =>
+        planMessage(dice, planOperation, `m${chat}-${index}`, wait)
+      )
     }))
   }
 }

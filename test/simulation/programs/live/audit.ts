@@ -1,4 +1,5 @@
 /** What people see of a live message in the end is its whole text, once. */
+import { removedBy, sentIn } from "../../auditor/messages.ts"
 import type { Recording, Violation } from "../../auditor/recording.ts"
 import { subjectOf } from "../../auditor/subjects.ts"
 
@@ -10,13 +11,17 @@ interface Question {
 
 export const auditLive = (
   { people }: { readonly people: ReadonlyArray<ReadonlyArray<Question>> },
-  { ending }: Recording
+  { ending, events }: Recording
 ): ReadonlyArray<Violation> => {
   const violations: Array<Violation> = []
   const violate = (rule: string, detail: string) => void violations.push({ rule, detail })
+  const deleted = removedBy(events)
+  const sent = sentIn(events)
   const dead = new Set(ending.deadLetters.map(({ text }) => subjectOf(text)))
   for (const { stopAfter, text, words } of people.flat()) {
     if (dead.has(text)) continue
+    // An answer ends when somebody deletes one of its messages.
+    if (sent.some(({ mid, text: first }) => deleted.has(mid) && first.startsWith(`${text}w`))) continue
     const shown = ending.messages.map((message) => message.text).filter((shown) => shown.startsWith(`${text}w`))
     const beginnings = shown.filter((message) => message.split(" ")[0] === `${text}w0`)
     if (beginnings.length !== 1) violate("an answer is shown once", `${text}: ${beginnings.length}`)

@@ -1,17 +1,17 @@
 /** Live messages whose streams pause, fail and are stopped. */
-import * as Handler from "@colloquy/core/Handler"
-import * as Keyboard from "@colloquy/core/Keyboard"
-import * as LiveMessage from "@colloquy/core/LiveMessage"
-import * as Update from "@colloquy/core/Update"
-import * as Updates from "@colloquy/core/Updates"
-import * as Emulator from "@colloquy/testing/Emulator"
+import * as Handler from "@colloquy/core/inbox/Handler"
+import * as Keyboard from "@colloquy/core/model/Keyboard"
+import * as LiveMessage from "@colloquy/core/live/LiveMessage"
+import * as Update from "@colloquy/core/model/Update"
+import * as Updates from "@colloquy/core/inbox/Updates"
+import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { Simulation } from "../../platform.ts"
 import type { Dice } from "../../world/dice.ts"
 import { recordedHandler } from "../instrument.ts"
-import { press, say, waitForText } from "../people.ts"
+import { press, sayIn, waitForText } from "../people.ts"
 import type { Host, Program } from "../program.ts"
 import { smallerLists, withSmaller } from "../smaller.ts"
 import { auditLive } from "./audit.ts"
@@ -33,6 +33,8 @@ export interface Question {
 
 export interface LivePlan {
   readonly people: ReadonlyArray<ReadonlyArray<Question>>
+  /** Which people ask in a group of theirs, where they may delete what the bot says. Default: nobody. */
+  readonly groups?: ReadonlyArray<number>
 }
 
 const planQuestion = (dice: Dice, text: string): Question => ({
@@ -47,7 +49,8 @@ const planQuestion = (dice: Dice, text: string): Question => ({
 const plan = (dice: Dice): LivePlan => ({
   people: Array.from({ length: 1 + dice.int(4) }, (_, person) =>
     Array.from({ length: 1 + dice.int(6) }, (_, index) => planQuestion(dice, `l${person}-${index}`))
-  )
+  ),
+  groups: [0, 1, 2, 3].filter(() => dice.chance(0.3))
 })
 
 const smallerQuestions = (question: Question): ReadonlyArray<Question> => [
@@ -56,12 +59,13 @@ const smallerQuestions = (question: Question): ReadonlyArray<Question> => [
   ...(question.stopAfter === undefined ? [] : [{ ...question, stopAfter: undefined }])
 ]
 
-const smaller = ({ people }: LivePlan): ReadonlyArray<LivePlan> => [
-  ...smallerLists(people, 1).map((people) => ({ people })),
+const smaller = ({ groups = [], people }: LivePlan): ReadonlyArray<LivePlan> => [
+  ...smallerLists(people, 1).map((people) => ({ people, groups })),
   ...withSmaller(people, (questions) => [
     ...smallerLists(questions, 1),
     ...withSmaller(questions, smallerQuestions)
-  ]).map((people) => ({ people }))
+  ]).map((people) => ({ people, groups })),
+  ...smallerLists(groups).map((groups) => ({ people, groups }))
 ]
 
 /** The answer to a question. Each word has the question and its position. */
@@ -95,20 +99,23 @@ const bot = ({ people }: LivePlan, host: Host) => {
   return Updates.run(recordedHandler(host, handler), { ...host.runOptions, timeout: "20 minutes" })
 }
 
-const people = ({ people }: LivePlan, simulation: Simulation) =>
+const people = ({ groups = [], people }: LivePlan, simulation: Simulation) =>
   Effect.forEach(
     people,
     Effect.fnUntraced(function* (questions, index) {
       const person = yield* Emulator.user(`Person ${index}`)
-      yield* person.start()
+      const { chat_id } = groups.includes(index)
+        ? yield* Emulator.chat({ owner: person, bot: { admin: true } })
+        : yield* person.start()
+      if (groups.includes(index)) simulation.owners.set(String(chat_id), person)
       for (const { stopAfter, text, wait } of questions) {
         yield* Effect.sleep(wait)
-        yield* say(simulation, person, text)
+        yield* sayIn(simulation, person, chat_id, text)
         if (stopAfter === undefined) continue
         const message = yield* waitForText(person, (shown) => shown.startsWith(`${text}w0`))
         yield* Effect.sleep(stopAfter)
         // The answer may be complete, and then it has no button.
-        yield* Effect.exit(press(simulation, person, message, "Stop"))
+        yield* Effect.exit(press(simulation, person, message, "Stop", chat_id))
       }
     }),
     { concurrency: "unbounded", discard: true }

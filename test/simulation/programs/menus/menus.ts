@@ -1,10 +1,10 @@
 /** A menu with counters, a toggle and pages, whose values are state. */
-import * as Command from "@colloquy/core/Command"
-import * as Handler from "@colloquy/core/Handler"
-import * as Menu from "@colloquy/core/Menu"
-import * as State from "@colloquy/core/State"
-import * as Updates from "@colloquy/core/Updates"
-import * as Emulator from "@colloquy/testing/Emulator"
+import * as Command from "@colloquy/core/bot/Command"
+import * as Handler from "@colloquy/core/inbox/Handler"
+import * as Menu from "@colloquy/core/dialog/Menu"
+import * as State from "@colloquy/core/bot/State"
+import * as Updates from "@colloquy/core/inbox/Updates"
+import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Recording, Violation } from "../../auditor/recording.ts"
@@ -40,28 +40,30 @@ const smaller = (plan: MenusPlan): ReadonlyArray<MenusPlan> => [
   ...withSmaller(plan.people, (moves) => smallerLists(moves, 1)).map((people) => ({ ...plan, people }))
 ]
 
-const settings = Menu.make(
-  "settings",
-  { pages: { main: Schema.Void, more: Schema.Void } },
-  {
-    main: ({ open }) =>
-      Effect.gen(function* () {
-        const count = yield* Counter.get
-        const sound = yield* Sound.get
-        return {
-          text: `main ${count} ${sound ? "on" : "off"}`,
-          rows: [
-            [Menu.button("plus", "Plus", () => Counter.update((count) => count + 1))],
-            [Menu.toggle("sound", "Sound", sound, Sound.set)],
-            [open("More", "more")]
-          ]
-        }
-      }),
-    more: () => Effect.succeed({ text: "more", rows: [[Menu.back("Back")]] })
-  }
-)
+const settingsOf = (version: number) =>
+  Menu.make(
+    "settings",
+    { version, pages: { main: Schema.Void, more: Schema.Void } },
+    {
+      main: ({ open }) =>
+        Effect.gen(function* () {
+          const count = yield* Counter.get
+          const sound = yield* Sound.get
+          return {
+            text: `main ${count} ${sound ? "on" : "off"}`,
+            rows: [
+              [Menu.button("plus", "Plus", () => Counter.update((count) => count + 1))],
+              [Menu.toggle("sound", "Sound", sound, Sound.set)],
+              [open("More", "more")]
+            ]
+          }
+        }),
+      more: () => Effect.succeed({ text: "more", rows: [[Menu.back("Back")]] })
+    }
+  )
 
 const bot = (_: MenusPlan, host: Host) => {
+  const settings = settingsOf(host.version)
   const handler = Handler.first(
     Command.make("settings", { arguments: { person: Schema.String } }).on((update) => settings.reply(update)),
     settings.handler

@@ -45,7 +45,7 @@ class Judge {
     if (this.#plan.perChat !== 1) return
     for (const [chat, queue] of this.#ledger.queues) {
       if (!queue.includes(subject) || !this.#ledger.isValid(process, chat, at)) continue
-      const first = queue.find((earlier) => !this.#ledger.settled.has(earlier))
+      const first = queue.find((earlier) => !this.#ledger.settled.has(earlier) && !this.#ledger.shaken.has(earlier))
       if (first !== undefined && queue.indexOf(first) < queue.indexOf(subject)) {
         this.#violate("updates of a chat are handled in order", `${subject} at ${value} before ${first} was settled`)
       }
@@ -66,6 +66,7 @@ export const auditPipelines = (plan: PipelinesPlan, { events }: Recording): Read
   const judge = new Judge(plan, ledger)
   for (const event of events) {
     if (event.type === "noted") judge.take(event, event.at)
+    if (event.type === "failedOver") ledger.lose(event.since)
     if (event.type !== "store") continue
     for (const { isDead, subject } of ledger.apply(event, event.at)) {
       if (!isDead && subject.startsWith("p")) judge.settle(subject)

@@ -1,17 +1,16 @@
 /** Scenes with three states, a timeout, and messages that change them. */
-import * as Handler from "@colloquy/core/Handler"
-import * as Messages from "@colloquy/core/Messages"
-import * as Pattern from "@colloquy/core/Pattern"
-import * as Scene from "@colloquy/core/Scene"
-import * as Updates from "@colloquy/core/Updates"
-import * as Emulator from "@colloquy/testing/Emulator"
+import * as Handler from "@colloquy/core/inbox/Handler"
+import * as Messages from "@colloquy/core/endpoints/Messages"
+import * as Pattern from "@colloquy/core/bot/Pattern"
+import * as Scene from "@colloquy/core/dialog/Scene"
+import * as Updates from "@colloquy/core/inbox/Updates"
+import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { sentIn } from "../../auditor/messages.ts"
 import type { Recording, Violation } from "../../auditor/recording.ts"
-import { sentMessage } from "../../auditor/subjects.ts"
 import type { Simulation } from "../../platform.ts"
 import type { Dice } from "../../world/dice.ts"
-import { ofType } from "../../world/history.ts"
 import { recordedHandler } from "../instrument.ts"
 import { say, waitFor } from "../people.ts"
 import type { Host, Program } from "../program.ts"
@@ -77,7 +76,7 @@ const bot = ({ timeout }: ScenesPlan, host: Host) => {
   const data = Schema.Struct({ count: Schema.Int, id: Schema.String })
   const Game = Scene.make(
     "game",
-    { of: "userInChat", states: { open: data, last: data } },
+    { of: "userInChat", version: host.version, states: { open: data, last: data } },
     {
       open: {
         enter: ({ data: { id }, update }) => Messages.reply(update, `${id} open 0`),
@@ -142,11 +141,7 @@ const people = ({ people, think }: ScenesPlan, simulation: Simulation) =>
   )
 
 const audit = ({ people }: ScenesPlan, { events }: Recording): ReadonlyArray<Violation> => {
-  const sent = ofType(events, "executed").flatMap(({ answer, method, path, status }) => {
-    const message =
-      method === "POST" && path.startsWith("/messages?") && status === 200 ? sentMessage(answer) : undefined
-    return message === undefined ? [] : [message.text]
-  })
+  const sent = sentIn(events).map(({ text }) => text)
   return people.flatMap((moves, index) => {
     const expected: Array<string> = []
     let at: Omit<Answer, "answer"> = { state: "none", count: 0 }
