@@ -32,7 +32,7 @@ const bundleCommand = async (name: string, main: string, external: ReadonlyArray
 }
 
 // image-size decodes images, which most runs of the emulator do not need.
-await bundleCommand("testing", "internal/command/main.ts", ["image-size"])
+await bundleCommand("testing", "emulator/internal/command/main.ts", ["image-size"])
 await bundleCommand("create", "main.ts", [])
 await bundleCommand("cli", "main.ts", [])
 

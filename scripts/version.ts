@@ -6,16 +6,15 @@ import { type File, root } from "./internal/workspace.ts"
 /** Where the version stands, apart from the manifests. */
 const places = [
   "docs/project.md",
-  "docs/versions.md",
   "packages/cli/src/command.ts",
   "packages/cli/src/doctor/command.ts",
   "packages/create/src/command.ts",
   "packages/create/src/project.ts",
-  "packages/testing/src/internal/command/command.ts",
-  "packages/testing/src/internal/mcp/server.ts"
+  "packages/testing/src/emulator/internal/command/command.ts",
+  "packages/testing/src/emulator/internal/mcp/server.ts"
 ]
 
-const stated = /(version: "|colloquy: "~|checkVersions\(cwd, "|create-colloquy-|\(`~)\d+\.\d+\.\d+(?=["`]|\.tgz)/g
+const stated = /(version: "|colloquy: "~|checkVersions\(cwd, "|create-colloquy-)\d+\.\d+\.\d+(?="|\.tgz)/g
 
 /** The version of all packages. */
 export const current = (): string =>

@@ -3,8 +3,10 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { parseArgs } from "node:util"
 import { build } from "vitepress"
+import { modules } from "../scripts/internal/reference.ts"
 import { root } from "../scripts/internal/workspace.ts"
 import { buildFrame } from "./internal/frame.ts"
+import { llms } from "./internal/llms.ts"
 import { readSite } from "./internal/pages.ts"
 
 const site = join(root, "site")
@@ -15,7 +17,8 @@ const { values } = parseArgs({ options: { base: { type: "string", default: "/" }
 
 rmSync(target, { recursive: true, force: true })
 
-const { assets, pages } = readSite()
+const all = modules()
+const { assets, pages } = readSite(all)
 
 for (const [path, text] of pages) {
   mkdirSync(dirname(join(target, path)), { recursive: true })
@@ -23,6 +26,9 @@ for (const [path, text] of pages) {
 }
 for (const [to, from] of assets) cpSync(join(root, from), join(target, "public", to))
 for (const name of ["index.md", "playground.md"]) cpSync(join(site, name), join(target, name))
+
+mkdirSync(join(target, "public"), { recursive: true })
+writeFileSync(join(target, "public/llms.txt"), llms(all))
 
 await buildFrame(join(target, "public/emulator"))
 await build(site, { base: values.base, ...(values.out === undefined ? {} : { outDir: values.out }) })

@@ -1,8 +1,8 @@
-import { assert, describe, it } from "vitest"
+import { assert, beforeAll, describe, it } from "vitest"
 import { declarationsOf } from "../scripts/internal/declarations.ts"
 import { comments, description } from "../scripts/internal/jsdoc.ts"
-import { modules, pageOf } from "../scripts/internal/reference.ts"
-import { files, run, publicPackages } from "../scripts/internal/workspace.ts"
+import { index, type Module, modules, pageOf } from "../scripts/internal/reference.ts"
+import { files, publicPackages } from "../scripts/internal/workspace.ts"
 
 const source = `
 /**
@@ -96,9 +96,14 @@ describe("declarationsOf", () => {
 })
 
 describe("the reference", () => {
+  let all: ReadonlyArray<Module> = []
+
+  beforeAll(() => {
+    all = modules()
+  }, 120_000)
+
   it("prints every option of every public options type with its documentation and its default", () => {
-    assert.isTrue(run("tsc", ["-b", ...publicPackages.map((name) => `packages/${name}`)]).ok)
-    const incomplete = modules().flatMap((module) =>
+    const incomplete = all.flatMap((module) =>
       module.declarations
         .filter(({ name }) => name.endsWith("Options"))
         .flatMap(({ code, members, name }) => {
@@ -115,10 +120,19 @@ describe("the reference", () => {
   })
 
   it("has a page for each public module", () => {
-    const paths = files(`packages/{${publicPackages.join(",")}}/src/*.ts`).filter(
-      ({ path }) => !/\/(?:index|bin)\.ts$/.test(path)
+    const paths = files(`packages/{${publicPackages.join(",")}}/src/*/*.ts`)
+    assert.sameMembers(
+      all.map(({ source }) => source),
+      paths.map(({ path }) => path)
     )
-    assert.strictEqual(modules().length, paths.length)
-    for (const module of modules()) assert.include(pageOf("", module), `# ${module.name}`)
+    for (const module of all) assert.include(pageOf(module), `# ${module.name}`)
+  })
+
+  it("lists each module with the way in which it is imported", () => {
+    const list = index(all, ({ name }) => `${name}.md`)
+    const [, direct, byPath] = /## @colloquy\/core\n([\s\S]*?)Imported by path([\s\S]*?)## /.exec(list)!
+    assert.include(direct, "- [Messages](Messages.md): ")
+    assert.include(byPath, "- [Backoff](Backoff.md): ")
+    for (const { name } of all) assert.include(list, `- [${name}](${name}.md)`)
   })
 })

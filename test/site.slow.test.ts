@@ -6,7 +6,8 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { BrowserContextOptions, Page } from "playwright-core"
 import { executablePath, launch } from "../packages/testing/test/support/browserLaunch.ts"
 import { contrastOf } from "../packages/testing/test/support/contrast.ts"
-import { publicPackages, root, run } from "../scripts/internal/workspace.ts"
+import { modules } from "../scripts/internal/reference.ts"
+import { publicPackages, run } from "../scripts/internal/workspace.ts"
 import { botOf } from "../site/internal/bots.ts"
 import { serveFolder } from "./support/staticServer.ts"
 
@@ -92,11 +93,27 @@ describe("the site of the documentation", () => {
   })
 
   it("has a page for each module of the reference, and its search index contains them", () => {
-    for (const path of globSync("docs/api/**/*.md", { cwd: root, exclude: (name) => name === "README.md" })) {
-      assert.isTrue(existsSync(join(folder, "manual", path.replace(/^docs\/(.*)\.md$/, "$1.html"))), path)
+    for (const { name, package: from } of modules()) {
+      assert.isTrue(existsSync(join(folder, `manual/api/${from}/${name}.html`)), name)
     }
     const [index] = globSync("manual/assets/chunks/*localSearchIndex*.js", { cwd: folder })
     assert.include(readFileSync(join(folder, index!), "utf8"), "api/core/Messages.html")
+  })
+
+  it("links to the reference where a page of the repository links to the source of a public module", () => {
+    const html = readFileSync(join(folder, "manual/emulator.html"), "utf8")
+    assert.include(html, 'href="./api/testing/Person.html"')
+    assert.include(readFileSync(join(folder, "manual/contents.html"), "utf8"), 'href="./api/contents.html"')
+  })
+
+  it("lists its pages in llms.txt", () => {
+    const list = readFileSync(join(folder, "manual/llms.txt"), "utf8")
+    const links = [...list.matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm)].map(([, path]) => path!)
+    assert.includeMembers(links, ["delivery.html", "api/core/Messages.html", "code/examples/src/echo.ts.html"])
+    assert.deepStrictEqual(
+      links.filter((path) => !existsSync(join(folder, "manual", path))),
+      []
+    )
   })
 
   it("has each package of the reference in its navigation", () => {

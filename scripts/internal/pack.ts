@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { publishedPackages, root, run } from "./workspace.ts"
 
 /** Bundled files: the page of the emulator, and the chunks of commands. */
-const bundled = ["dist/ui/", "dist/internal/command/chunks/", "dist/chunks/"]
+const bundled = ["dist/ui/", "dist/emulator/internal/command/chunks/", "dist/chunks/"]
 
 /** Deletes compiled files without a source, which an incremental build leaves behind. */
 const removeLeftovers = (folder: string) => {

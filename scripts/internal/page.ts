@@ -32,7 +32,7 @@ const fingerprint = (): string => {
   const hash = createHash("sha256")
   const inputs = [
     ...globSync("**/*.{ts,tsx,css,html,svg}", { cwd: source }).map((path) => join(source, path)),
-    ...globSync("src/internal/client/{json,nesting}.ts", { cwd: join(root, "packages/core") }).map((path) =>
+    ...globSync("src/base/internal/{json,nesting}.ts", { cwd: join(root, "packages/core") }).map((path) =>
       join(root, "packages/core", path)
     ),
     join(root, "package-lock.json"),

@@ -1,12 +1,14 @@
 /** The API reference: a page for each public module, from its sources and what the compiler declares. */
 import { type Declaration, declarationsOf, type Member } from "./declarations.ts"
 import { type Comment, comments, description, tags } from "./jsdoc.ts"
-import { type File, files, publicPackages } from "./workspace.ts"
+import { type File, files, publicPackages, run } from "./workspace.ts"
 
 /** A public module of a package. */
 export interface Module {
   readonly package: string
   readonly name: string
+  /** The path of its source. */
+  readonly source: string
   /** Whether the main entry point of the package exports it. */
   readonly isInIndex: boolean
   readonly summary: string
@@ -32,21 +34,31 @@ const summaryOf = (source: File): string => {
 
 const categoryOf = ({ comment }: Declaration): string | undefined => comment && tags(comment, "category")[0]
 
-/** The public modules, which must have been compiled. */
-export const modules = (): ReadonlyArray<Module> =>
-  publicPackages.flatMap((name) => {
-    const [index] = files(`packages/${name}/src/index.ts`)
-    const exported = new Set([...index.text.matchAll(/from "\.\/(\w+)\.ts"/g)].map(([, module]) => module))
-    return files(`packages/${name}/src/*.ts`).flatMap((source): ReadonlyArray<Module> => {
-      const module = source.path.replace(/^.*\/(\w+)\.ts$/, "$1")
-      const [declared] = files(`packages/${name}/dist/${module}.d.ts`)
-      if (module === "index" || module === "bin") return []
-      const declarations = declarationsOf(source, declared).filter((each) => categoryOf(each) !== undefined)
-      return [
-        { package: name, name: module, isInIndex: exported.has(module), summary: summaryOf(source), declarations }
-      ]
-    })
+const modulesOf = (name: string): ReadonlyArray<Module> => {
+  const [index] = files(`packages/${name}/src/index.ts`)
+  const exported = new Set([...index.text.matchAll(/from "\.\/([\w/]+\.ts)"/g)].map(([, path]) => path))
+  return files(`packages/${name}/src/*/*.ts`).flatMap((source): ReadonlyArray<Module> => {
+    const [, path, module] = /\/src\/((?:\w+\/)*(\w+)\.ts)$/.exec(source.path)!
+    const [declared] = files(`packages/${name}/dist/${path.replace(/\.ts$/, ".d.ts")}`)
+    return [
+      {
+        package: name,
+        name: module,
+        source: source.path,
+        isInIndex: exported.has(path),
+        summary: summaryOf(source),
+        declarations: declarationsOf(source, declared).filter((each) => categoryOf(each) !== undefined)
+      }
+    ]
   })
+}
+
+/** Compiles the public packages, and returns their public modules. */
+export const modules = (): ReadonlyArray<Module> => {
+  const compiled = run("tsc", ["-b", ...publicPackages.map((name) => `packages/${name}`)])
+  if (!compiled.ok) throw new Error(compiled.output)
+  return publicPackages.flatMap(modulesOf)
+}
 
 const fence = (code: string): string => `\`\`\`ts\n${code}\n\`\`\``
 
@@ -65,16 +77,19 @@ const declarationText = ({ code, comment, members, name }: Declaration): string 
     .filter((part) => part !== "")
     .join("\n\n")
 
-/** The path of the page of a module. */
-export const pathOf = (module: Module): string => `docs/api/${module.package}/${module.name}.md`
+/** The path by which a module is imported. */
+const specifierOf = ({ package: from, source }: Module): string =>
+  `@colloquy/${from}/${source.replace(/^.*\/src\/|\.ts$/g, "")}`
 
-const importOf = ({ isInIndex, name, package: from }: Module): string =>
-  isInIndex ? `import { ${name} } from "@colloquy/${from}"` : `import * as ${name} from "@colloquy/${from}/${name}"`
+const importOf = (module: Module): string =>
+  module.isInIndex
+    ? `import { ${module.name} } from "@colloquy/${module.package}"`
+    : `import * as ${module.name} from "${specifierOf(module)}"`
 
-export const pageOf = (generated: string, module: Module): string => {
+/** The page of a module. */
+export const pageOf = (module: Module): string => {
   const categories = [...new Set(module.declarations.map(categoryOf))].filter((category) => category !== undefined)
   return [
-    generated,
     `# ${module.name}`,
     fence(importOf(module)),
     module.summary,
@@ -88,16 +103,16 @@ export const pageOf = (generated: string, module: Module): string => {
     .concat("\n")
 }
 
-const entryOf = (module: Module): string =>
-  `- [${module.name}](${module.package}/${module.name}.md): ${module.summary.split("\n\n")[0]}`
+/** The first paragraph about a module. */
+export const firstParagraph = ({ summary }: Module): string => summary.split("\n\n")[0]
 
-/** The list of all modules. */
-export const index = (generated: string, all: ReadonlyArray<Module>): string =>
-  [
-    generated,
+/** The list of the modules of some packages. `linkTo` returns where the page of a module is. */
+export const index = (all: ReadonlyArray<Module>, linkTo: (module: Module) => string): string => {
+  const entryOf = (module: Module) => `- [${module.name}](${linkTo(module)}): ${firstParagraph(module)}`
+  return [
     "# API reference",
-    "One page for each public module, generated from the sources.",
-    ...publicPackages.flatMap((name) => {
+    "Each public module has a page, which is generated from the sources.",
+    ...[...new Set(all.map((module) => module.package))].flatMap((name) => {
       const own = all.filter((module) => module.package === name)
       const byPath = own.filter(({ isInIndex }) => !isInIndex)
       return [
@@ -108,8 +123,9 @@ export const index = (generated: string, all: ReadonlyArray<Module>): string =>
           .join("\n"),
         ...(byPath.length === 0
           ? []
-          : [`Imported by path, such as \`@colloquy/${name}/${byPath[0].name}\`:`, byPath.map(entryOf).join("\n")])
+          : [`Imported by path, such as \`${specifierOf(byPath[0])}\`:`, byPath.map(entryOf).join("\n")])
       ]
     }),
     ""
   ].join("\n\n")
+}

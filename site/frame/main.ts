@@ -1,4 +1,4 @@
-import * as Emulator from "@colloquy/testing/Emulator"
+import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -1,10 +1,16 @@
-/** The pages of the site: `docs`, the README, and the files of the repository that they link to. */
+/** The pages of the site: `docs`, the README, the API reference, and the files of the repository that they link to. */
 import { existsSync, globSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, posix, relative } from "node:path"
+import { index, type Module, pageOf } from "../../scripts/internal/reference.ts"
 import { publicPackages, root } from "../../scripts/internal/workspace.ts"
 
 /** Files that belong to the pages and are copied as they are. */
 const isAsset = (path: string): boolean => /\.(?:png|svg|jpg)$/.test(path)
+
+/** Where the reference of a module is, as if the repository contained the page. */
+export const referenceOf = (module: Module): string => `docs/api/${module.package}/${module.name}.md`
+
+const contents = "docs/api/README.md"
 
 /** Where a Markdown page of the repository is on the site, without the extension. */
 const placeOfMarkdown = (path: string): string => {
@@ -16,7 +22,7 @@ const placeOfMarkdown = (path: string): string => {
 }
 
 /** Where a file or folder of the repository is on the site, without the extension. */
-const placeOf = (path: string): string => {
+export const placeOf = (path: string): string => {
   if (path.endsWith(".md") && (path.startsWith("docs/") || !path.includes("/"))) return placeOfMarkdown(path)
   // The generator leaves out hidden folders, and takes a link that ends with .md for one to the page without it.
   return `code/${path.replaceAll(/(^|\/)\./g, "$1dot-").replace(/\.md$/, "-md")}`
@@ -61,15 +67,27 @@ const outsideCode = (text: string, change: (text: string) => string): string =>
     .map((part, index) => (index % 2 === 0 ? change(part) : part))
     .join("")
 
-/** Code spans in links, such as [`Person`](api/testing/Person.md), separate the brackets: links are found by their ends. */
+/** Code spans in links, such as [`Person`](../packages/testing/src/emulator/Person.ts), separate the brackets: links are found by their ends. */
 const changeLinks = (text: string, change: (target: string) => string): string =>
   outsideCode(text, (part) => part.replaceAll(linkPattern, (_, open, target, close) => open + change(target) + close))
 
-/** Reads the pages of the repository, and changes their links to places of the site. */
-export const readSite = (): Site => {
+/**
+ * Reads the pages of the repository, and changes their links to places of the site. A link to the source of a public
+ * module becomes one to its reference, and a link to an entry point becomes one to the list of the modules.
+ */
+export const readSite = (modules: ReadonlyArray<Module>): Site => {
+  const generated = new Map(modules.map((module) => [referenceOf(module), pageOf(module)]))
+  generated.set(
+    contents,
+    index(modules, (module) => `${module.package}/${module.name}.md`)
+  )
+  const references = new Map([
+    ...modules.map((module) => [module.source, referenceOf(module)] as const),
+    ...publicPackages.map((name) => [`packages/${name}/src/index.ts`, contents] as const)
+  ])
   const pages = new Map<string, string>()
   const assets = new Map<string, string>()
-  const waiting: Array<string> = ["README.md", ...globSync("docs/**/*.md", { cwd: root })]
+  const waiting: Array<string> = ["README.md", ...globSync("docs/*.md", { cwd: root }), ...generated.keys()]
   const seen = new Set(waiting)
 
   const visit = (path: string): void => {
@@ -81,15 +99,17 @@ export const readSite = (): Site => {
   const linked = (from: string, place: string, target: string): string => {
     if (/^(?:[a-z]+:|#)/.test(target)) return target
     const [file, anchor] = target.split("#") as [string, string?]
-    const path = posix.normalize(posix.join(dirname(from), file)).replace(/\/$/, "")
-    if (path.startsWith("..") || !existsSync(join(root, path)))
+    const source = posix.normalize(posix.join(dirname(from), file)).replace(/\/$/, "")
+    const path = references.get(source) ?? source
+    const isGenerated = generated.has(path)
+    if (path.startsWith("..") || !(isGenerated || existsSync(join(root, path))))
       throw new Error(`${from} links to ${target}: no such file`)
     const hash = anchor === undefined ? "" : `#${anchor}`
     if (isAsset(path)) {
       assets.set(`assets/${path}`, path)
       return `/assets/${path}`
     }
-    const isFolder = statSync(join(root, path)).isDirectory()
+    const isFolder = !isGenerated && statSync(join(root, path)).isDirectory()
     const page = isFolder && existsSync(join(root, path, "README.md")) ? `${path}/README.md` : path
     visit(page)
     const to = relative(dirname(place), placeOf(page)).replaceAll("\\", "/")
@@ -97,8 +117,10 @@ export const readSite = (): Site => {
   }
 
   const read = (path: string): string => {
-    const full = join(root, path)
     const place = placeOf(path)
+    const made = generated.get(path)
+    if (made !== undefined) return changeLinks(made, (target) => linked(path, place, target))
+    const full = join(root, path)
     if (statSync(full).isDirectory()) {
       const rows = filesBelow(path).map(
         (file) => `- [${file.slice(path.length + 1)}](${linked(path + "/x", place, file.slice(path.length + 1))})`
@@ -129,12 +151,12 @@ export const sections = () =>
       return { text, items }
     })
 
-/** The modules of the reference, by package. */
+/** The modules of the reference, by package, after their pages are written. */
 export const reference = () =>
   publicPackages.map((name) => ({
     text: `@colloquy/${name}`,
     collapsed: true,
-    items: globSync("*.md", { cwd: join(root, "docs/api", name) })
+    items: globSync("*.md", { cwd: join(root, "site/.pages/api", name) })
       .toSorted()
       .map((file) => ({ text: file.slice(0, -3), link: `/api/${name}/${file.slice(0, -3)}` }))
   }))

@@ -1,6 +1,7 @@
-/** Generates `llms.txt`: one line for each page. */
-import { type Module, pathOf } from "./reference.ts"
-import { files } from "./workspace.ts"
+/** Generates `llms.txt` of the site: a line for each page. */
+import { firstParagraph, type Module } from "../../scripts/internal/reference.ts"
+import { files } from "../../scripts/internal/workspace.ts"
+import { placeOf, referenceOf } from "./pages.ts"
 
 /** The first paragraph under the title of a page. */
 const summaryOf = (text: string): string => {
@@ -10,20 +11,19 @@ const summaryOf = (text: string): string => {
 
 const titleOf = (text: string): string => /^# (.+)$/m.exec(text)?.[1] ?? ""
 
-/** `generated` has the pages that are written in the same run. */
-export const llms = (modules: ReadonlyArray<Module>, generated: Readonly<Record<string, string>>): string => {
+/** Paths are relative to the site. */
+const linkTo = (path: string): string => `${placeOf(path)}.html`
+
+export const llms = (modules: ReadonlyArray<Module>): string => {
   const [readme] = files("README.md")
-  const pages = files("docs/*.md").map(({ path, text }) => {
-    const page = generated[path] ?? text
-    return `- [${titleOf(page)}](${path}): ${summaryOf(page)}`
-  })
+  const pages = files("docs/*.md").map(({ path, text }) => `- [${titleOf(text)}](${linkTo(path)}): ${summaryOf(text)}`)
   const reference = modules.map(
     (module) =>
-      `- [${module.name} of @colloquy/${module.package}](${pathOf(module)}): ${module.summary.split("\n\n")[0]}`
+      `- [${module.name} of @colloquy/${module.package}](${linkTo(referenceOf(module))}): ${firstParagraph(module)}`
   )
   const examples = files("examples/src/*.ts").map(({ path, text }) => {
     const [, what = ""] = /^\/\*\*([\s\S]*?)\*\//.exec(text) ?? []
-    return `- [${path}](${path}): ${what.replaceAll(/\s*\n?\s*\* ?/g, " ").trim()}`
+    return `- [${path}](${linkTo(path)}): ${what.replaceAll(/\s*\n?\s*\* ?/g, " ").trim()}`
   })
   return [
     `# ${titleOf(readme.text)}`,
