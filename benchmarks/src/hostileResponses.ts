@@ -1,7 +1,7 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Platform } from "@colloquy/core"
-import { maxBodySize } from "@colloquy/core/WebhookRequest"
+import { maxBodySize } from "@colloquy/core/inbox/WebhookRequest"
 import { costsOf } from "./child.ts"
 import type { Measured } from "./figure.ts"
 import { responses, updates } from "./hostileBodies.ts"

@@ -1,8 +1,8 @@
 /** A program that only sends a message. */
-import * as BotApi from "@colloquy/core/BotApi"
-import * as Messages from "@colloquy/core/Messages"
-import * as RateLimiter from "@colloquy/core/RateLimiter"
-import { ChatId } from "@colloquy/core/Recipient"
+import * as BotApi from "@colloquy/core/client/BotApi"
+import * as Messages from "@colloquy/core/endpoints/Messages"
+import * as RateLimiter from "@colloquy/core/client/RateLimiter"
+import { ChatId } from "@colloquy/core/model/Recipient"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"

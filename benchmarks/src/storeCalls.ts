@@ -3,10 +3,10 @@
  * waiting updates: `storeCalls.ts STORE NAME COUNT`. It is CPU time, so that other programs do not count.
  */
 import { ChatStore } from "@colloquy/core"
-import { ChatId } from "@colloquy/core/Chat"
-import * as ChatRecord from "@colloquy/core/ChatRecord"
-import * as InboxStore from "@colloquy/core/InboxStore"
-import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
+import { ChatId } from "@colloquy/core/model/Chat"
+import * as ChatRecord from "@colloquy/core/bot/ChatRecord"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
+import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
 import { NodeSqlite, RedisChatStore, SqlChatStore } from "@colloquy/node"
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import * as Effect from "effect/Effect"

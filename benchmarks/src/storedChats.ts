@@ -2,8 +2,8 @@
  * 200,000 chats in a store: `node storedChats.ts fill|stream|drop STORE PLACE`. Streaming prints the resident memory in megabytes after a warm-up, and its maximum while streaming.
  */
 import { ChatStore } from "@colloquy/core"
-import * as ChatRecord from "@colloquy/core/ChatRecord"
-import { ChatId } from "@colloquy/core/Chat"
+import * as ChatRecord from "@colloquy/core/bot/ChatRecord"
+import { ChatId } from "@colloquy/core/model/Chat"
 import { NodeSqlite, RedisChatStore, SqlChatStore } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
 import * as NodeRedis from "@effect/platform-node/NodeRedis"

@@ -3,7 +3,7 @@
  * stream in pages of 100 and by a handler with a concurrency of 100, and that node:sqlite takes for the same rows.
  */
 import { ChatStore } from "@colloquy/core"
-import { ChatId } from "@colloquy/core/Chat"
+import { ChatId } from "@colloquy/core/model/Chat"
 import { NodeSqlite, SqlChatStore } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
 import * as Effect from "effect/Effect"

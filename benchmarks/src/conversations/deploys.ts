@@ -3,7 +3,7 @@
  * `deadLetters`: each mutation of the code is deployed while conversations wait at each place. Runs in virtual time.
  */
 import { type BotApi, Command, Conversation, Handler, Inbox, LongPolling, type Message, Updates } from "@colloquy/core"
-import * as InboxStore from "@colloquy/core/InboxStore"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { Emulator, type Person } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"

@@ -1,5 +1,5 @@
 import { BotApi, RateLimiter } from "@colloquy/core"
-import { ClientResponse } from "@colloquy/core/ClientResponse"
+import { ClientResponse } from "@colloquy/core/client/ClientResponse"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"

@@ -1,6 +1,6 @@
 /** The form as a workflow of `effect/workflow`, in the SQLite file of a place. */
 import { type BotApi, Messages } from "@colloquy/core"
-import { ChatId } from "@colloquy/core/Chat"
+import { ChatId } from "@colloquy/core/model/Chat"
 import { NodeSqlite } from "@colloquy/node"
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"

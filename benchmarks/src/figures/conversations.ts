@@ -1,6 +1,5 @@
 import type { Figure } from "../figure.ts"
 import * as conversation from "../conversations/measure.ts"
-import { killed } from "../conversations/kills.ts"
 
 export const figures: ReadonlyArray<Figure> = [
   {
@@ -26,15 +25,6 @@ export const figures: ReadonlyArray<Figure> = [
     unit: "rows",
     goal: 0,
     measure: conversation.rows
-  },
-  {
-    figure: "conversation-kills",
-    measures:
-      "answers lost, of 200 conversations (`--conversations=N`) of ten turns with 6 kills (`--kills=N`), on SQLite, PostgreSQL and Redis, in chats that the bot may read",
-    unit: "messages",
-    goal: 0,
-    also: { name: "messages doubled", goal: 0 },
-    measure: killed
   },
   {
     figure: "conversation-deploys",

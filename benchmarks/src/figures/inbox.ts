@@ -4,27 +4,11 @@ import * as crashWait from "../inbox/crashWait.ts"
 import * as cycles from "../inbox/cycles.ts"
 import * as frozen from "../inbox/frozen.ts"
 import * as idle from "../inbox/idle.ts"
-import * as kill9 from "../inbox/kill9.ts"
 import * as race from "../inbox/race.ts"
 import * as streams from "../inbox/streams.ts"
-import * as pipelines from "../inbox/pipelines.ts"
 import * as wake from "../inbox/wake.ts"
 
 export const figures: ReadonlyArray<Figure> = [
-  {
-    figure: "kill9-lost",
-    measures: "updates lost, of 10,000 with 20 kills, on SQLite, PostgreSQL and Redis",
-    unit: "updates",
-    goal: 0,
-    measure: kill9.lost
-  },
-  {
-    figure: "kill9-twice",
-    measures: "updates that one kill repeats, at most; the goal is the concurrency",
-    unit: "updates",
-    goal: kill9.concurrency,
-    measure: kill9.twice
-  },
   {
     figure: "crash-survivors",
     measures:
@@ -74,14 +58,6 @@ export const figures: ReadonlyArray<Figure> = [
     goal: 0.9,
     isMinimum: true,
     measure: () => streams.overRun("Deliveries.mapEffect")
-  },
-  {
-    figure: "stream-early-acks",
-    measures:
-      "updates lost by random pipelines of deliveries, of 60,000 with 50 kills, on SQLite, PostgreSQL and Redis",
-    unit: "updates",
-    goal: 0,
-    measure: pipelines.earlyAcks
   },
   {
     figure: "batch-sink-rate",

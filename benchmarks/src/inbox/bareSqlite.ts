@@ -1,5 +1,5 @@
-import * as Fingerprint from "@colloquy/core/Fingerprint"
-import * as Update from "@colloquy/core/Update"
+import * as Fingerprint from "@colloquy/core/model/Fingerprint"
+import * as Update from "@colloquy/core/model/Update"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -4,7 +4,7 @@
  * database, a table without chats, leases and attempts: `batchSink.ts postgres NAME`. The inbox is in the same database.
  */
 import { Deliveries, Inbox, Update, Updates } from "@colloquy/core"
-import * as Fingerprint from "@colloquy/core/Fingerprint"
+import * as Fingerprint from "@colloquy/core/model/Fingerprint"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"

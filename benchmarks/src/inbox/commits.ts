@@ -1,4 +1,4 @@
-import type * as InboxStore from "@colloquy/core/InboxStore"
+import type * as InboxStore from "@colloquy/core/inbox/InboxStore"
 
 /** Acknowledges all updates of a partition, and releases it by default. */
 export const acknowledge = (

@@ -3,8 +3,8 @@
  * reports the CPU time that it has used, and how often it has called its store.
  */
 import { Inbox, Updates } from "@colloquy/core"
-import * as InboxStore from "@colloquy/core/InboxStore"
-import * as Webhook from "@colloquy/core/Webhook"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
+import * as Webhook from "@colloquy/core/inbox/Webhook"
 import { NodeWebhook } from "@colloquy/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

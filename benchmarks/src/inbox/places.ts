@@ -1,4 +1,4 @@
-import * as InboxStore from "@colloquy/core/InboxStore"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { NodeSqlite, RedisInboxStore, SqlInboxStore } from "@colloquy/node"
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import { PgClient } from "@effect/sql-pg"

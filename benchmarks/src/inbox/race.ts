@@ -1,5 +1,5 @@
 import { Inbox } from "@colloquy/core"
-import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
+import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logging from "effect/Logger"

@@ -1,5 +1,5 @@
 import { Handler, Inbox, LiveMessage, Messages, RateLimiter, Update, Updates } from "@colloquy/core"
-import * as InboxStore from "@colloquy/core/InboxStore"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { Emulator } from "@colloquy/testing"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

@@ -4,8 +4,8 @@
  * `theirs` has a store whose state and timers are never asked. Requires `--expose-gc`.
  */
 import { type BotApi, Inbox, Messages, Updates } from "@colloquy/core"
-import { ChatId } from "@colloquy/core/Chat"
-import { InboxStore } from "@colloquy/core/InboxStore"
+import { ChatId } from "@colloquy/core/model/Chat"
+import { InboxStore } from "@colloquy/core/inbox/InboxStore"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -3,7 +3,7 @@
  * due at random times of a period.
  */
 import { Inbox, Updates } from "@colloquy/core"
-import { ChatId } from "@colloquy/core/Chat"
+import { ChatId } from "@colloquy/core/model/Chat"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

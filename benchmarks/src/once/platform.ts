@@ -4,7 +4,7 @@
  * `texts` with what stands in each chat.
  */
 import { Emulator, EmulatorServer } from "@colloquy/testing"
-import type { ChatRef } from "@colloquy/testing/Person"
+import type { ChatRef } from "@colloquy/testing/emulator/Person"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { endWithParent, onParentMessage, tellParent } from "../inbox/processes.ts"

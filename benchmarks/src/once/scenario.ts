@@ -1,5 +1,5 @@
 import type { Inbox } from "@colloquy/core"
-import { ChatId } from "@colloquy/core/Chat"
+import { ChatId } from "@colloquy/core/model/Chat"
 import * as Effect from "effect/Effect"
 import { Ring } from "./kept.ts"
 import { users } from "./options.ts"

@@ -1,5 +1,5 @@
 import { Inbox } from "@colloquy/core"
-import { ChatId } from "@colloquy/core/Chat"
+import { ChatId } from "@colloquy/core/model/Chat"
 import { Fixtures } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -20,16 +20,16 @@ interface Search {
   /** Seeds until each defect was found. */
   readonly found: ReadonlyArray<number>
   readonly missed: number
-  readonly seconds: number
+  readonly minutes: number
 }
 
 const searchAll = async (): Promise<Search> => {
   // It exits with 1 if a defect was not found.
   const output = await runScript("defects").catch((error: { readonly stdout: string }) => error.stdout)
-  const summary = /^(\d+) missed, (\d+) s$/m.exec(output)
+  const summary = /^(\d+) of (\d+) found, .* ([\d.]+) minutes of one core$/m.exec(output)
   if (summary === null) throw new Error(`The search for defects failed: ${output.slice(-1000)}`)
   const found = [...output.matchAll(/^ *(\d+) seeds /gm)].map(([, seeds]) => Number(seeds))
-  return { found, missed: Number(summary[1]), seconds: Number(summary[2]) }
+  return { found, missed: Number(summary[2]) - Number(summary[1]), minutes: Number(summary[3]) }
 }
 
 // Both figures have the same search.
@@ -38,8 +38,11 @@ let searched: Promise<Search> | undefined
 const search = (): Promise<Search> => (searched ??= searchAll())
 
 export const missed = async (): Promise<Measured> => {
-  const { found, missed, seconds } = await search()
-  return { value: missed, detail: `${found.length} of ${found.length + missed} found in ${seconds} s` }
+  const { found, minutes, missed } = await search()
+  return {
+    value: missed,
+    detail: `${found.length} of ${found.length + missed} found in ${minutes} minutes of one core`
+  }
 }
 
 export const seeds = async (): Promise<Measured> => {
