@@ -1,6 +1,6 @@
 /**
- * Operators on streams of deliveries. They keep the acknowledgement with the element, so that an update leaves the inbox
- * when its last step has succeeded.
+ * Operators on streams of deliveries. The operators keep the acknowledgement with the element, so that an update leaves
+ * the inbox when its last step has succeeded.
  *
  * `Updates.deliveries` emits deliveries. A pipeline ends with {@link runForEach} or {@link runDrain}, or settles its
  * deliveries by itself.
@@ -35,7 +35,7 @@ type Deliveries<A, S, E, R> = Stream.Stream<Delivery<A, S>, E, R>
 
 const derive = <B, S>(delivery: Delivery<unknown, S>, value: B): Delivery<B, S> => new Derived(delivery, value)
 
-/** Transforms arrays of deliveries, also to empty ones. */
+/** Transforms arrays of deliveries into arrays, which can be empty. */
 const transformArrays = <A, B, E, R>(
   self: Stream.Stream<A, E, R>,
   f: (array: NonEmptyReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>>
@@ -177,7 +177,7 @@ export interface HandleOptions {
 }
 
 /**
- * What {@link runForEach} accepts.
+ * Options of {@link runForEach}.
  *
  * @category models
  * @since 0.1.0
@@ -189,8 +189,8 @@ export interface RunForEachOptions extends HandleOptions {
 
 /**
  * Whether {@link runForEach} and `Updates.run` interrupt their handlers immediately when they stop, and ignore
- * `shutdownTimeout`. The layers of `@colloquy/testing` set it, because virtual time does not advance while a test ends.
- * Default: `false`.
+ * `shutdownTimeout`. The layers of `@colloquy/testing` set this reference, because virtual time does not advance while
+ * a test ends. Default: `false`.
  *
  * **Example** (Test the shutdown of a bot with the emulator)
  *
@@ -217,12 +217,13 @@ const toOptions = ({
 }: HandleOptions) => ({ concurrency, retry, timeout: Duration.fromInputUnsafe(timeout) })
 
 /**
- * Applies an effect to each value, concurrently, and emits deliveries of the results as they are there: results of
- * different chats in any order, and those of one chat in order if `perChat` is 1.
+ * Applies an effect to each value, concurrently, and emits deliveries of the results as the effects succeed: results of
+ * different chats in any order, and results of one chat in order if `perChat` is 1.
  *
- * An effect that fails, dies or times out is retried by `retry`. After the last attempt, the update becomes a dead letter.
- * The stream never fails because of it. The effect runs in the context of its delivery, as {@link provide} describes. When
- * the stream is closed, running effects are interrupted, and their updates stay in the inbox.
+ * An effect that fails, dies or times out is retried by `retry`. After the last attempt, the update becomes a dead
+ * letter. The stream never fails because of the effect. The effect runs in the context of its delivery, as
+ * {@link provide} describes. When the stream is closed, running effects are interrupted, and their updates stay in the
+ * inbox.
  *
  * Dies if `concurrency` is not a positive whole number.
  *
@@ -272,11 +273,12 @@ export const mapEffect: {
 )
 
 /**
- * Makes one delivery of several: of at most `size`, or of those that arrived within `duration` after the first. It is settled in
- * one write to the inbox. `retry` emits each of them again, and `reject` makes each of them a dead letter.
+ * Groups several deliveries into one: at most `size` deliveries, or the deliveries that arrive within `duration` after
+ * the first. A group is settled in one write to the inbox. `retry` emits each delivery of the group again, and `reject`
+ * makes each update of the group a dead letter.
  *
- * With `perChat: 1`, a group has at most one update of each chat. Use it with a greater `perChat`, for example
- * `"unbounded"`. An update whose process died while it was handled is a group of its own, which is emitted at once.
+ * With `perChat: 1`, a group has at most one update of each chat. Larger groups need a greater `perChat`, for example
+ * `"unbounded"`. An update whose process died during its handling is a group by itself, which is emitted at once.
  *
  * Dies if `size` is not a positive whole number.
  *
@@ -322,8 +324,9 @@ export const groupedWithin: {
 )
 
 /**
- * Divides a stream into `n` streams that each emit every delivery. A delivery is settled when all branches have settled it:
- * acknowledged if all of them acknowledged it, rejected if one of them rejected it, and otherwise retried, in all branches.
+ * Divides a stream into `n` streams that each emit every delivery. A delivery is settled when all branches have settled
+ * it: acknowledged if all branches acknowledged it, rejected if a branch rejected it, and otherwise retried, in all
+ * branches.
  *
  * The source starts when all branches are running, and waits for the slowest one. A branch that ends early must not leave
  * deliveries unsettled: see `Updates.deliveries`.
@@ -379,7 +382,7 @@ export const broadcast: {
 )
 
 /**
- * What {@link broadcast} accepts.
+ * Options of {@link broadcast}.
  *
  * @category models
  * @since 0.1.0
@@ -392,8 +395,8 @@ export interface BroadcastOptions<N extends number> {
 }
 
 /**
- * Runs a second pipeline beside a stream. A delivery is settled when the stream and the second pipeline have settled it, as by
- * {@link broadcast}. If the second pipeline fails, so does the stream.
+ * Runs a second pipeline beside a stream. A delivery is settled when the stream and the second pipeline have settled
+ * it, as with {@link broadcast}. If the second pipeline fails, so does the stream.
  *
  * **Example** (An audit log beside the answers)
  *
@@ -434,11 +437,11 @@ export const tee: {
 )
 
 /**
- * Runs an effect in the context of a delivery, for pipelines that use the operators of `Stream`. The other operators of this
- * module do it themselves. It does not settle the delivery.
+ * Runs an effect in the context of a delivery, for pipelines that use the operators of `Stream`. The other operators of
+ * this module provide the same context. `provide` does not settle the delivery.
  *
- * - Calls are made by the bot that received the update. They have the priority `reply` in the rate limiter, and answers to
- *   callbacks count for the chat of the update.
+ * - Calls are made by the bot that received the update. The calls have the priority `reply` in the rate limiter, and
+ *   answers to callbacks count for the chat of the update.
  * - `Updates.CurrentAttempt` is the attempt of the delivery.
  * - If other processes use the inbox, no request is sent after this process has lost the chat, and the effect is interrupted.
  *
@@ -503,14 +506,14 @@ export const ackAll = (deliveries: ReadonlyArray<Delivery<unknown>>): Effect.Eff
  * - An update that the handler declines counts as handled, as in `Updates.run`.
  * - A handler that fails, dies or times out is retried by `retry`. After the last attempt, the update becomes a dead letter.
  * - Handlers run in the context of their delivery, as {@link provide} describes.
- * - When it is interrupted, the sources of its deliveries are stopped, running handlers have until `shutdownTimeout`, and all
- *   other deliveries stay in the inbox. It ends at most 10 seconds after `shutdownTimeout`, even if a handler cannot be
- *   interrupted or the store is unavailable.
+ * - When the effect is interrupted, the sources of its deliveries are stopped, running handlers have until
+ *   `shutdownTimeout`, and all other deliveries stay in the inbox. The effect ends at most 10 seconds after
+ *   `shutdownTimeout`, even if a handler cannot be interrupted or the store is unavailable.
  *
  * Ends when the stream has ended and all deliveries are handled. Fails with the error of the stream, after running handlers
  * had their `shutdownTimeout`. Dies if `concurrency` is not a positive whole number.
  *
- * **Example** (What `Updates.run` does)
+ * **Example** (The pipeline of `Updates.run`)
  *
  * ```ts
  * import { Deliveries, Messages, Updates } from "@colloquy/core"

@@ -1,6 +1,6 @@
 /**
- * An update in a stream, with the duty to settle it. `Updates.deliveries` emits deliveries, and the operators of
- * `Deliveries` keep the acknowledgement with the element.
+ * An update in a stream, with the duty to settle the update. `Updates.deliveries` emits deliveries, and the operators
+ * of `Deliveries` keep the acknowledgement with the element.
  *
  * @since 0.1.0
  */
@@ -20,7 +20,7 @@ import type { Update } from "../model/Update.ts"
 export const TypeId = "~@colloquy/core/Delivery"
 
 /**
- * The services that a delivery provides to the effects that handle it.
+ * The services that a delivery provides to the effects that handle the delivery.
  *
  * @category models
  * @since 0.1.0
@@ -30,15 +30,16 @@ export interface Variance<in Services> {
 }
 
 /**
- * An update, or what a pipeline made of it, that stays in the inbox until it is settled by `ack` or `reject`.
+ * An update, or the value that a pipeline derived from an update, which stays in the inbox until the delivery is
+ * settled by `ack` or `reject`.
  *
- * A delivery is settled once: later calls of `ack`, `retry` and `reject` do nothing. If the process has lost the chat of the
- * delivery to another process, which handles the update again, they do nothing either. The effects may be run in any fiber.
- * Temporary failures of the store are retried until they succeed. `StoreError` means that the store refuses for good, for
- * example because a table does not exist; the delivery is then not settled.
+ * A delivery is settled once: later calls of `ack`, `retry` and `reject` do nothing. If another process has taken over
+ * the chat of the delivery and handles the update again, these effects do nothing either. The effects may be run in any
+ * fiber. Temporary failures of the store are retried until they succeed. `StoreError` means that the store refuses for
+ * good, for example because a table does not exist; the delivery is then not settled.
  *
- * `Services` are provided to the effects that handle the delivery, for example the `BotApi` of the bot that received it: see
- * `Updates.deliveriesFrom`.
+ * `Services` are provided to the effects that handle the delivery, for example the `BotApi` of the bot that received
+ * the update: see `Updates.deliveriesFrom`.
  *
  * **Example** (Settle by hand)
  *
@@ -60,11 +61,11 @@ export interface Variance<in Services> {
  */
 export interface Delivery<out A = Update, in Services = never> {
   readonly [TypeId]: Variance<Services>
-  /** The update, or what a pipeline made of it. */
+  /** The update, or the value that a pipeline derived from the update. */
   readonly value: A
   /**
-   * The number of the attempt, beginning with 1. It continues after a restart, and counts attempts that were interrupted or whose
-   * process died. Of several updates, it is the highest.
+   * The number of the attempt, beginning with 1. The number continues after a restart, and counts attempts that were
+   * interrupted or whose process died. The number of a group is the highest number of its updates.
    */
   readonly attempt: number
   /** Acknowledges the delivery: its update leaves the inbox. */

@@ -1,9 +1,9 @@
 /**
  * Handlers of updates.
  *
- * A handler is a function from an update to an effect. It returns `undefined`, or fails with {@link NotHandled}, for an
- * update that it does not take. A handler does not call the next one: {@link first} composes handlers in order. The
- * errors and the required services of a handler are in its type.
+ * A handler is a function from an update to an effect. A handler returns `undefined`, or fails with {@link NotHandled},
+ * for an update that the handler does not take. A handler does not call the next one: {@link first} composes handlers
+ * in order. The errors and the required services of a handler are in its type.
  *
  * @since 0.1.0
  */
@@ -23,8 +23,9 @@ const NotHandledTypeId = "~@colloquy/core/Handler/NotHandled"
 /**
  * The failure of a handler that does not take the update. {@link first} then tries the next handler.
  *
- * It is a signal in the error channel, as `Cause.Done` is: a tagged value without a stack trace. Fail with it by
- * {@link notHandled}. It is not part of the `E` of a {@link Handler}, because any handler may decline an update.
+ * `NotHandled` is a signal in the error channel, as `Cause.Done` is: a tagged value without a stack trace.
+ * {@link notHandled} is the effect that fails with this value. `NotHandled` is not part of the `E` of a
+ * {@link Handler}, because any handler may decline an update.
  *
  * @category errors
  * @since 0.1.0
@@ -43,10 +44,10 @@ export interface NotHandled {
 export const isNotHandled = (u: unknown): u is NotHandled => Predicate.hasProperty(u, NotHandledTypeId)
 
 /**
- * The number of the attempt in which an update is handled, beginning with 1. It continues after a restart and after the
- * replay of a dead letter. Attempts that were interrupted, or whose process died, count. Default: 1.
+ * The number of the attempt in which an update is handled, beginning with 1. The number continues after a restart and
+ * after the replay of a dead letter. Attempts that were interrupted, or whose process died, count. Default: 1.
  *
- * **Example** (Tell the user once that it takes longer)
+ * **Example** (Tell the user once that the answer takes longer)
  *
  * ```ts
  * import { Handler, Messages } from "@colloquy/core"
@@ -69,7 +70,7 @@ export const CurrentAttempt = Context.Reference<number>("@colloquy/core/Handler/
 })
 
 /**
- * What the function of a handler returns: the effect to run, or `undefined` if the handler does not take the update.
+ * The result of the function of a handler: the effect to run, or `undefined` if the handler does not take the update.
  *
  * @category models
  * @since 0.1.0
@@ -77,11 +78,13 @@ export const CurrentAttempt = Context.Reference<number>("@colloquy/core/Handler/
 export type Return<E = unknown, R = unknown> = Effect.Effect<unknown, E, R> | undefined
 
 /**
- * A function from an update to an effect. `U` is the type of the updates that it accepts, all updates by default.
+ * A function from an update to an effect. `U` is the type of the updates that the handler accepts, all updates by
+ * default.
  *
  * A handler declines an update in one of two ways:
  *
- * - it returns `undefined`, when the update itself is enough to decide. No effect is run, so this costs nothing;
+ * - the function returns `undefined`, when the update itself is enough to decide. No effect is run, so declining costs
+ *   nothing;
  * - its effect fails with {@link NotHandled}, when only an effect can decide. See {@link notHandled}.
  *
  * Any function of this shape is a handler. The value with which its effect succeeds is ignored.
@@ -118,8 +121,8 @@ export type Error<H extends (update: never) => Return> = ReturnError<ReturnType<
 export type Services<H extends (update: never) => Return> = Effect.Services<ReturnType<H>>
 
 /**
- * Fails with {@link NotHandled}. Return it from the effect of a handler to decline the update. What the effect has done
- * before is not undone.
+ * Fails with {@link NotHandled}. Return this effect from a handler to decline the update. Earlier operations of the
+ * effect are not undone.
  *
  * **Example** (A handler that depends on state)
  *
@@ -144,10 +147,13 @@ export const notHandled: Effect.Effect<never, NotHandled> = Effect.fail({
   _tag: "NotHandled"
 })
 
-/** No value has this type. It is inferred if the type of an update is misspelled. */
+/** No value has this type. The compiler infers this type if the type of an update is misspelled. */
 type Misspelled = string & { readonly "is not a type of update": never }
 
-/** The updates of a type. After a misspelled type, errors in the handler would only distract from it. */
+/**
+ * The updates of a type. After a misspelled type, the update is `any`, because further errors in the handler would only
+ * distract from the mistake.
+ */
 // oxlint-disable-next-line typescript/no-explicit-any
 type UpdateOf<Type> = [Misspelled] extends [Type] ? any : Update.Of<Extract<Type, Update.Update["update_type"]>>
 
@@ -157,7 +163,7 @@ const commentTypes = {
   message_removed: "comment_removed"
 } as const
 
-/** Returns an update of a message with the id of a post as the update of a comment that it is. */
+/** Returns an update of a message with the id of a post as the update of a comment. */
 const asComment = (update: Update.Update): Update.Update | undefined => {
   if (!(update.update_type in commentTypes)) return undefined
   const post_id = "post_id" in update ? update.post_id : Update.messageOf(update)?.recipient.post_id
@@ -190,10 +196,10 @@ export const onTypes = <const Type extends Update.Update["update_type"], O exten
 }
 
 /**
- * Handles updates of one type or of several types. The type of the update is narrowed to them. `"unknown"` is the type
- * of updates that this version does not know.
+ * Handles updates of one type or of several types. The type of the update is narrowed to these types. `"unknown"` is
+ * the type of updates that this version does not know.
  *
- * The platform sends some comments as `message_created`, with the `post_id` of the post. They are handled as
+ * The platform sends some comments as `message_created`, with the `post_id` of the post. Such updates are handled as
  * `message_created`, and by handlers of `comment_created` only, as `comment_created`. The same applies to edited and
  * removed comments.
  *
@@ -228,7 +234,7 @@ export const isNotHandledCause = (cause: Cause.Cause<unknown>): boolean =>
  *
  * Throws if the handlers of two different conversations, scenes, menus or timers with the same name are among them.
  *
- * Put a function that takes any update last to define what happens to an update that no other handler takes.
+ * A function that takes any update, as the last handler, defines the answer to updates that no other handler takes.
  *
  * **Example** (Handlers with a fallback)
  *
@@ -268,8 +274,8 @@ export const first = <const H extends ReadonlyArray<Handler<unknown, unknown, U>
  * Restricts a handler to the updates for which the predicate returns `true`. A refinement also narrows the update for
  * the handler.
  *
- * Timeouts of the conversations and scenes in the handler pass, because nobody has caused them. This also applies to the other
- * filters.
+ * Timeouts of the conversations and scenes in the handler pass, because no user has caused them. The other filters let
+ * timeouts pass too.
  *
  * **Example** (A handler of texts in capitals)
  *
@@ -362,9 +368,9 @@ const possibleTypes = (update: Update.Update): ReadonlyArray<ChatType> => {
  * The handler does not take an update that does not say the type of its chat: see `Update.chatTypeOf`. Timeouts of conversations and
  * scenes pass: see {@link filter}.
  *
- * A timer has the type of the chat of the update that set it. One that was set by `Timer.for` passes unless its chat is
- * certainly of another type: one of a user counts as a dialog, and one of a chat with a negative id as a group chat and as a
- * channel.
+ * An update of a timer has the type of the chat whose update set the timer. The update of a timer that was set by
+ * `Timer.for` passes unless the chat of the timer is certainly of another type: the timer of a user counts as a dialog,
+ * and the timer of a chat with a negative id as a group chat and as a channel.
  *
  * **Example** (A reply in group chats only)
  *
@@ -396,7 +402,7 @@ export const inChatType: {
 
 /**
  * Restricts a handler to updates that these users caused. The handler does not take an update that does not say who
- * caused it: see `Update.userIdOf`. Timeouts of conversations and scenes pass: see {@link filter}.
+ * caused the update: see `Update.userIdOf`. Timeouts of conversations and scenes pass: see {@link filter}.
  *
  * **Example** (A handler for the owners of the bot)
  *
@@ -442,8 +448,8 @@ const isNotHandledDefect = (cause: Cause.Cause<unknown>): boolean =>
  * The effect that the function receives does not fail with {@link NotHandled}, so `Effect.catch`, `Effect.retry` or
  * `Effect.ignore` act on the errors of the handler only. An update that the handler declines still goes to the next
  * handler. Inside the function, `NotHandled` is a defect: operators on causes and defects, such as `Effect.catchCause`,
- * do see it, and {@link isNotHandled} recognizes it. The second argument of the function is the update, so an operator with
- * optional arguments is called: `Effect.ignore()`.
+ * see this defect, and {@link isNotHandled} recognizes it. The second argument of the function is the update, so an
+ * operator with optional arguments is called: `Effect.ignore()`.
  *
  * **Example** (A handler that ignores a refusal)
  *
@@ -489,7 +495,7 @@ export const transform: {
 const succeedTrue = Effect.succeed(true)
 const succeedFalse = Effect.succeed(false)
 
-// One object for all updates: benchmarks/src/pipeline.ts measures the cost of a handled update.
+// All updates share one object: benchmarks/src/pipeline.ts measures the cost of a handled update.
 const toIsHandled = {
   onSuccess: (_: unknown): Effect.Effect<boolean> => succeedTrue,
   onFailure: (cause: Cause.Cause<unknown>): Effect.Effect<boolean, unknown> =>
@@ -497,10 +503,10 @@ const toIsHandled = {
 }
 
 /**
- * Runs a handler for an update. Succeeds with `true` if the handler took the update, and with `false` if it did not. An
+ * Runs a handler for an update. Succeeds with `true` if the handler took the update, and with `false` otherwise. An
  * exception that the function of the handler throws is a defect of the effect.
  *
- * `Updates.run` does this for every update of a bot. Use it in tests, or to run handlers by other means.
+ * `Updates.run` does this for every update of a bot. Use `run` in tests, or to run handlers by other means.
  *
  * **Example** (A warning about updates that are not handled)
  *

@@ -1,6 +1,7 @@
 /**
- * What an inbox store keeps for the handling of updates: journals, state and timers. They are written by the same
- * transaction that acknowledges an update, or not at all. This module is for authors of stores.
+ * The part of an inbox store that concerns the handling of updates: journals, state and timers. Journals, state and
+ * timers are written by the same transaction that acknowledges an update, or not at all. This module is for authors of
+ * stores.
  *
  * @since 0.1.0
  */
@@ -16,9 +17,11 @@ import type { StoreError } from "../base/StoreError.ts"
 export interface JournalEntry {
   /** Identifies the call or the step within the update. */
   readonly slot: string
-  /** `started`: it may have been carried out. `done`: it was carried out. `removed`: the entry is deleted. */
+  /**
+   * `started`: the call may have been carried out. `done`: the call was carried out. `removed`: the entry is deleted.
+   */
   readonly state: "started" | "done" | "removed"
-  /** What was recorded: the circumstances of the start, or the answer. */
+  /** The content of the entry: the circumstances of the start, or the answer. */
   readonly text: string
 }
 
@@ -40,8 +43,8 @@ export interface JournalRecord {
 }
 
 /**
- * What a record did. With `"leaseLost"`, the owner does not hold the partition, or the update is not queued any more, and
- * nothing of the record was written.
+ * The result of a record. With `"leaseLost"`, the owner does not hold the partition, or the update is not queued any
+ * more, and no part of the record was written.
  *
  * @category journal
  * @since 0.1.0
@@ -52,7 +55,7 @@ export type RecordResult = "applied" | "leaseLost"
  * The journals of queued updates and dead letters.
  *
  * A claim returns the journals of the claimed updates. A commit that acknowledges an update deletes its journal. A dead
- * letter keeps its journal, and a replay moves it to the new id.
+ * letter keeps its journal, and a replay moves the journal to the new id.
  *
  * @category journal
  * @since 0.1.0
@@ -69,7 +72,7 @@ export interface JournalStore {
  * @since 0.1.0
  */
 export interface StateKey {
-  /** To what the value belongs: `chat:1`, `user:2`, `chat:1/user:2`, or `bot`. */
+  /** The scope of the value: `chat:1`, `user:2`, `chat:1/user:2`, or `bot`. */
   readonly scope: string
   /** The name of the state. */
   readonly name: string
@@ -91,18 +94,18 @@ export interface StateValue {
 }
 
 /**
- * A value as it is stored, with the revision of its last write.
+ * A stored value, with the revision of its last write.
  *
  * @category state
  * @since 0.1.0
  */
 export interface StoredState extends StateValue {
-  /** Identifies this version of the value. No other value with this key has or had it. */
+  /** Identifies this version of the value. No other value with this key has or had this revision. */
   readonly revision: string
 }
 
 /**
- * A change of a value. It is applied only if the stored revision is the expected one.
+ * A change of a value. The change is applied only if the stored revision is the expected one.
  *
  * @category state
  * @since 0.1.0
@@ -112,7 +115,7 @@ export interface StateWrite extends StateKey {
   readonly value: StateValue | undefined
   /** The revision that was read. `undefined`: there was no value. */
   readonly expected: string | undefined
-  /** The revision of this write: letters, digits, `-` and `.`. No other write has it. */
+  /** The revision of this write: letters, digits, `-` and `.`. No other write has this revision. */
   readonly revision: string
 }
 
@@ -167,28 +170,28 @@ export interface TimerChange {
   readonly name: string
   /** The key of the timer. */
   readonly key: string
-  /** The timer to set. It replaces one with the same name and key. `undefined` cancels the timer. */
+  /** The timer to set. The timer replaces the timer with the same name and key. `undefined` cancels the timer. */
   readonly set: TimerSetting | undefined
   /**
-   * The id of the occurrence whose handling this change ends. `set` is then the next occurrence, which is set only if the
-   * store remembers this one, and it was not cancelled. If `set` is `undefined`, no timer is cancelled. Default: the change ends no
-   * handling, and also cancels an occurrence that is queued.
+   * The id of the occurrence whose handling this change ends. `set` is then the next occurrence, which is set only if
+   * the store remembers the handled occurrence, and the timer was not cancelled. If `set` is `undefined`, no timer is
+   * cancelled. Default: the change ends no handling, and also cancels an occurrence that is queued.
    */
   readonly occurrence?: string | undefined
 }
 
 /**
- * When a timer is due, and the update that it becomes.
+ * The due time of a timer, and the update that the timer becomes.
  *
  * @category timers
  * @since 0.1.0
  */
 export interface TimerSetting {
-  /** When it is due: at a time in Unix milliseconds, or after a number of milliseconds, by the clock of the store. */
+  /** The due time: a time in Unix milliseconds, or a number of milliseconds from now, by the clock of the store. */
   readonly due: { readonly at: number } | { readonly after: number }
   /** The partition of the update. */
   readonly partitionKey: string
-  /** The fingerprint of the update. It is not checked for duplicates. */
+  /** The fingerprint of the update. The fingerprint is not checked for duplicates. */
   readonly fingerprint: string
   /** The JSON text of the update. */
   readonly text: string
@@ -205,14 +208,14 @@ export interface TimerSetting {
 export interface StoredTimer extends Pick<TimerSetting, "partitionKey" | "text"> {
   /** Identifies this setting of the timer. */
   readonly id: string
-  /** When it is due, in Unix milliseconds of the clock of the store. */
+  /** The due time, in Unix milliseconds of the clock of the store. */
   readonly dueAt: number
 }
 
 /**
- * The timers. A claim with `maxTimers` moves timers that are due to the queue: each becomes the last update of its partition,
- * received at the time when it was due, and is deleted. This update is an occurrence of the timer. The store remembers it until
- * a {@link TimerChange} with its id ends its handling.
+ * The timers. A claim with `maxTimers` moves due timers to the queue: each timer becomes the last update of its
+ * partition, received at the due time, and is deleted. This update is an occurrence of the timer. The store remembers
+ * an occurrence until a {@link TimerChange} with its id ends its handling.
  *
  * @category timers
  * @since 0.1.0
@@ -220,7 +223,10 @@ export interface StoredTimer extends Pick<TimerSetting, "partitionKey" | "text">
 export interface TimerStore {
   /** Applies all changes, or none. */
   readonly change: (changes: ReadonlyArray<TimerChange>) => Effect.Effect<void, StoreError>
-  /** Returns in how many milliseconds the next timer is due, 0 if one is due, or `undefined` if there is no timer. */
+  /**
+   * Returns the number of milliseconds until the next timer is due, 0 if a timer is due, or `undefined` if there is no
+   * timer.
+   */
   readonly untilNext: Effect.Effect<number | undefined, StoreError>
   /** Whether the timer that became this update was cancelled or set again since. */
   readonly isCancelled: (occurrence: string) => Effect.Effect<boolean, StoreError>

@@ -1,6 +1,7 @@
 /**
- * The inbox of a bot: a durable queue between the source of updates and the handlers. A source acknowledges updates to the
- * platform after they are stored here, and an update leaves the inbox when it is handled or becomes a dead letter.
+ * The inbox of a bot: a durable queue between the source of updates and the handlers. A source acknowledges updates to
+ * the platform after the inbox has stored them, and an update leaves the inbox when the update is handled or becomes a
+ * dead letter.
  *
  * @since 0.1.0
  */
@@ -32,20 +33,20 @@ import type { StoreError } from "../base/StoreError.ts"
 import type { MalformedUpdate, Update } from "../model/Update.ts"
 
 /**
- * An update as a source received it.
+ * An update in the form in which a source received the update.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Received {
-  /** The decoded update, or why it cannot be decoded. */
+  /** The decoded update, or the reason why the text cannot be decoded. */
   readonly decoded: Result.Result<Update, MalformedUpdate>
   /** The JSON text of the update. Default: the update is encoded again. */
   readonly text?: string | undefined
 }
 
 /**
- * What {@link make} accepts.
+ * Options of {@link make}.
  *
  * @category models
  * @since 0.1.0
@@ -57,21 +58,21 @@ export interface Options {
    */
   readonly partitionKey?: ((update: Update) => string | number) | undefined
   /**
-   * How long the inbox recognizes a second delivery of an event, which it does not store, by the clock of the process. `0` turns
-   * deduplication off. Default: 24 hours.
+   * The time for which the inbox recognizes a second delivery of an event, which is then not stored. Measured by the
+   * clock of the process. `0` turns deduplication off. Default: 24 hours.
    */
   readonly deduplicationWindow?: Duration.Input | undefined
   /**
-   * Maximum number of queued updates. It is approximate when several processes share the inbox. An inbox that would exceed
-   * it fails with {@link InboxFull}. Default: 100,000.
+   * Maximum number of queued updates. The number is approximate when several processes share the inbox. The inbox fails
+   * with {@link InboxFull} instead of exceeding the capacity. Default: 100,000.
    */
   readonly capacity?: number | undefined
   /** For how long dead letters are kept. Default: 30 days. */
   readonly deadLetterRetention?: Duration.Input | undefined
   /**
-   * Duration of the lease on a partition. If a process is killed, the updates of its partitions are handled again after this
-   * time. Leases are renewed after a third of it, so the event loop may be busy for up to two thirds of it. It is measured by
-   * the clock of the store. Default: 10 seconds.
+   * Duration of the lease on a partition. If a process is killed, the updates of its partitions are handled again after
+   * this time. Leases are renewed after a third of this duration, so the event loop may be busy for up to two thirds of
+   * the duration. The duration is measured by the clock of the store. Default: 10 seconds.
    */
   readonly leaseDuration?: Duration.Input | undefined
 }
@@ -117,11 +118,12 @@ export class InboxStopping extends Data.TaggedError("InboxStopping") {
 export type ReceiveError = InboxFull | InboxStopping | StoreError
 
 /**
- * The inbox of a program. Sources write updates to it, and `Updates.run` handles them.
+ * The inbox of a program. Sources write updates to the inbox, and `Updates.run` handles the updates.
  *
- * Metrics: `colloquy_updates_received_total` by `update_type` and `colloquy_updates_duplicate_total` count updates; `colloquy_inbox_queued`,
- * `colloquy_inbox_oldest_age_seconds` and `colloquy_inbox_dead_letters` are set whenever `stats` is read. `Updates.run` reads it
- * every 15 seconds while it handles updates, and once after the last of them.
+ * Metrics: `colloquy_updates_received_total` by `update_type` and `colloquy_updates_duplicate_total` count updates;
+ * `colloquy_inbox_queued`, `colloquy_inbox_oldest_age_seconds` and `colloquy_inbox_dead_letters` are set whenever
+ * `stats` is read. `Updates.run` reads `stats` every 15 seconds while updates are handled, and once after the last of
+ * them.
  *
  * @category services
  * @since 0.1.0
@@ -130,8 +132,9 @@ export class Inbox extends Context.Service<
   Inbox,
   {
     /**
-     * Stores all updates, in order and together with the position of their source, or none of them. After it has succeeded,
-     * the updates may be acknowledged. Duplicates are not stored. Updates that cannot be decoded become dead letters.
+     * Stores all updates, in order and together with the position of their source, or none of them. After `receive` has
+     * succeeded, the updates may be acknowledged. Duplicates are not stored. Updates that cannot be decoded become dead
+     * letters.
      */
     readonly receive: (
       updates: ReadonlyArray<Received>,
@@ -152,13 +155,16 @@ export class Inbox extends Context.Service<
     readonly close: Effect.Effect<void>
     /** Returns `false` after `close`. */
     readonly isOpen: Effect.Effect<boolean>
-    /** Returns the latch of a consumer. It is opened when there may be partitions to claim, until the scope closes. */
+    /**
+     * Returns the latch of a consumer. The latch is opened when there may be partitions to claim, until the scope
+     * closes.
+     */
     readonly wakeUp: Effect.Effect<Latch.Latch, never, Scope.Scope>
     /** Opens the latches of all consumers. */
     readonly wakeAll: () => void
     /** Returns a latch that is opened when this process stores updates of a partition, until the scope closes. */
     readonly watch: (partitionKey: string) => Effect.Effect<Latch.Latch, never, Scope.Scope>
-    /** Returns the partition key of an update: its chat, or what the option of the inbox returns. */
+    /** Returns the partition key of an update: its chat, or the result of the option `partitionKey` of the inbox. */
     readonly partitionKeyOf: (update: Update) => string
     /** Tells the consumers that this process has set or cancelled timers of the store. */
     readonly onTimers: () => void
@@ -168,7 +174,7 @@ export class Inbox extends Context.Service<
     readonly timerChanges: () => number
     /** Claims partitions from the store. Updates that this process has stored recently are not decoded again. */
     readonly claim: InboxStore.InboxStore["Service"]["claim"]
-    /** Dies with the defect of what the inbox runs in the background. */
+    /** Dies with the defect of a fiber that the inbox runs in the background. */
     readonly died: Effect.Effect<never>
     /** Repeats the operations of the inbox while its store is away. */
     readonly outage: Outage.Outage
@@ -212,7 +218,10 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const deduplicationWindow = Duration.toMillis(options.deduplicationWindow ?? defaults.deduplicationWindow)
   const deadLetterRetention = Duration.toMillis(options.deadLetterRetention ?? defaults.deadLetterRetention)
   const leaseDuration = Duration.fromInputUnsafe(options.leaseDuration ?? defaults.leaseDuration)
-  /** The latches of the consumers. Each closes its own, so that none of them misses what another one was woken for. */
+  /**
+   * The latches of the consumers. Each consumer closes its own latch, so that no consumer misses an event for which
+   * another consumer was woken.
+   */
   const wakeUps = new Set<Latch.Latch>()
   const wakeAll = (): void => {
     for (const wakeUp of wakeUps) wakeUp.openUnsafe()
@@ -227,7 +236,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   let timerChanges = 0
   const revisionPrefix = yield* randomId
   let revisions = 0
-  /** The last count, plus what this process has added since. */
+  /** The last count, plus the number of updates that this process has added since. */
   let queued = 0
   let countedAt = -Infinity
   let cleanedUpAt = -Infinity
@@ -275,7 +284,8 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     updates: ReadonlyArray<Received>,
     marker: InboxStore.Batch["marker"]
   ): Effect.Effect<void, InboxFull | StoreError> => {
-    // A page that is larger than the capacity is accepted by an empty inbox. Otherwise it could never be stored.
+    // A page that is larger than the capacity is accepted by an empty inbox. Otherwise such a page could never be
+    // stored.
     if (queued > 0 && updates.length > 0 && queued + updates.length > capacity) return new InboxFull({ capacity })
     const now = clock.currentTimeMillisUnsafe()
     const batch = toBatch(updates, marker, now)
@@ -298,7 +308,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       return Effect.flatMap(count, () => enqueue(updates, marker))
     })
 
-  // Cleanup starts when updates are received, so an idle inbox does nothing. The source does not wait for it.
+  // Cleanup starts when updates are received, so an idle inbox does nothing. The source does not wait for the cleanup.
   const forkCleanup = Effect.suspend(() => {
     const now = clock.currentTimeMillisUnsafe()
     cleanedUpAt = now
@@ -442,8 +452,8 @@ const paginate = <A extends { readonly id: string }>(
   )
 
 /**
- * The queued updates of the inbox in the order of their ids, including those that are being handled. The stream reads them and
- * changes nothing. An update that is handled or queued meanwhile may be missing.
+ * The queued updates of the inbox in the order of their ids, including the updates that are being handled. The stream
+ * reads them and changes nothing. An update that is handled or queued meanwhile may be missing.
  *
  * **Example** (The types of the queued updates)
  *
@@ -486,7 +496,8 @@ export const deadLetters: Stream.Stream<QueuedUpdate.DeadLetter, StoreError, Inb
 )
 
 /**
- * Moves a dead letter to the end of its partition, so that it is handled again. Returns `true` if the dead letter existed.
+ * Moves a dead letter to the end of its partition, so that the update is handled again. Returns `true` if the dead
+ * letter existed.
  *
  * @category dead letters
  * @since 0.1.0

@@ -54,13 +54,13 @@ export interface Batch {
  */
 export interface ClaimedUpdate extends QueuedUpdate.Entry {
   /**
-   * Number of attempts that began before this claim: those that failed, and those whose process died. A replayed dead
+   * Number of attempts that began before this claim: failed attempts, and attempts whose process died. A replayed dead
    * letter keeps its attempts.
    */
   readonly attempts: number
   /** How many of these attempts ended because the process died. 0 after the replay of a dead letter. */
   readonly crashes: number
-  /** The journal of the update. `undefined` if it has no entries. */
+  /** The journal of the update. `undefined` if the journal has no entries. */
   readonly journal?: ReadonlyArray<JournalEntry> | undefined
 }
 
@@ -139,13 +139,15 @@ export interface Commit {
   readonly owner: string
   /** The partition. */
   readonly partitionKey: string
-  /** Updates that are acknowledged or become dead letters. They may be any updates of the partition, in any order. */
+  /**
+   * Updates that are acknowledged or become dead letters. The list may have any updates of the partition, in any order.
+   */
   readonly completed: ReadonlyArray<Completed>
   /** Ids of updates whose attempt failed and is repeated later. Their attempts increase by 1, and they are no longer marked as begun. */
   readonly failed: ReadonlyArray<string>
-  /** Ids of updates whose attempt begins. They are marked as begun. */
+  /** Ids of updates whose attempt begins. The commit marks these updates as begun. */
   readonly begun: ReadonlyArray<string>
-  /** Changes of the state. If one of them does not apply, nothing of the commit does. Default: none. */
+  /** Changes of the state. If one change does not apply, the store applies no part of the commit. Default: none. */
   readonly writes?: ReadonlyArray<StateWrite> | undefined
   /** Timers that are set or cancelled. Default: none. */
   readonly timers?: ReadonlyArray<TimerChange> | undefined
@@ -154,8 +156,8 @@ export interface Commit {
 }
 
 /**
- * What a commit did. With `"leaseLost"`, the owner does not hold the partition. With `"stateConflict"`, a value of the state
- * was changed since it was read. In both cases nothing of the commit was applied.
+ * The result of a commit. With `"leaseLost"`, the owner does not hold the partition. With `"stateConflict"`, a value of
+ * the state was changed after the handler had read the value. In both cases no part of the commit was applied.
  *
  * @category models
  * @since 0.1.0
@@ -169,7 +171,7 @@ export type CommitResult = "applied" | "leaseLost" | "stateConflict"
  * @since 0.1.0
  */
 export interface Stats {
-  /** Number of queued updates, including those that are being handled. */
+  /** Number of queued updates, including the updates that are being handled. */
   readonly queued: number
   /** When the oldest queued update was received, in Unix milliseconds. `undefined` when no update is queued. */
   readonly oldestReceivedAt: number | undefined
@@ -182,9 +184,9 @@ export interface Stats {
  * Leases are counted by the clock of the store. All other times are Unix milliseconds of the caller's clock. `InboxSuite`
  * of `@colloquy/testing` has the test cases for a store.
  *
- * An update is marked as begun while an attempt to handle it runs. If the process dies, the mark stays. When the partition is
- * claimed after its lease has expired, the attempts and the crashes of each marked update increase by 1. Claimed updates
- * without the mark do not change.
+ * An update is marked as begun during an attempt to handle the update. If the process dies, the mark stays. When the
+ * partition is claimed after its lease has expired, the attempts and the crashes of each marked update increase by 1.
+ * Claimed updates without the mark do not change.
  *
  * @category services
  * @since 0.1.0
@@ -192,7 +194,7 @@ export interface Stats {
 export class InboxStore extends Context.Service<
   InboxStore,
   {
-    /** Whether other processes may use the store. If so, consumers hold leases and poll it. */
+    /** Whether other processes may use the store. If so, consumers hold leases and poll the store. */
     readonly isShared: boolean
     /**
      * Stores a batch durably, without the updates and dead letters whose fingerprint was received since `duplicatesSince` or
@@ -208,8 +210,9 @@ export class InboxStore extends Context.Service<
     /** Applies commits in the given order. Returns a result for each commit. */
     readonly commit: (commits: ReadonlyArray<Commit>) => Effect.Effect<ReadonlyArray<CommitResult>, StoreError>
     /**
-     * Renews the leases of all partitions that the owner holds, for `leaseDuration` milliseconds from now, and returns the keys
-     * of the partitions. An expired lease is renewed if nothing was claimed from the store since, because the owner still holds it.
+     * Renews the leases of all partitions that the owner holds, for `leaseDuration` milliseconds from now, and returns
+     * the keys of the partitions. An expired lease is renewed if no partition was claimed from the store since, because
+     * the owner still holds the lease.
      */
     readonly renew: (owner: string, leaseDuration: number) => Effect.Effect<ReadonlyArray<string>, StoreError>
     /** Ends all leases of the owner. Its updates are no longer marked as begun, and their attempts and crashes do not change. */
@@ -222,10 +225,11 @@ export class InboxStore extends Context.Service<
      */
     readonly listen?: ((wake: () => void) => Effect.Effect<void, StoreError, Scope.Scope>) | undefined
     /**
-     * Returns the time in milliseconds until a claim can return partitions, if no process does anything until then: 0 if a claim
-     * can return some now, otherwise the time until the first lease ends or the first timer is due. Returns `undefined` if there
-     * are no leases and timers. It changes nothing. An idle consumer with `listen` calls this operation instead of `claim`, at
-     * first after 5 seconds, and then less often, down to every 30 seconds. Without this operation, it claims every 5 seconds.
+     * Returns the time in milliseconds until a claim can return partitions, if all processes are idle until then: 0 if
+     * a claim can return partitions now, otherwise the time until the first lease ends or the first timer is due.
+     * Returns `undefined` if there are no leases and timers. The operation changes nothing. An idle consumer with
+     * `listen` calls this operation instead of `claim`, at first after 5 seconds, and then less often, down to every 30
+     * seconds. Without this operation, an idle consumer claims every 5 seconds.
      */
     readonly untilClaimable?: Effect.Effect<number | undefined, StoreError> | undefined
     /**
@@ -262,8 +266,8 @@ export class InboxStore extends Context.Service<
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<QueuedUpdate.DeadLetter>, StoreError>
     /**
-     * Moves dead letters to the end of their partitions, without deduplication. They keep their attempts and have no
-     * crashes. Returns how many existed.
+     * Moves dead letters to the end of their partitions, without deduplication. Replayed updates keep their attempts
+     * and have no crashes. Returns the number of ids that existed.
      */
     readonly replay: (ids: ReadonlyArray<string>) => Effect.Effect<number, StoreError>
     /** Deletes dead letters. Returns how many existed. */
@@ -436,7 +440,7 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
 }
 
 /**
- * Creates a store in the memory of the process. {@link layerMemory} provides it as a service.
+ * Creates a store in the memory of the process. {@link layerMemory} provides such a store as a service.
  *
  * @category constructors
  * @since 0.1.0
@@ -444,8 +448,8 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
 export const makeMemory: Effect.Effect<InboxStore["Service"]> = Effect.sync(makeMemoryUnsafe)
 
 /**
- * A store in memory, for tests and for bots that may lose queued updates when the process stops. It remembers at least the
- * latest 50,000 fingerprints.
+ * A store in memory, for tests and for bots that may lose queued updates when the process stops. The store remembers at
+ * least the latest 50,000 fingerprints.
  *
  * @category layers
  * @since 0.1.0
@@ -522,7 +526,10 @@ const weighRecords = (records: ReadonlyArray<JournalRecord>): number =>
 const weighCommits = (commits: ReadonlyArray<Commit>): number =>
   commits.reduce((weight, { completed }) => weight + Math.max(1, completed.length), 0)
 
-/** What commits concern. Commits without a common subject can be applied in any order. */
+/**
+ * The subjects of commits: the partitions, timers and values that the commits change. Commits without a common subject
+ * can be applied in any order.
+ */
 const subjectsOf = (commits: ReadonlyArray<Commit>): ReadonlyArray<string> => {
   const subjects: Array<string> = []
   for (const { partitionKey, timers, writes } of commits) {

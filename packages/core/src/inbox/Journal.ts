@@ -1,20 +1,22 @@
 /**
- * The journal of an update: what was done once while an update was handled is not done again when its handler is retried.
+ * The journal of an update: an operation that was carried out once for an update is not carried out again when its
+ * handler is retried.
  *
- * While an update is handled, calls of endpoints that are not idempotent, such as `Messages.send`, are recorded with the
- * update. If the handler fails, or the process dies, the update is handled again. A call with the same request is then not
- * carried out again: it returns the recorded answer. {@link step} does the same for any other effect.
+ * While an update is handled, calls of endpoints that are not idempotent, such as `Messages.send`, are recorded with
+ * the update. If the handler fails, or the process dies, the update is handled again. A call with the same request is
+ * then not carried out again: the call returns the recorded answer. {@link step} does the same for any other effect.
  *
- * The rule: a call that was carried out for an update is not carried out again when a later attempt makes exactly the same
- * call. A call is identified by its endpoint, its request, and how many calls with this request came before it. The order of different
- * calls does not matter, so handlers may run them concurrently, and may do something else in the next attempt.
+ * The rule: a call that was carried out for an update is not carried out again when a later attempt makes exactly the
+ * same call. A call is identified by its endpoint, its request, and the number of earlier calls with this request. The
+ * order of different calls does not matter, so handlers may run them concurrently, and may do something else in the
+ * next attempt.
  *
- * The journal of an update is deleted when the update has been handled. A dead letter keeps it, so a replay continues where
- * the handler stopped. Outside of handling there is no journal, and everything is carried out.
+ * The journal of an update is deleted when the update has been handled. A dead letter keeps its journal, so a replay
+ * continues where the handler stopped. Outside of handling there is no journal, and all calls and steps are carried
+ * out.
  *
  * Metrics: `colloquy_journal_replayed_total` counts calls whose recorded answer was returned.
- * `colloquy_journal_uncertain_total` counts by `outcome` what became of calls whose outcome was not known: see
- * {@link Policy}.
+ * `colloquy_journal_uncertain_total` counts calls whose outcome was not known, by `outcome`: see {@link Policy}.
  *
  * @since 0.1.0
  */
@@ -36,13 +38,13 @@ import type * as PermanentError from "../base/PermanentError.ts"
 export { Uncertain }
 
 /**
- * What to do about a call that may have been carried out: the process died, or the connection broke, after the request may
- * have left and before the answer was recorded.
+ * The decision about a call that may have been carried out: the process died, or the connection broke, after the
+ * request may have left and before the answer was recorded.
  *
- * - `lookUp`: looks for the result of the call on the platform, and takes it as the answer if it is there. Otherwise the
- *   call is repeated.
- * - `repeat`: repeats the call. What it does may be done twice.
- * - `skip`: does not repeat the call. It fails with {@link Uncertain}.
+ * - `lookUp`: looks for the result of the call on the platform, and takes a result that is found as the answer.
+ *   Otherwise the call is repeated.
+ * - `repeat`: repeats the call. The effects of the call can happen twice.
+ * - `skip`: does not repeat the call. The call fails with {@link Uncertain}.
  *
  * A function decides for each call.
  *
@@ -52,7 +54,7 @@ export { Uncertain }
 export type Policy = Decision | ((uncertain: Uncertain) => Effect.Effect<Decision>)
 
 /**
- * What a {@link Policy} decides.
+ * The decision of a {@link Policy}.
  *
  * @category models
  * @since 0.1.0
@@ -60,14 +62,14 @@ export type Policy = Decision | ((uncertain: Uncertain) => Effect.Effect<Decisio
 export type Decision = "lookUp" | "repeat" | "skip"
 
 /**
- * What to do about calls that may have been carried out. Default: `"lookUp"`.
+ * The policy for calls that may have been carried out. Default: `"lookUp"`.
  *
- * `"lookUp"` finds messages and comments of the bot, by their text and attachments, where the bot may read the chat: as an
- * administrator of a chat or a channel. Where the platform refuses that, and for all other calls and steps, it does the
- * same as `"repeat"`.
+ * `"lookUp"` finds messages and comments of the bot, by their text and attachments, where the bot may read the chat: as
+ * an administrator of a chat or a channel. Where the platform refuses the lookup, and for all other calls and steps,
+ * `"lookUp"` has the same effect as `"repeat"`.
  *
  * A call that is skipped fails with `RequestFailed` and the reason `Uncertain`; a step fails with {@link Uncertain}.
- * `Updates.run` does not retry a handler that fails with it.
+ * `Updates.run` does not retry a handler that fails with this error.
  *
  * **Example** (Rather no message than two)
  *
@@ -91,9 +93,9 @@ export const CurrentPolicy = Context.Reference<Policy>("@colloquy/core/Journal/C
 })
 
 /**
- * Identifies the calls of an effect by a name, and not by their requests. Use it where the request is different in each
- * attempt and yet means the same: a text with the time, or with a random number. The recorded answer is that of the attempt
- * that was carried out. Calls of one name are told apart by their order, as the steps of {@link step} are.
+ * Identifies the calls of an effect by a name, and not by their requests. Use a name where the request is different in
+ * each attempt and yet means the same: a text with the time, or with a random number. The recorded answer is that of
+ * the attempt that was carried out. Calls of one name are told apart by their order, as the steps of {@link step} are.
  *
  * **Example** (A text with the time)
  *
@@ -117,7 +119,8 @@ export const named: {
 } = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, name: string) => Effect.provideService(self, CurrentName, name))
 
 /**
- * The result of a step or a value of a list does not match its schema: a new one, or one that was recorded before the schema changed.
+ * The result of a step or a value of a list does not match its schema: a new value, or a value that was recorded before
+ * the schema changed.
  *
  * @category errors
  * @since 0.1.0
@@ -126,12 +129,12 @@ export class InvalidStepResult
   extends Data.TaggedError("InvalidStepResult")<{
     /** The name of the step. */
     readonly step: string
-    /** What does not match. */
+    /** The mismatch. */
     readonly problem: string
   }>
   implements PermanentError.PermanentError
 {
-  /** The same result would fail again, so `Updates.run` does not retry it. */
+  /** The same result would fail again, so `Updates.run` does not retry the handler. */
   readonly "~@colloquy/core/PermanentError" = true
 
   override get message() {
@@ -145,17 +148,17 @@ const invalidIn =
     new InvalidStepResult({ step, problem: FieldIssue.formatSchemaIssue(issue) })
 
 /**
- * Runs an effect once for an update, and records its result: a call of another service, a payment, the answer of a model.
- * The result is recorded before the handler has it. When the handler is retried, the recorded result is returned and the
- * effect does not run. A failure is not recorded, so the effect runs again.
+ * Runs an effect once for an update, and records its result: a call of another service, a payment, the answer of a
+ * model. The result is recorded before the handler receives the result. When the handler is retried, the recorded
+ * result is returned and the effect does not run. A failure is not recorded, so the effect runs again.
  *
- * Steps of one name are told apart by their order, so give each of several concurrent steps a name of its own. A step that
- * failed keeps its number: the next step of its name is another one in all attempts. `Effect.retry` directly around a step repeats
- * the same step, and so do the calls and steps in its effect. Around several steps, `Effect.retry` runs each of them anew: put
- * them into one step, or into `Handler.transform`.
+ * Steps with the same name are told apart by their order, so each of several concurrent steps needs a name of its own.
+ * A step that failed keeps its number: the next step with its name is another step in all attempts. `Effect.retry`
+ * directly around a step repeats the same step, including the calls and steps in its effect. Around several steps,
+ * `Effect.retry` runs each step anew: put the steps into one step, or into `Handler.transform`.
  *
- * If the process dies while the effect runs, the effect runs again in the next attempt, unless {@link CurrentPolicy} is `"skip"`.
- * To make that harmless, send {@link key} to the other service.
+ * If the process dies while the effect runs, the effect runs again in the next attempt, unless {@link CurrentPolicy} is
+ * `"skip"`. To make a second run harmless, send {@link key} to the other service.
  *
  * Fails with {@link InvalidStepResult} if the result does not match the schema, and with {@link Uncertain} if the step may
  * have been carried out and is skipped. Outside of handling, the effect runs each time.
@@ -216,7 +219,7 @@ export const step = <A, I, E, R>(
         chat_id: undefined,
         platform: undefined,
         run: (begin, slot) => Effect.andThen(begin, run(slot)),
-        // Nobody can look up what an effect has returned.
+        // The result of an arbitrary effect cannot be looked up.
         isWrittenAtOnce: true,
         write: ({ text }) => text,
         read: (text) =>
@@ -242,27 +245,29 @@ export const step = <A, I, E, R>(
  * @since 0.1.0
  */
 export interface List<in out A> {
-  /** What earlier attempts have recorded, in order. */
+  /** The values that earlier attempts have recorded, in order. */
   readonly recorded: ReadonlyArray<A>
   /**
-   * Adds a value. It is recorded within a second, together with others that are added meanwhile. Fails with
-   * {@link InvalidStepResult} if it does not match the schema.
+   * Adds a value. The value is recorded within a second, together with other values that are added meanwhile. Fails
+   * with {@link InvalidStepResult} if the value does not match the schema.
    */
   readonly append: (value: A) => Effect.Effect<void, InvalidStepResult>
-  /** Records what was added, and returns when the store has it. */
+  /** Records the added values, and returns when the store has recorded them. */
   readonly flush: Effect.Effect<void>
 }
 
 /**
- * Opens a list of values that is recorded while it grows, so that the next attempt of the handler can continue where this one has
- * ended: the rows of an import that are done, the text that a model has written so far.
+ * Opens a list of values that is recorded while the list grows, so that the next attempt of the handler can continue
+ * where this attempt has ended: the imported rows of a file, the text that a model has written so far.
  *
- * The first value is recorded at once, and then all new ones at most once a second, and when the scope closes. If the process is
- * killed, the values of the last second can be missing in the next attempt. Use `flush` before something that must not
- * happen without them. If the store is unavailable when the scope closes, they are recorded in memory, and written with the next values.
+ * The first value is recorded at once. Later values are recorded at most once a second, and when the scope closes. If
+ * the process is killed, the values of the last second can be missing in the next attempt. Use `flush` before an
+ * operation that must not happen without the values. If the store is unavailable when the scope closes, the values are
+ * recorded in memory, and written with the next values.
  *
- * Lists of one name are told apart by their order, so give each of several concurrent ones a name of its own. Outside of
- * handling, nothing is recorded. Fails with {@link InvalidStepResult} if what is recorded does not match the schema.
+ * Lists with the same name are told apart by their order, so each of several concurrent lists needs a name of its own.
+ * Outside of handling, no values are recorded. Fails with {@link InvalidStepResult} if a recorded value does not match
+ * the schema.
  *
  * **Example** (An import that continues after the last row that was stored)
  *
@@ -300,10 +305,10 @@ export const list = <A, I>(
   })
 
 /**
- * A key for systems that accept idempotency keys. It is the same in every attempt of an update, also after a restart and
- * after the replay of a dead letter, and different for each update. Within a {@link step}, it is also different for each
- * step. Within the step of a conversation, it is the same until the result of the step is stored, also in later updates.
- * Outside of handling, it is a new random key each time.
+ * A key for systems that accept idempotency keys. The key is the same in every attempt of an update, also after a
+ * restart and after the replay of a dead letter, and different for each update. Within a {@link step}, the key is also
+ * different for each step. Within the step of a conversation, the key is the same until the result of the step is
+ * stored, also in later updates. Outside of handling, each run returns a new random key.
  *
  * @category keys
  * @since 0.1.0

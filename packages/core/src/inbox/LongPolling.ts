@@ -21,7 +21,7 @@ import { makePlatformOutage } from "../client/internal/retry.ts"
 import * as Updates from "./Updates.ts"
 
 /**
- * What {@link layer} accepts.
+ * Options of {@link layer}.
  *
  * @category models
  * @since 0.1.0
@@ -123,12 +123,12 @@ export const make = Effect.fnUntraced(function* (
 /**
  * Receives updates by long polling, and writes them to the inbox of the program.
  *
- * - A page is acknowledged after it is stored in the inbox. The position is stored with it, so polling continues there
- *   after a restart.
+ * - A page is acknowledged after it is stored in the inbox. The position is stored with the page, so polling continues
+ *   there after a restart.
  * - Failures of the network and of the platform are retried with increasing delays. A malformed update becomes a dead letter.
  * - The source fails with errors that are permanent: `MethodNotAllowed` while the bot has a webhook subscription,
  *   `Unauthorized` for a wrong token, an untrusted host, an address without the API.
- * - If the environment variable `NODE_ENV` is `production`, it logs a warning.
+ * - If the environment variable `NODE_ENV` is `production`, the source logs a warning.
  *
  * Dies if `maxQueued` is not a positive whole number.
  *

@@ -1,5 +1,5 @@
 /**
- * An update as the inbox stores it.
+ * An update in the form in which the inbox stores the update.
  *
  * @since 0.1.0
  */
@@ -40,7 +40,8 @@ export interface QueuedUpdate {
 }
 
 /**
- * A queued update with the id that the store gave it. Within a partition, ids ascend in the order of the updates.
+ * A queued update with the id that the store gave to the update. Within a partition, ids ascend in the order of the
+ * updates.
  *
  * @category models
  * @since 0.1.0
@@ -144,7 +145,7 @@ export const defaultPartitionKey = (update: Update): string => {
 }
 
 /**
- * What {@link fromDecoded} accepts.
+ * Options of {@link fromDecoded}.
  *
  * @category models
  * @since 0.1.0

@@ -27,7 +27,7 @@ import type { Update } from "../model/Update.ts"
 import type { list } from "../endpoints/UpdatesPage.ts"
 
 /**
- * The stream of {@link layer} failed. The updates that it emitted before are stored.
+ * The stream of {@link layer} failed. The updates that the stream emitted before are stored.
  *
  * @category errors
  * @since 0.1.0
@@ -51,8 +51,8 @@ export class UpdateStreamFailed extends Data.TaggedError("UpdateStreamFailed")<{
 export type SourceError = Endpoint.Errors<typeof list> | UpdateStreamFailed | Outage.OutageError
 
 /**
- * The source of updates of a program, and the inbox that it writes to. `LongPolling.layer`, `Webhook.layer` and {@link layer}
- * provide it. A program that runs several bots uses a {@link Source} for each of them.
+ * The source of updates of a program, and the inbox to which the source writes. `LongPolling.layer`, `Webhook.layer`
+ * and {@link layer} provide this service. A program that runs several bots uses a {@link Source} for each of them.
  *
  * @category services
  * @since 0.1.0
@@ -63,8 +63,8 @@ export class Updates extends Context.Service<
     /** The inbox that the source writes to. */
     readonly inbox: Inbox["Service"]
     /**
-     * Writes updates to the inbox while it runs. Ends when there are no more updates, and fails when the source cannot
-     * continue.
+     * Writes updates to the inbox while the effect runs. Ends when there are no more updates, and fails when the source
+     * cannot continue.
      */
     readonly source: Effect.Effect<void, SourceError>
     /** Writes the updates that wait now to the inbox, and ends, for {@link drain}. Default: `source`. */
@@ -73,11 +73,12 @@ export class Updates extends Context.Service<
 >()("@colloquy/core/Updates") {}
 
 /**
- * A source of updates as a value, with the services of its bot. A program has as many as it needs: each is an argument of
- * {@link runFrom} and {@link drainFrom}. {@link fromLayer}, `LongPolling.make`, `Webhook.make` and {@link make} create it.
+ * A source of updates as a value, with the services of its bot. A program has one source for each bot: each source is
+ * an argument of {@link runFrom} and {@link drainFrom}. {@link fromLayer}, `LongPolling.make`, `Webhook.make` and
+ * {@link make} create a source.
  *
- * `Services` are provided to the handlers of its updates. If `BotApi` is one of them, the calls of a handler are made by
- * the bot that received the update.
+ * `Services` are provided to the handlers of its updates. If `BotApi` is one of these services, the calls of a handler
+ * are made by the bot that received the update.
  *
  * @category models
  * @since 0.1.0
@@ -85,7 +86,7 @@ export class Updates extends Context.Service<
 export interface Source<out E = SourceError, in Services = never> {
   /** The inbox that the source writes to. */
   readonly inbox: Inbox["Service"]
-  /** Writes updates to the inbox while it runs. */
+  /** Writes updates to the inbox while the effect runs. */
   readonly source: Effect.Effect<void, E>
   /** Writes the updates that wait now to the inbox, and ends, for {@link drain}. Default: `source`. */
   readonly drain?: Effect.Effect<void, E> | undefined
@@ -94,7 +95,8 @@ export interface Source<out E = SourceError, in Services = never> {
 }
 
 /**
- * An element of a stream of updates: an update, the JSON text of an update, or one of these with its position in the source.
+ * An element of a stream of updates: an update or the JSON text of an update, each with or without its position in the
+ * source.
  *
  * @category models
  * @since 0.1.0
@@ -105,7 +107,7 @@ export type Element =
   | {
       /** The update, or its JSON text. */
       readonly update: Update | string
-      /** The position after this element. It is stored in one transaction with the updates. */
+      /** The position after this element. The position is stored in one transaction with the updates. */
       readonly marker: bigint
     }
 
@@ -121,7 +123,7 @@ export type Elements<E = never, R = never> =
   | ((marker: bigint | undefined) => Stream.Stream<Element, E, R>)
 
 /**
- * What {@link make} and {@link layer} accept.
+ * Options of {@link make} and {@link layer}.
  *
  * @category models
  * @since 0.1.0
@@ -142,7 +144,8 @@ const toPositioned = (element: Element): streamSource.Positioned =>
   typeof element === "string" || "update_type" in element ? { update: element } : element
 
 /**
- * Creates a source from a stream of updates, as {@link layer} does, but as a value: its errors are those of the stream.
+ * Creates a source from a stream of updates, as {@link layer} does, but as a value: the errors of the source are the
+ * errors of the stream.
  *
  * **Example** (Count the updates of a file by type)
  *
@@ -182,13 +185,14 @@ export const make: <E, R>(
 })
 
 /**
- * Provides a source that takes its updates from a stream: of a relay, of a topic of Kafka, of a file to replay. The elements
- * are updates or JSON texts.
+ * Provides a source that takes its updates from a stream: from a relay, a topic of Kafka, or a file to replay. The
+ * elements are updates or JSON texts.
  *
  * - The stream is pulled while fewer than `maxQueued` updates are queued in the inbox, so it may be endless.
- * - An element may have its position, the `marker`. The last one of a batch is stored in one transaction with the updates of
- *   the batch. If `elements` is a function, it gets the position that was stored last, so that the stream resumes there after
- *   a restart. Elements that it emits again are duplicates within the `deduplicationWindow` of the inbox.
+ * - An element may have its position, the `marker`. The last position of a batch is stored in one transaction with the
+ *   updates of the batch. If `elements` is a function, its argument is the position that was stored last, so that the
+ *   stream resumes there after a restart. Elements that the stream emits again are duplicates within the
+ *   `deduplicationWindow` of the inbox.
  * - A text that is no valid update becomes a dead letter, and the stream continues.
  * - While the store of the inbox is unavailable, the stream waits.
  * - The source ends when the stream ends, and fails with `UpdateStreamFailed` when the stream fails. {@link make} keeps the type of
@@ -244,12 +248,12 @@ export const layer = <E, R>(
   )
 
 /**
- * Builds the layer of one bot, and returns its source as a value that has all services of the layer. A program that runs
- * several bots calls it once for each of them.
+ * Builds the layer of one bot, and returns its source as a value that has all services of the layer. A program that
+ * runs several bots calls `fromLayer` once for each bot.
  *
- * Nothing is shared between two calls, even if their layers have common parts: each bot has its own client, rate limiter and
- * inbox. What the bots share, such as the connections to a database, is a requirement of the layers. Inboxes in one database,
- * or in one file, have different prefixes.
+ * Two calls share no service, even if their layers have common parts: each bot has its own client, rate limiter and
+ * inbox. A resource that the bots share, such as the connections to a database, is a requirement of the layers. Inboxes
+ * in one database, or in one file, have different prefixes.
  *
  * The layer is released when the scope closes.
  *
@@ -290,16 +294,16 @@ export const fromLayer = <S, E, R>(
   )
 
 /**
- * What {@link deliveries} accepts.
+ * Options of {@link deliveries}.
  *
  * @category models
  * @since 0.1.0
  */
 export interface DeliveriesOptions<R = never> {
   /**
-   * How many updates of a chat may be emitted and not settled at a time. With 1, the next update is emitted when the one before
-   * is acknowledged or rejected. With more, or with `"unbounded"`, they are emitted in order and may be settled in any
-   * order. Default: 1.
+   * How many updates of a chat may be emitted and not settled at a time. With 1, the next update is emitted when the
+   * previous update is acknowledged or rejected. With more, or with `"unbounded"`, updates are emitted in order and may
+   * be settled in any order. Default: 1.
    */
   readonly perChat?: number | "unbounded" | undefined
   /** Maximum number of updates in memory. Default: 1000, or 4000 if `perChat` is not 1, so that several batches are collected. */
@@ -307,9 +311,10 @@ export interface DeliveriesOptions<R = never> {
   /** Maximum number of deliveries that are emitted and not settled. Default: `maxInMemory`. */
   readonly maxUnsettled?: number | undefined
   /**
-   * An update whose process died this many times while the update was handled becomes a dead letter. The last time counts only
-   * if nothing else was being handled, so that updates that ran beside it do not become dead letters with it: after the second
-   * time, others wait for the update for a short time. At least 2; with 2, they wait after the first time. Default: 3.
+   * An update whose process died this many times during its handling becomes a dead letter. The last time counts only
+   * if no other update was being handled, so that an update does not become a dead letter because of another one: after
+   * the second time, other updates wait for the update for a short time. At least 2; with 2, other updates wait after
+   * the first time. Default: 3.
    */
   readonly maxCrashes?: number | undefined
   /**
@@ -318,16 +323,17 @@ export interface DeliveriesOptions<R = never> {
    */
   readonly unsettledAfter?: Duration.Input | undefined
   /**
-   * Runs before an update becomes a dead letter, for example to notify the user or an operator. Its calls have the priority
-   * `reply`. The next update of the chat waits for it, for at most 1 minute or the `timeout` of `Updates.run`. If it fails, the
-   * failure is logged, and the update becomes a dead letter nevertheless. If the process is killed, it can run twice for an
-   * update. It does not run for updates that cannot be decoded when they are received. Default: nothing runs.
+   * Runs before an update becomes a dead letter, for example to notify the user or an operator. Its calls have the
+   * priority `reply`. The next update of the chat waits for this effect, for at most 1 minute or the `timeout` of
+   * `Updates.run`. If the effect fails, the failure is logged, and the update becomes a dead letter nevertheless. If
+   * the process is killed, the effect can run twice for an update. The effect does not run for received updates that
+   * cannot be decoded. Default: no effect runs.
    */
   readonly onDeadLetter?: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
 }
 
 /**
- * What {@link run} accepts.
+ * Options of {@link run}.
  *
  * @category models
  * @since 0.1.0
@@ -384,16 +390,18 @@ const deliveriesWith = <E, R>(
 }
 
 /**
- * A stream of the updates of the program, each with its acknowledgement: an update leaves the inbox when its delivery is
- * acknowledged or rejected, whatever operators are between. {@link run} is this stream and `Deliveries.runForEach`.
+ * A stream of the updates of the program, each with its acknowledgement: an update leaves the inbox when its delivery
+ * is acknowledged or rejected, whatever operators are between. {@link run} is this stream and `Deliveries.runForEach`.
  *
- * - With `perChat: 1`, the default, a chat's next update is emitted when the one before is acknowledged or rejected. Every
- *   operator of `Stream`, also a concurrent one or a buffer, therefore keeps the order of each chat.
- * - What is not acknowledged when the program stops or dies is emitted again, in order.
- * - When the stream is closed, its source is stopped, and what is not acknowledged returns to the inbox at once. If effects of
- *   `Deliveries` are handling its updates, as after `Stream.interruptWhen`, it waits for them for 10 seconds, and interrupts them.
- * - Every delivery has to be settled. If an operator drops one, for example `Stream.filter` or `Stream.debounce`, its chat
- *   waits until the stream is closed: use the operators of `Deliveries`, or acknowledge it.
+ * - With `perChat: 1`, the default, a chat's next update is emitted when the previous update is acknowledged or
+ *   rejected. Every operator of `Stream`, also a concurrent one or a buffer, therefore keeps the order of each chat.
+ * - Updates that are not acknowledged when the program stops or dies are emitted again, in order.
+ * - When the stream is closed, its source is stopped, and updates that are not acknowledged return to the inbox at
+ *   once. If effects of `Deliveries` are handling updates of the stream, as after `Stream.interruptWhen`, closing waits
+ *   for these effects for 10 seconds, and interrupts them.
+ * - Every delivery has to be settled. If an operator drops a delivery, for example `Stream.filter` or
+ *   `Stream.debounce`, its chat waits until the stream is closed: use the operators of `Deliveries`, or acknowledge the
+ *   delivery.
  * - Deliveries are emitted in arrays, and claimed and settled in batches.
  *
  * Ends when the source has ended and every delivery is settled. Fails with the error of the source. Dies if an option is
@@ -428,9 +436,9 @@ export const deliveries = <R = never>(
   )
 
 /**
- * The deliveries of a source that is a value. It is {@link deliveries} for a program with several bots: the effects that handle
- * a delivery are run with the services of its source, so that calls are made by the bot that received the update, also after
- * the streams of several bots were merged.
+ * The deliveries of a source that is a value. The effects that handle a delivery are run with the services of its
+ * source, so that calls are made by the bot that received the update, also after the streams of several bots were
+ * merged. Apart from that, `deliveriesFrom` is {@link deliveries}.
  *
  * **Example** (One pipeline for two bots)
  *
@@ -487,7 +495,8 @@ const runWith = <E, S, E2, R, R2>(
 /**
  * Runs the source of the program, and handles its updates.
  *
- * - Each update is handled at least once: it leaves the inbox when its handler has succeeded, or as a dead letter.
+ * - Each update is handled at least once: the update leaves the inbox when its handler has succeeded, or as a dead
+ *   letter.
  * - Updates of one chat are handled one at a time, in order, also while an update is retried. Different chats do not wait
  *   for each other.
  * - An update that no handler takes counts as handled, and is counted by the metric `colloquy_updates_unhandled_total`. To react
@@ -495,13 +504,15 @@ const runWith = <E, S, E2, R, R2>(
  * - A handler that fails, dies or times out is retried by `retry`. After the last attempt, the update becomes a dead
  *   letter, and the next update of the chat is handled. Failures of handlers never end `run`.
  * - Calls that a handler makes have the priority `reply` in the rate limiter.
- * - When `run` is interrupted, it stops the source, waits for running handlers until `shutdownTimeout`, and interrupts
- *   them. In a test with the emulator it interrupts them at once: see {@link ImmediateShutdown}. Updates that are not handled stay in the inbox. It ends at most 5 seconds after `shutdownTimeout`, even if a
- *   handler cannot be interrupted or the store is unavailable.
+ * - When `run` is interrupted, the source is stopped, and running handlers are interrupted at `shutdownTimeout`. In a
+ *   test with the emulator, handlers are interrupted at once: see {@link ImmediateShutdown}. Updates that are not
+ *   handled stay in the inbox. `run` ends at most 5 seconds after `shutdownTimeout`, even if a handler cannot be
+ *   interrupted or the store is unavailable.
  *
- * Ends when the source has ended and all its updates are handled. Fails with the error of the source if the source cannot
- * continue, after running handlers had their `shutdownTimeout`. Dies if `concurrency` or `maxInMemory` is not a positive
- * whole number, and with a defect of what runs in the background of the inbox, the rate limiter or the source.
+ * Ends when the source has ended and all its updates are handled. Fails with the error of the source if the source
+ * cannot continue, after running handlers had their `shutdownTimeout`. Dies if `concurrency` or `maxInMemory` is not a
+ * positive whole number, and with a defect of a fiber that the inbox, the rate limiter or the source runs in the
+ * background.
  *
  * **Example** (A bot with two handlers)
  *
@@ -545,8 +556,8 @@ export const run = <E, R, R2 = never>(
   Updates.use(({ inbox, source }) => runWith("Updates.run", { inbox, source, services: undefined }, handler, options))
 
 /**
- * Runs a source that is a value, and handles its updates. It is {@link run} for a program with several bots: the calls of the
- * handlers are made by the bot of the source.
+ * Runs a source that is a value, and handles its updates. The calls of the handlers are made by the bot of the source.
+ * Apart from that, `runFrom` is {@link run}.
  *
  * **Example** (Two bots in one program)
  *
@@ -577,15 +588,15 @@ export const runFrom = <SourceE, Services, E, R, R2 = never>(
   runWith("Updates.runFrom", { ...source, services: source.services as Context.Context<never> }, handler, options)
 
 /**
- * What {@link drain} accepts.
+ * Options of {@link drain}.
  *
  * @category models
  * @since 0.1.0
  */
 export interface DrainOptions<R = never> extends RunOptions<R> {
   /**
-   * When to end: `"empty"`, when no update is left, or a duration, which ends it earlier if updates are left after this time.
-   * Running handlers then have their `shutdownTimeout`. Default: `"empty"`.
+   * The end of the call: `"empty"`, when no update is left, or a duration, after which the call ends even if updates
+   * are left. Running handlers then have their `shutdownTimeout`. Default: `"empty"`.
    */
   readonly until?: "empty" | Duration.Input | undefined
 }
@@ -603,18 +614,19 @@ const drainWith = <E, S, E2, R, R2>(
 }
 
 /**
- * Handles the updates that wait at the platform and in the inbox, and ends. For a program that runs at intervals, such as a
- * cron job, and for a function that a request starts. Apart from that, it is {@link run}.
+ * Handles the updates that wait at the platform and in the inbox, and ends. For a program that runs at intervals, such
+ * as a cron job, and for a function that a request starts. Apart from that, `drain` is {@link run}.
  *
- * - With `LongPolling`, it polls without waiting until a page is empty.
- * - With `Webhook`, it handles the updates that the webhook has stored. The inbox accepts deliveries also when it has ended.
- * - With {@link layer}, it runs the stream to its end.
+ * - `LongPolling` polls without waiting until a page is empty.
+ * - With `Webhook`, `drain` handles the updates that the webhook has stored. The inbox accepts deliveries also after
+ *   `drain` has ended.
+ * - With {@link layer}, the stream runs to its end.
  *
- * It waits for retries of a handler: with the default schedule, up to 62 seconds for an update. Several may run at the same
- * time: each update is handled by one of them.
+ * `drain` waits for retries of a handler: with the default schedule, up to 62 seconds for an update. Several calls may
+ * run at the same time: each update is handled by one call.
  *
- * Succeeds with `true` if no update is left, and with `false` if the time is over. What is left stays in the inbox for the
- * next call. Updates that another call or another process is handling are not waited for.
+ * Succeeds with `true` if no update is left, and with `false` if the time is over. Updates that are left stay in the
+ * inbox for the next call. Updates that another call or another process is handling are not waited for.
  *
  * **Example** (A cron job: at most 50 seconds of every minute)
  *
@@ -631,7 +643,7 @@ const drainWith = <E, S, E2, R, R2>(
  *   NodeMain.runMain(Effect.provide(Updates.drain(handler, { until: "50 seconds" }), platform))
  * ```
  *
- * **Example** (A function that handles the update of a request before it responds)
+ * **Example** (A function that handles the update of a request before responding)
  *
  * ```ts
  * import { Messages, Updates, Webhook } from "@colloquy/core"
@@ -661,7 +673,7 @@ export const drain = <E, R, R2 = never>(
   Updates.use((source) => drainWith("Updates.drain", { ...source, services: undefined }, handler, options))
 
 /**
- * Handles what waits for a source that is a value, and ends. It is {@link drain} for a program with several bots.
+ * Handles the waiting updates of a source that is a value, and ends. Apart from that, `drainFrom` is {@link drain}.
  *
  * API: Events.
  *

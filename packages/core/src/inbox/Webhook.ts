@@ -1,9 +1,9 @@
 /**
  * Receives updates by webhook, the transport for production.
  *
- * `layer` subscribes the webhook and provides the source of updates for `Updates.run`. An adapter connects it to an HTTP
- * server: `route` for `effect/http`, `toWebHandler` for web-standard requests, `NodeWebhook` of `@colloquy/node` for Node. A
- * delivery is answered with 200 after its update is stored in the inbox.
+ * `layer` subscribes the webhook and provides the source of updates for `Updates.run`. An adapter connects the webhook
+ * to an HTTP server: `route` for `effect/http`, `toWebHandler` for web-standard requests, `NodeWebhook` of
+ * `@colloquy/node` for Node. A delivery is answered with 200 after its update is stored in the inbox.
  *
  * API: Events, Webhook delivery rules; POST /subscriptions.
  *
@@ -36,7 +36,7 @@ import { keepSubscribed } from "./internal/sources/subscription.ts"
 import * as Platform from "../base/Platform.ts"
 import * as Settings from "../client/Settings.ts"
 import type { GaveUp } from "../client/Outage.ts"
-// Bundlers keep a constant that reads a member of a namespace, and with it the modules that it uses.
+// Bundlers keep a constant that reads a member of a namespace, and the modules that the namespace uses.
 import { secretCharacters as charactersSetting, secretHeader as headerSetting } from "../client/Settings.ts"
 import { SecretCharacters, SecretHeader } from "../model/Subscription.ts"
 import * as Subscriptions from "../endpoints/Subscriptions.ts"
@@ -44,8 +44,9 @@ import * as Updates from "./Updates.ts"
 import { BodyError, type WebhookRequest, type WebhookResponse } from "./WebhookRequest.ts"
 
 /**
- * The state of the subscription: `unmanaged` if this process does not manage it (`Webhook.layerReceiver` alone), `pending`
- * before it is created, `active` while the platform has it, and `missing` if the platform has lost it.
+ * The state of the subscription: `unmanaged` if this process does not manage the subscription (`Webhook.layerReceiver`
+ * alone), `pending` before the subscription is created, `active` while the platform has the subscription, and `missing`
+ * if the platform has lost it.
  *
  * @category models
  * @since 0.1.0
@@ -61,12 +62,14 @@ export type SubscriptionState = "unmanaged" | "pending" | "active" | "missing"
 export interface Check {
   /** Whether the check succeeded. */
   readonly ok: boolean
-  /** What is wrong, if the check failed. It contains no message of the store, which may contain addresses or names. */
+  /**
+   * The reason, if the check failed. The text contains no message of the store, which may contain addresses or names.
+   */
   readonly problem?: string
 }
 
 /**
- * The health of a webhook, as its `ready` endpoint returns it.
+ * The health of a webhook, as returned by its `ready` endpoint.
  *
  * @category models
  * @since 0.1.0
@@ -97,7 +100,7 @@ export interface Health {
 export class InvalidWebhook extends Data.TaggedError("InvalidWebhook")<{
   /** The name of the option. */
   readonly option: string
-  /** What is wrong with the option. */
+  /** The problem of the option. */
   readonly problem: string
 }> {
   override get message() {
@@ -117,17 +120,17 @@ export class InvalidWebhook extends Data.TaggedError("InvalidWebhook")<{
 export interface ReceiverOptions {
   /** The URL that the platform delivers to: `https://`, without a port. */
   readonly url: string
-  /** The path at which deliveries arrive, if a proxy changes it. Default: the path of `url`. */
+  /** The path at which deliveries arrive, if a proxy changes the path. Default: the path of `url`. */
   readonly path?: string | undefined
   /**
-   * The secret that the platform sends with each delivery: 5 to 256 characters of A-Z, a-z, 0-9 and hyphen. Set it if
-   * several processes receive deliveries. Default: a new one at each start. Deliveries with the previous secret are then
-   * rejected, and the platform sends them again with the new one.
+   * The secret that the platform sends with each delivery: 5 to 256 characters of A-Z, a-z, 0-9 and hyphen. Set the
+   * secret if several processes receive deliveries. Default: a new one at each start. Deliveries with the previous
+   * secret are then rejected, and the platform sends them again with the new one.
    */
   readonly secret?: string | Redacted.Redacted | undefined
   /**
-   * Further secrets with which deliveries are accepted. Use it to change the secret without losing time: the deliveries
-   * that are on their way, and the processes that were started before, have the other secret. Default: none.
+   * Further secrets with which deliveries are accepted. Use this option to change the secret without delays: the
+   * deliveries that are on their way, and the processes that were started before, have the other secret. Default: none.
    */
   readonly acceptedSecrets?: ReadonlyArray<string | Redacted.Redacted> | undefined
   /** Characters that the secrets may contain besides letters and digits. Default: `-`. */
@@ -167,8 +170,8 @@ export interface SubscriptionOptions {
   /** How often the webhook checks whether the platform still has the subscription. Default: 5 minutes. */
   readonly checkEvery?: Duration.Input | undefined
   /**
-   * Whether the webhook unsubscribes when the program stops. Without it, the platform delivers the updates of the downtime
-   * after the next start. Default: `false`.
+   * Whether the webhook unsubscribes when the program stops. If the subscription stays, the platform delivers the
+   * updates of the downtime after the next start. Default: `false`.
    */
   readonly unsubscribeAtStop?: boolean | undefined
 }
@@ -207,8 +210,8 @@ export class Webhook extends Context.Service<
     /** The path below which the health endpoints are served. */
     readonly healthPath: string
     /**
-     * Whether a request is for the webhook: its path is that of deliveries or of a health endpoint, or it carries the
-     * secret. A server may use other requests for its own routes.
+     * Whether a request is for the webhook: its path is the path of deliveries or of a health endpoint, or the request
+     * carries the secret. A server may use other requests for its own routes.
      */
     readonly serves: (request: WebhookRequest) => boolean
     /**
@@ -217,8 +220,8 @@ export class Webhook extends Context.Service<
      */
     readonly authorize: (request: WebhookRequest) => Effect.Effect<WebhookResponse> | undefined
     /**
-     * Stores the update in the body of an authorized delivery, and returns the response. It begins to store when it is
-     * called, and continues if the effect is interrupted.
+     * Stores the update in the body of an authorized delivery, and returns the response. Storing begins with the call
+     * of the function, and continues if the effect is interrupted.
      */
     readonly receive: (request: WebhookRequest, body: Uint8Array) => Effect.Effect<WebhookResponse>
     /** Returns the response to a delivery whose body could not be read. */
@@ -345,10 +348,10 @@ export const makeReceiver = Effect.fnUntraced(function* (
 })
 
 /**
- * Receives deliveries and does not manage the subscription. Use it in the additional processes of a bot, one process of
- * which uses {@link layerSubscription}. The processes share the inbox and the secret.
+ * Receives deliveries and does not manage the subscription. Use this layer in the additional processes of a bot. One
+ * process of the bot uses {@link layerSubscription}. The processes share the inbox and the secret.
  *
- * It adds the header of the secret to the headers that `effect/http` redacts in spans and logs.
+ * The layer adds the header of the secret to the headers that `effect/http` redacts in spans and logs.
  *
  * Fails with `InvalidWebhook` if an option is invalid.
  *
@@ -376,8 +379,8 @@ export const layerReceiver = (options: ReceiverOptions): Layer.Layer<Webhook, In
 export type SubscriptionError = Endpoint.Errors<typeof Subscriptions.subscribe> | GaveUp
 
 /**
- * Subscribes the webhook of the context, keeps it subscribed, and returns the source of its updates as a value, with its bot
- * and the webhook. See {@link layer}.
+ * Subscribes the webhook of the context, keeps the subscription, and returns the source of its updates as a value, with
+ * its bot and the webhook. See {@link layer}.
  *
  * @category constructors
  * @since 0.1.0
@@ -411,8 +414,8 @@ export const makeSubscription = Effect.fnUntraced(function* (
 })
 
 /**
- * Subscribes the webhook of the context, keeps it subscribed, and provides the source of updates for `Updates.run`. See
- * {@link layer}.
+ * Subscribes the webhook of the context, keeps the subscription, and provides the source of updates for `Updates.run`.
+ * See {@link layer}.
  *
  * @category layers
  * @since 0.1.0
@@ -460,9 +463,10 @@ export const make = (
 /**
  * A webhook that stores updates in the inbox of the context and provides the source of updates for `Updates.run`.
  *
- * It subscribes `url` at the start, and retries while the platform is unavailable. Subscriptions of other URLs stay as they
- * are. Every `checkEvery` it checks whether the platform still has the subscription with the same update types, and
- * subscribes again if not. The subscription stays when the program stops, unless `unsubscribeAtStop` is set.
+ * The layer subscribes `url` at the start, and retries while the platform is unavailable. Subscriptions of other URLs
+ * stay as they are. Every `checkEvery`, the layer checks whether the platform still has the subscription with the same
+ * update types, and otherwise subscribes again. The subscription stays when the program stops, unless
+ * `unsubscribeAtStop` is set.
  *
  * Fails with `InvalidWebhook` if an option is invalid, with `Unauthorized` if the token is wrong, with `OperationRejected` if
  * the platform rejects the URL, and with `RequestFailed` if the request fails permanently. `Updates.run` fails with
@@ -576,7 +580,7 @@ type WebRequest = Parameters<WebHandler>[0]
 
 type WebResponse = Awaited<ReturnType<WebHandler>>
 
-// Every runtime has it, but the library is compiled without the types of any runtime.
+// Every runtime has this class, but the library is compiled without the types of any runtime.
 declare const Response: new (
   body: string | null,
   init: { readonly status: number; readonly headers: WebhookResponse["headers"] }
@@ -654,8 +658,9 @@ export type WebHandler = (
 ) => Promise<ReturnType<typeof HttpServerResponse.toWeb>>
 
 /**
- * Returns the webhook as a function from a web-standard `Request` to a `Response`, for Hono, Bun, Deno and other servers. It
- * serves the path of the webhook and the health endpoints, and answers other paths with 404. Its promise never rejects.
+ * Returns the webhook as a function from a web-standard `Request` to a `Response`, for Hono, Bun, Deno and other
+ * servers. The function serves the path of the webhook and the health endpoints, and answers other paths with 404. Its
+ * promise never rejects.
  *
  * **Example** (Mount the webhook in Hono)
  *

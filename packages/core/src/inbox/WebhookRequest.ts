@@ -37,7 +37,7 @@ export interface WebhookResponse {
 }
 
 /**
- * The body of a request could not be read. The webhook answers it with the status of the reason:
+ * The body of a request could not be read. The webhook answers such a request with the status of the reason:
  *
  * - `TooLarge` (413): the body has more than {@link maxBodySize} bytes.
  * - `Timeout` (408): the body did not arrive within `bodyTimeout`.

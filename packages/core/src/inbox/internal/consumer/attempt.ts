@@ -6,7 +6,7 @@ import { Changes, type Written } from "./changes.ts"
 import type { AnswerLog } from "../../../client/internal/callContext.ts"
 import type { HandledUpdate } from "./currentUpdate.ts"
 
-/** An update of an inbox, and what all its attempts share. */
+/** An update of an inbox, and the values that all its attempts share. */
 interface Received {
   readonly value: Update
   readonly inbox: Inbox["Service"]
@@ -16,8 +16,8 @@ interface Received {
 }
 
 /**
- * An attempt to handle an update. A fiber that outlives the attempt keeps it, so that what the fiber changes belongs neither to
- * a later attempt nor to an acknowledgement that is already written.
+ * An attempt to handle an update. A fiber that outlives the attempt keeps the attempt, so that changes of the fiber
+ * belong neither to a later attempt nor to an acknowledgement that is already written.
  */
 export class Attempt implements HandledUpdate {
   readonly #received: Received
@@ -48,7 +48,7 @@ export class Attempt implements HandledUpdate {
     return this.#changes
   }
 
-  /** Returns what is to be written with the acknowledgement. Later changes are written at once. */
+  /** Returns the changes to write with the acknowledgement. Later changes are written at once. */
   close(): Written | undefined {
     this.#isOver = true
     return this.#changes?.close()

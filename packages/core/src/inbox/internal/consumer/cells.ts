@@ -10,20 +10,20 @@ export interface Snapshot {
   readonly value: StateValue | undefined
   /** The stored revision that was read. */
   readonly revision: string | undefined
-  /** The decoded value, and the codec that decoded it. */
+  /** The decoded value, and the codec that decoded the text. */
   decoded: { readonly by: object; readonly value: unknown } | undefined
 }
 
 /** A value that can be read and replaced. */
 export interface Cell {
   readonly read: Effect.Effect<Snapshot, StoreError>
-  /** Replaces a value if it is still the one that was read. */
+  /** Replaces a value if the stored value is still the value that was read. */
   readonly replace: (read: Snapshot, next: Pick<Snapshot, "value" | "decoded">) => Effect.Effect<Replaced, StoreError>
 }
 
 /**
- * Whether a value was replaced. `unknown`: the answer of the store was lost, and the value was changed again since, so that it
- * does not show whether it was replaced before.
+ * Whether a value was replaced. `unknown`: the answer of the store was lost, and the value was changed again since, so
+ * that the stored value does not show whether the write was applied.
  */
 export type Replaced = boolean | "unknown"
 
@@ -33,7 +33,7 @@ const uncertainFor = Backoff.make({ first: "200 millis", cap: "2 seconds" }).pip
   Schedule.upTo({ duration: "10 seconds" })
 )
 
-/** The failure of a write of a value that was changed since it was read. */
+/** The failure of a write of a value that has changed since the read. */
 const changed = (): StoreError =>
   new StoreError({
     store: "inbox",
@@ -53,7 +53,10 @@ export const maybeWritten = (cause?: StoreError): StoreError =>
   })
 
 interface StoredCell extends Cell {
-  /** Tries to replace a value if it is still the one that was read. Returns whether the value has the revision. */
+  /**
+   * Tries to replace a value if the stored value is still the value that was read. Returns whether the value has the
+   * revision.
+   */
   readonly attempt: (
     read: Snapshot,
     value: StateValue | undefined,
@@ -61,7 +64,10 @@ interface StoredCell extends Cell {
   ) => Effect.Effect<boolean, StoreError>
 }
 
-/** A value in the store. A write whose answer was lost is repeated, and is recognized by its revision if it was applied. */
+/**
+ * A value in the store. A write whose answer was lost is repeated, and its revision shows whether the first write was
+ * applied.
+ */
 export const stored = ({ nextRevision, store: { state } }: Inbox["Service"], key: StateKey): StoredCell => {
   const get = Effect.map(
     Effect.suspend(() => state.get([key])),
@@ -101,7 +107,7 @@ export const stored = ({ nextRevision, store: { state } }: Inbox["Service"], key
 
 interface Entry {
   readonly key: StateKey
-  /** What the store has. */
+  /** The stored value. */
   first: Snapshot
   current: Snapshot
 }
@@ -112,13 +118,13 @@ const isSame = (a: StateValue | undefined, b: StateValue | undefined): boolean =
   a === b || (a?.text === b?.text && a?.version === b?.version && a?.expiresAt === b?.expiresAt)
 
 /**
- * The values that the handling of an update uses. Each is read once and kept. They are written when the update is
- * acknowledged. After that, fibers that still run read and write the store.
+ * The values that the handling of an update uses. Each value is read once and kept. Changed values are written when the
+ * update is acknowledged. After that, fibers that still run read and write the store.
  */
 export class Session {
   readonly #inbox: Inbox["Service"]
   readonly #entries = new Map<string, Entry>()
-  /** What reads and writes the values of a state, by its name. */
+  /** The codec of each state, by the name of the state. */
   readonly #codecs = new Map<string, object>()
   #isClosed: boolean
 
@@ -152,7 +158,7 @@ export class Session {
       replace: (read, { decoded, value }) =>
         Effect.suspend(() => {
           const entry = entries.get(id)
-          // A value that was changed before the end has no revision of its own, so it is read again.
+          // A value that was changed before the end has no revision of its own, so the stored value is read again.
           if (this.#isClosed)
             return entry?.current === read ? Effect.succeed(false) : direct.replace(read, { decoded, value })
           if (entry?.current !== read) return Effect.succeed(false)
@@ -162,14 +168,14 @@ export class Session {
     }
   }
 
-  /** Writes a value that was changed to the store at once, so that it stays if the update is handled again. */
+  /** Writes a changed value to the store at once, so that the change stays if the update is handled again. */
   writeNow(key: StateKey): Effect.Effect<void, StoreError> {
     return Effect.suspend(() => {
       const entry = this.#entries.get(idOf(key))
       if (this.#isClosed || entry === undefined || isSame(entry.first.value, entry.current.value)) return Effect.void
       const { current, first } = entry
       const revision = this.#inbox.nextRevision()
-      // After a failure, the handler runs again, and reads what the store has.
+      // After a failure, the handler runs again, and reads the stored value.
       return Effect.flatMap(stored(this.#inbox, key).attempt(first, current.value, revision), (isApplied) => {
         if (!isApplied) return Effect.fail(changed())
         entry.first = { ...current, revision }
@@ -183,7 +189,7 @@ export class Session {
     for (const [id, { key }] of this.#entries) if (isOfUser(key)) this.#entries.delete(id)
   }
 
-  /** What is to be written. From now on, changes go to the store. */
+  /** Returns the changes to write. From now on, changes go to the store. */
   close(): ReadonlyArray<StateWrite> {
     this.#isClosed = true
     const writes: Array<StateWrite> = []

@@ -5,10 +5,10 @@ import type { Entry } from "../../QueuedUpdate.ts"
 import type { Update } from "../../../model/Update.ts"
 import type { Session } from "./cells.ts"
 
-/** What is written when an update is acknowledged. */
+/** The changes that are written when an update is acknowledged. */
 export type Written = Pick<Commit, "timers" | "writes">
 
-/** What an attempt to handle an update changes in the store of the inbox when the update is acknowledged. */
+/** The changes of an attempt that are written when the update is acknowledged. */
 export class Changes {
   /** The id of the update in the inbox. */
   readonly id: string
@@ -16,7 +16,10 @@ export class Changes {
   readonly inbox: Inbox["Service"]
   /** The changes of timers by name and key, because a store applies one for each timer. */
   readonly #timers = new Map<string, TimerChange>()
-  /** The values that the handling uses. States create it, so that the bundle of a bot without states does not contain it. */
+  /**
+   * The values that the handling uses. States create the session, so that the bundle of a bot without states does not
+   * contain the class.
+   */
   states: Session | undefined
   #isClosed = false
 
@@ -38,7 +41,7 @@ export class Changes {
     return this.inbox.store
   }
 
-  /** Whether the update was acknowledged, so that later changes are not part of it. */
+  /** Whether the update was acknowledged, so that later changes are written separately. */
   get isClosed(): boolean {
     return this.#isClosed
   }
@@ -52,7 +55,7 @@ export class Changes {
     this.#timers.set(JSON.stringify([change.name, change.key]), change)
   }
 
-  /** Returns what is to be written, or `undefined` if nothing is. */
+  /** Returns the changes to write, or `undefined` if there are none. */
   close(): Written | undefined {
     this.#isClosed = true
     const writes = this.states?.close() ?? []

@@ -28,7 +28,10 @@ const maxUpdatesOfChat = 256
 /** How many chats are expected to be handled concurrently if there is no limit. */
 const usualConcurrency = 64
 
-/** A claim can miss partitions that another transaction locks, so the last one is repeated after this time if updates are queued. */
+/**
+ * A claim can miss partitions that another transaction locks, so the last claim is repeated after this time if updates
+ * are queued.
+ */
 const certainAfter = "1 second"
 
 /** After suspects were claimed, claimed updates do not count as begun for this time. */
@@ -42,11 +45,11 @@ export interface Options<R> {
   readonly unsettledAfter: Duration.Duration
   readonly onDeadLetter: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
   readonly onDeadLetterTimeout: Duration.Duration
-  /** What is provided to the effects that handle the updates. */
+  /** The services that are provided to the effects that handle the updates. */
   readonly services: Context.Context<never> | undefined
 }
 
-/** Returns a function that calls another one at the end of the turn of the event loop, however often it is called. */
+/** Returns a function that calls another function once at the end of the turn of the event loop. */
 const oncePerTurn = (f: () => void): (() => void) => {
   let isDue = false
   const run = (): void => {
@@ -109,7 +112,10 @@ const open = Effect.fnUntraced(function* <E, R>(
   let maxUpdates = perChat > 1 ? most : least
   let carefulUntil = -Infinity
   let maxPartitions = 0
-  /** How many updates of a partition the last claim asked for. It is less than `maxUpdates` if less fits into memory. */
+  /**
+   * How many updates of a partition the last claim asked for. The number is less than `maxUpdates` if fewer updates fit
+   * into memory.
+   */
   let asked = maxUpdates
   let begin = 0
   /** Whether the store had fewer partitions than the last claim asked for. */
@@ -122,7 +128,7 @@ const open = Effect.fnUntraced(function* <E, R>(
   let wasDone = false
   let wasIdle = false
 
-  /** What happens after this call wakes the consumer. */
+  /** Events after this call wake the consumer. */
   const nextClaim = () => {
     wasDone = fiber.pollUnsafe() !== undefined
     // A partition that is released during the claim may have more updates.
@@ -145,7 +151,10 @@ const open = Effect.fnUntraced(function* <E, R>(
   const wantsMore = (): boolean =>
     maxInMemory - emitter.size() >= least && (emitter.room() > 0 || (!wasShort && emitter.size() <= maxInMemory / 2))
 
-  /** Whether the consumer looks for partitions, or for its end. Otherwise neither the time nor what the store has matters. */
+  /**
+   * Whether the consumer looks for partitions, or for its end. Otherwise neither the time nor the content of the store
+   * matters.
+   */
   const isLooking = (): boolean =>
     emitter.isStopping() ? fiber.pollUnsafe() !== undefined : emitter.size() === 0 || wantsMore()
   const claimable = makeWaiter(isLooking)
@@ -168,7 +177,8 @@ const open = Effect.fnUntraced(function* <E, R>(
     const claimed = yield* held.claim(nextClaim)
     const suspects = begin === 0 ? [] : claimed.filter(({ updates }) => updates.slice(0, begin).some(emitter.isSuspect))
     if (suspects.length > 0) {
-      // A suspect may count as begun only while it is handled alone, so these are claimed again before others begin.
+      // A suspect may count as begun only while no other update is handled, so suspects are claimed again before other
+      // updates begin.
       carefulUntil = clock.currentTimeMillisUnsafe() + cautionMillis
       yield* emitter.giveBack(suspects)
     }

@@ -3,10 +3,13 @@ import type { Entry } from "../../QueuedUpdate.ts"
 import { type CallContext, CurrentCallContext } from "../../../client/internal/callContext.ts"
 import type { Changes } from "./changes.ts"
 
-/** What belongs to an update that is being handled. Each part is created when it is first used, because most updates use none. */
+/**
+ * The context of an update that is being handled. Each part is created when it is first used, because most updates use
+ * no part.
+ */
 export interface HandledUpdate extends CallContext {
   readonly changes: Changes | undefined
-  /** The update as the inbox stores it. */
+  /** The queued update. */
   readonly entry: Entry | undefined
 }
 

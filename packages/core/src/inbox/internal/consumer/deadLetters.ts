@@ -30,7 +30,7 @@ const problemOf = ({ entry: { attempts, crashes, update } }: Queued, maxCrashes:
   return { error, attempts }
 }
 
-/** What happens before an update becomes a dead letter. */
+/** Creates the operations that run before an update becomes a dead letter. */
 export const make = <R>({ clock, context, maxCrashes, metrics, onDeadLetter, timeout }: Options<R>) => {
   const failureOf = (queued: Queued, cause: Cause.Cause<unknown>): Failure => {
     const problem = problemOf(queued, maxCrashes) ?? { error: Cause.pretty(cause), attempts: queued.attempt }
@@ -75,7 +75,7 @@ export const make = <R>({ clock, context, maxCrashes, metrics, onDeadLetter, tim
     failureOf,
     /** Whether the update becomes a dead letter without being handled. */
     isUnusable: (queued: Queued): boolean => problemOf(queued, maxCrashes) !== undefined,
-    /** Runs `onDeadLetter` for those that are rejected. Only an interruption prevents them from becoming dead letters. */
+    /** Runs `onDeadLetter` for the rejected updates. Only an interruption prevents them from becoming dead letters. */
     prepare: (settled: ReadonlyArray<Queued>): Effect.Effect<void> =>
       Effect.forEach(
         settled,

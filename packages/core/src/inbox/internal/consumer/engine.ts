@@ -32,7 +32,7 @@ export interface Options<R> {
   readonly maxCrashes: number
   readonly onDeadLetter: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
   readonly onDeadLetterTimeout: Duration.Duration
-  /** What is provided to the effects that handle the updates. */
+  /** The services that are provided to the effects that handle the updates. */
   readonly services: Context.Context<never> | undefined
   /** Stops the source of the updates. */
   readonly stopSource: Effect.Effect<void>
@@ -40,13 +40,13 @@ export interface Options<R> {
   readonly onEnd: () => void
   /** Called after updates were emitted, and when others may be. */
   readonly onDispatched: () => void
-  /** Called with the defects of what runs in the background. */
+  /** Called with the defects of fibers in the background. */
   readonly onDefect: (cause: Cause.Cause<never>) => void
 }
 
 /**
- * How long other processes may claim a partition that was given back before this one claims again because of it, with and without
- * a notification. Without one, they look every 5 seconds.
+ * The time for which other processes may claim a partition that this process gave back, before this process claims
+ * again, with and without a notification. Without a notification, other processes claim every 5 seconds.
  */
 const headStart = { notified: "1 second", polling: "6 seconds" } as const
 
@@ -62,8 +62,9 @@ const calmMillis = 10_000
 const none: ReadonlyArray<never> = []
 
 /**
- * Emits the updates of claimed partitions as deliveries, and settles them. An update is marked in the store as begun before
- * it is emitted. The mark is part of the claim, or of the commit that makes room for the delivery, so it costs no write.
+ * Emits the updates of claimed partitions as deliveries, and settles them. An update is marked in the store as begun
+ * before it is emitted. The mark is part of the claim, or of the commit that settles the update before, so the mark
+ * costs no write.
  */
 export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: Options<R>) {
   const { maxCrashes, maxUnsettled, onDefect, perChat, services } = options
@@ -89,7 +90,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const background = new Set<Fiber.Fiber<unknown, unknown>>()
   const bufferSize = perChat === 1 ? Math.min(maxBuffered, maxUnsettled) : maxUnsettled
   const outlet = makeOutlet<E>(clock, () => dispatch())
-  /** Number of updates that are emitted and not settled, those that are being settled included. */
+  /** Number of updates that are emitted and not settled, including updates that are being settled. */
   let unsettled = 0
   /** How many of them were reported. Suspects do not wait for these. */
   let reported = 0
@@ -195,7 +196,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     return started
   }
 
-  /** Emits what may be emitted. */
+  /** Emits the updates that may be emitted. */
   const emitReady = (): void => {
     if (isStopping) return
     const changes: Array<OpenChange> = []
@@ -268,7 +269,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     const committed = Effect.onExitPrimitive(applied, (exit) => {
       const defects = defectsOf(exit)
       if (Exit.isSuccess(exit)) onApplied(write, exit.value)
-      // What was refused is tried again, so a defect would be repeated for ever.
+      // Rejected writes are tried again, so a defect would be repeated for ever.
       else if (defects !== undefined) onDefect(defects)
       else if (!Cause.hasInterruptsOnly(exit.cause)) onRefused(write)
       else {
@@ -283,7 +284,10 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     return committed as Effect.Effect<unknown, StoreError> as Effect.Effect<void, StoreError>
   }
 
-  /** Releases a partition whose updates are settled. The commit that settles the last one mostly does it. */
+  /**
+   * Releases a partition whose updates are settled. The commit that settles the last update usually releases the
+   * partition.
+   */
   const endIfFinished = (partition: ClaimedPartition): void => {
     if (partition.held.isLost || partition.isReleasing || partition.commits > 0 || !partition.isFinished(isStopping))
       return
@@ -342,7 +346,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       dispatch()
     })
 
-  /** What an update has read was changed meanwhile, so it is handled again. */
+  /** A value that the handler has read was changed meanwhile, so the update is handled again. */
   const onConflict = (queued: Queued): void => {
     metrics.conflict(queued.value)
     queued.beginAgain()
@@ -377,7 +381,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const write = (settled: ReadonlyArray<Queued>): Effect.Effect<void, StoreError> => {
     const wasStopping = isStopping
     const changes: Array<OpenChange> = []
-    // Each partition has at most one of the updates, so what follows it in its partition can share its change.
+    // Each partition has at most one of the updates, so the next update of the partition can share the change.
     const isOnly = settled.length === 1 || perChat === 1
     for (const queued of settled) {
       if (queued.isLost) continue
@@ -573,8 +577,9 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       return late
     },
     /**
-     * Gives back all updates. Those that were emitted count as attempted. If the stream is closed while its updates are handled, it
-     * waits until they are settled, and then interrupts their handlers as if their partitions were lost.
+     * Releases all partitions. Emitted updates count as attempted. If the stream is closed while its updates are
+     * handled, `finish` waits until they are settled, and then interrupts their handlers as if their partitions were
+     * lost.
      */
     finish: Effect.suspend(() => {
       const isHandled = partitions.all().some(({ emitted }) => emitted.some((queued) => queued.isHandled))

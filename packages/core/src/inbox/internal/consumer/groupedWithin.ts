@@ -15,8 +15,9 @@ const isAlone = (delivery: Delivery<unknown, never>): boolean =>
   settleable(delivery).roots.some(({ isAlone }) => isAlone)
 
 /**
- * Makes one delivery of several, as `Stream.groupedWithin` does with elements. It takes them from the arrays that are pulled, because
- * a queue and a sink between them take more time than all other parts of the stream if updates arrive one by one.
+ * Makes one delivery of several, as `Stream.groupedWithin` does with elements. The operator takes deliveries from the
+ * arrays that are pulled, because a queue and a sink in between take more time than all other parts of the stream if
+ * updates arrive one by one.
  */
 export const groupedWithin = <A, S, E, R>(
   self: Stream.Stream<Delivery<A, S>, E, R>,
@@ -32,7 +33,7 @@ export const groupedWithin = <A, S, E, R>(
       /** The deliveries of the next group. */
       let parts: Array<Delivery<A, S>> = []
       let end: Cause.Cause<E | Cause.Done> | undefined
-      /** Pulls the next array. It goes on when the time of a group is over. */
+      /** Pulls the next array. The pull continues when the time of a group is over. */
       let pulling: Fiber.Fiber<NonEmptyReadonlyArray<Delivery<A, S>>, E | Cause.Done> | undefined
 
       /** Returns whether the group is complete. */

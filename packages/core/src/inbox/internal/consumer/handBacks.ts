@@ -13,15 +13,18 @@ const maxWait = 30_000
 const maxRemembered = 10_000
 
 /**
- * The updates whose partitions this process gives back, because a newer program wrote what they need. If no other process claims
- * a partition, this one does: it keeps the partition for longer each time before it gives the partition back.
+ * The updates whose partitions this process gives back, because the updates need data of a newer program. If no other
+ * process claims a partition, this process claims the partition again, and keeps the partition for longer each time.
  */
 export const makeHandBacks = (clock: Clock.Clock) => {
   const recent = new Map<string, { readonly wait: number; readonly at: number }>()
   const said = new Set<string>()
 
   return {
-    /** Returns for how many milliseconds the partition of an update is kept before it is given back. */
+    /**
+     * Returns the number of milliseconds for which the partition of an update is kept before this process gives the
+     * partition back.
+     */
     waitOf: (id: string): number => {
       const now = monoNow(clock)
       const last = recent.get(id)
@@ -32,7 +35,7 @@ export const makeHandBacks = (clock: Clock.Clock) => {
       recent.set(id, { wait, at: now })
       return wait
     },
-    /** Says once what a newer program wrote. */
+    /** Logs once that a newer program wrote data. */
     say: (newer: string): Effect.Effect<void> =>
       Effect.suspend(() => {
         if (said.has(newer)) return Effect.void

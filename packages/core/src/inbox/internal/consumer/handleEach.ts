@@ -19,7 +19,7 @@ export interface Options {
   readonly retry: Retry
 }
 
-/** Passes deliveries to a pool whenever it is free. */
+/** Passes deliveries to a pool whenever the pool is free. */
 const feed = <A, E, R>(
   pull: Pull.Pull<NonEmptyReadonlyArray<Delivery<A>>, E, void, R>,
   { add, whenFree }: { readonly add: (deliveries: ReadonlyArray<Delivery<A>>) => void; whenFree: Effect.Effect<void> }
@@ -43,7 +43,7 @@ export const whileHeld = <A, E, R>(
   return Effect.raceFirst(effect, lost)
 }
 
-/** Runs a handler for each delivery, and acknowledges it. */
+/** Runs a handler for each delivery, and acknowledges the delivery. */
 export const runForEach = <A, E, R, E2, R2>(
   self: Stream.Stream<Delivery<A>, E, R>,
   handler: Handler.Handler<E2, R2, A>,

@@ -8,21 +8,21 @@ import { CurrentUpdate, type HandledUpdate } from "./currentUpdate.ts"
 
 type Services = Context.Context<never>
 
-/** What the handling of an update adds to the context of its effects. Updates of a chat can share it. */
+/** The extension of the context of effects that handle an update. Updates of a chat can share an extension. */
 export interface Handling {
   readonly chat_id: ChatId | undefined
   /** `undefined` if no other process uses the inbox. */
   readonly lease: Lease | undefined
-  /** The services of the bot that received the update. `undefined` for those of the program. */
+  /** The services of the bot that received the update. `undefined` for the services of the program. */
   readonly services: Services | undefined
-  /** What the updates of an inbox have in common. */
+  /** The values that the updates of an inbox share. */
   readonly common: Common
   /** The last context that was extended, and the result: the next update mostly has the same. */
   base: Services | undefined
   context: Services | undefined
 }
 
-/** A context and its extension by what all updates of an inbox have in common. */
+/** A context and its extension by the values that all updates of an inbox share. */
 export interface Common {
   base: Services | undefined
   context: Services | undefined

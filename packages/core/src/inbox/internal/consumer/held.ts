@@ -2,13 +2,15 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { ClaimedUpdate, Completed } from "../../InboxStore.ts"
 
-/** The last part of a lease does not count, because what was begun in time has to reach the platform in time. */
+/**
+ * The last part of a lease does not count, because operations that began in time have to reach the platform in time.
+ */
 const margin = 0.1
 
 /** A partition that this process has claimed. */
 export interface Held {
   readonly key: string
-  /** The owner of the last claim. It changes when an expired lease is claimed again. */
+  /** The owner of the last claim. The owner changes when an expired lease is claimed again. */
   owner: string
   /** When the lease began, before its request was sent: by the wall clock and by the monotonic clock, in milliseconds. */
   wall: number
@@ -19,7 +21,9 @@ export interface Held {
   releasing: ReadonlyArray<Completed> | undefined
   /** Whether the partition was claimed again after its release, so that the release must not be repeated. */
   isClaimedAgain: boolean
-  /** Who is told when the partition is lost. This is no function, because a closure for each claim costs memory. */
+  /**
+   * Who is told when the partition is lost. The holder is no function, because a closure for each claim costs memory.
+   */
   holder: Holder | undefined
 }
 
@@ -60,7 +64,7 @@ export const makeHeldSet = (clock: Clock.Clock, isShared: boolean, leaseMillis: 
   const byKey = new Map<string, Held>()
   const validFor = leaseMillis * (1 - margin)
 
-  /** Forgets a partition, unless it was claimed again. */
+  /** Removes a partition, unless this process has claimed the partition again. */
   const remove = (partition: Held): void => {
     if (byKey.get(partition.key) === partition) byKey.delete(partition.key)
   }

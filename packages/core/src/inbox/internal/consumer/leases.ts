@@ -19,7 +19,7 @@ import * as unknownLeases from "./unknownLeases.ts"
 /** The time limit of the writes that end the leases of a consumer. */
 const finishTimeout = "5 seconds"
 
-/** A change of a claimed partition. Its owner is set when it is committed. */
+/** A change of a claimed partition. The owner of the change is set when the change is committed. */
 export interface Change extends Commit {
   readonly held: Held
   owner: string
@@ -65,7 +65,10 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const unknown = unknownLeases.make(inbox, held)
-  /** Under a new name, what the old name has and nobody holds is certain as soon as no claim is under way. */
+  /**
+   * Under a new name, partitions that the store has under the old name and that this process does not hold are certain
+   * as soon as no claim is under way.
+   */
   const onUnknown = (name: string, keys: ReadonlyArray<string>) =>
     Effect.andThen(owner === name ? changeOwner : Effect.void, unknown.release(name, keys))
   const renewal = yield* renewals.make(held, { clock, leaseMillis, store, onDefect, onUnknown })
@@ -85,8 +88,8 @@ export const make = Effect.fnUntraced(function* (
   )
 
   /**
-   * The claimed partitions without those that this process still handles: their leases expired, for example while the store
-   * was unavailable. What is being handled continues under the new owner, and so does a commit that is being retried. A
+   * Returns the claimed partitions without the partitions that this process still handles: their leases expired, for
+   * example while the store was unavailable. Handlers and commits that are running continue under the new owner. A
    * partition whose updates another process has completed meanwhile is lost, and handled from where that process ended.
    */
   const adopt = (partitions: ReadonlyArray<Partition>, newOwner: string, wall: number, mono: number) => {
@@ -172,7 +175,7 @@ export const make = Effect.fnUntraced(function* (
     })
   }
 
-  // One operation for an update that is acknowledged in memory (benchmark `pipeline`).
+  // An update that is acknowledged in memory costs one operation (benchmark `pipeline`).
   const commitOwn = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlySet<Change>, StoreError> => {
     const committed = store.commit(changes)
     return Effect.matchCauseEffect(committed, {
@@ -189,12 +192,12 @@ export const make = Effect.fnUntraced(function* (
     isShared,
     inbox,
     isValid,
-    /** Gives up a partition, as if another process had claimed it. */
+    /** Marks a partition as lost, as if another process had claimed the partition. */
     lose,
     confirm: renewal.confirm,
     /**
-     * Claims partitions. `request` is read at each attempt, and nothing is claimed if it returns `undefined`. With `begin`
-     * above 0, this many first updates of each partition count as begun.
+     * Claims partitions. `request` is read at each attempt, and no partition is claimed if `request` returns
+     * `undefined`. With `begin` above 0, this many first updates of each partition count as begun.
      */
     claim: (
       request: () => { readonly maxPartitions: number; readonly maxUpdates: number; readonly begin: number } | undefined
@@ -218,9 +221,10 @@ export const make = Effect.fnUntraced(function* (
         : Effect.tap(committed, () => Effect.sync(inbox.onTimers))
     },
     /**
-     * Writes entries to the journal of an update. Returns `"leaseLost"` if the partition is lost or the update is not queued
-     * any more. That says nothing about the lease while the update is being acknowledged. A store that has the lease of an update
-     * which is being handled, and not the update, has lost writes: the partition is claimed again.
+     * Writes entries to the journal of an update. Returns `"leaseLost"` if the partition is lost or the update is not
+     * queued any more. The result `"leaseLost"` says nothing about the lease while the update is being acknowledged. A
+     * store that has the lease of an update that is being handled, but not the update, has lost writes: the partition
+     * is claimed again.
      */
     record: (
       partition: Held,

@@ -37,7 +37,7 @@ export const makeOutlet = <E>(clock: Clock.Clock, onPulled: () => void) => {
   return {
     pull,
     size: (): number => waiting.length,
-    /** Adds a delivery. It is emitted after `wake`. */
+    /** Adds a delivery. The delivery is emitted after `wake`. */
     add: (queued: Queued): void => void waiting.push(queued),
     wake,
     /** Removes the deliveries of a partition. */

@@ -27,7 +27,7 @@ export interface OpenChange extends Change {
   release: boolean
 }
 
-/** What the updates of a consumer have in common. */
+/** The values that the updates of a consumer share. */
 export interface Source extends Origin {
   /** Forgets the updates of a partition that another process has claimed. */
   readonly lose: (partition: ClaimedPartition) => void
@@ -44,7 +44,7 @@ const none: ReadonlyArray<never> = []
 export class Queued extends Settleable<Update> implements Root {
   readonly partition: ClaimedPartition
   readonly entry: ClaimedUpdate
-  /** The update. It is missing only if it cannot be decoded. Such a delivery is not emitted. */
+  /** The update. The value is missing only if the update cannot be decoded. Such a delivery is not emitted. */
   readonly value: Update
   readonly handling: Handling
   readonly roots: ReadonlyArray<Queued> = [this]
@@ -55,7 +55,7 @@ export class Queued extends Settleable<Update> implements Root {
   isRecorded = false
   isEmitted = false
   outcome: Outcome | undefined = undefined
-  /** When it was emitted, in Unix milliseconds. Negative before that. */
+  /** The time of the emission in Unix milliseconds. Negative before that. */
   emittedAt = -1
   isReported = false
   /** Who is told when the partition is lost. The array is replaced, because most updates have one watcher or none. */
@@ -65,7 +65,7 @@ export class Queued extends Settleable<Update> implements Root {
   after: Queued | undefined = undefined
   /** Its index in all updates of the partition. */
   readonly position: number
-  /** The last change that settles it, or that marks it as begun. */
+  /** The last change that settles the update, or that marks the update as begun. */
   change: OpenChange | undefined = undefined
   #answers: AnswerLog | undefined
   #journal: Journal | undefined
@@ -100,7 +100,7 @@ export class Queued extends Settleable<Update> implements Root {
     return this.#journal
   }
 
-  /** Writes what the store does not have of the journal. */
+  /** Writes the entries of the journal that the store does not have. */
   get flushJournal(): Effect.Effect<void> {
     return this.#journal === undefined ? Effect.void : flush(this.#journal)
   }
@@ -134,7 +134,7 @@ export class Queued extends Settleable<Update> implements Root {
     return this.partition.held.isLost
   }
 
-  /** Whether an effect handles it that ends if the partition is lost. */
+  /** Whether an effect that ends if the partition is lost handles the update. */
   get isHandled(): boolean {
     return this.#watchers !== none
   }
@@ -162,7 +162,7 @@ export class Queued extends Settleable<Update> implements Root {
     this.beginAgain()
   }
 
-  /** Begins the same attempt again, because what it has read was changed. */
+  /** Begins the same attempt again, because a value that the handler has read was changed. */
   beginAgain(): void {
     this.emittedAt = -1
     this.#answers?.attempts?.forEach((_, id, attempts) => attempts.set(id, 0))
@@ -171,7 +171,10 @@ export class Queued extends Settleable<Update> implements Root {
     this.#current = undefined
   }
 
-  /** Returns what is written with the acknowledgement: the changes of the handler, and the next occurrence of a timer. */
+  /**
+   * Returns the changes to write with the acknowledgement: the changes of the handler, and the next occurrence of a
+   * timer.
+   */
   written(clock: Clock.Clock): Written | undefined {
     const written = this.#current?.close()
     const ending = this.#ending(clock)
@@ -181,7 +184,7 @@ export class Queued extends Settleable<Update> implements Root {
     return { ...written, timers: [isChanged ? { ...ending, set: undefined } : ending, ...changes] }
   }
 
-  /** Returns what is written when the update becomes a dead letter: a timer that recurs goes on. */
+  /** Returns the changes to write when the update becomes a dead letter: a recurring timer continues. */
   writtenOnReject(clock: Clock.Clock): Written | undefined {
     const ending = this.#ending(clock)
     return ending === undefined ? undefined : { timers: [ending] }
@@ -221,7 +224,7 @@ export class ClaimedPartition implements Holder {
   readonly held: Held
   readonly updates: ReadonlyArray<ClaimedUpdate>
   readonly #perChat: number
-  /** How many first updates the store marked as begun when it was claimed. */
+  /** The number of first updates that the store marked as begun when the partition was claimed. */
   readonly #begun: number
   #handling: Handling | undefined
   /** Index of the next update that was not emitted. */
@@ -230,19 +233,22 @@ export class ClaimedPartition implements Holder {
   #retried: ReadonlyArray<Queued> = none
   /** Updates that are to be emitted again after a delay. */
   #delayed: ReadonlyArray<Queued> = none
-  /** The last of the updates that are emitted and not settled. They are a list, because an array costs more than it contains. */
+  /**
+   * The last of the updates that are emitted and not settled. The updates are a linked list, because an array costs
+   * more than its content.
+   */
   #emitted: Queued | undefined = undefined
   /** Number of updates that are emitted, or wait until they are emitted again. */
   open = 0
   /** Number of running commits. */
   commits = 0
-  /** Its index in the partitions of the consumer. -1 after it has ended. */
+  /** The index in the partitions of the consumer. -1 after the partition has ended. */
   index = -1
   /** The change that is being prepared. */
   change: OpenChange | undefined = undefined
   isWaiting = false
   isReleasing = false
-  /** Whether nothing more of it is emitted, because it is left to another process. */
+  /** Whether no more updates are emitted, because the partition is left to another process. */
   isLeft = false
 
   constructor(source: Source, { held, updates }: Claimed, perChat: number, begun: number) {
@@ -265,12 +271,18 @@ export class ClaimedPartition implements Holder {
     return compared > 0 && queued.slice(0, compared).every(({ id }, index) => id === unsettled[index]!.id)
   }
 
-  /** Whether every update is settled. If the consumer is stopping or leaves it, those that were not emitted do not count. */
+  /**
+   * Whether every update is settled. If the consumer is stopping or leaves the partition, updates that were not emitted
+   * do not count.
+   */
   isFinished(isStopping: boolean): boolean {
     return this.open === 0 && (isStopping || this.isLeft || this.#next === this.updates.length)
   }
 
-  /** Whether an update may be emitted now. One at a time, an update waits until the one before is acknowledged. */
+  /**
+   * Whether an update may be emitted now. With one update at a time, an update waits until the previous update is
+   * acknowledged.
+   */
   get isReady(): boolean {
     if (this.held.isLost || this.isReleasing || this.isLeft || (this.commits > 0 && this.#perChat === 1)) return false
     if (this.#retried !== none) return this.#perChat > 1 || this.open <= this.#retried.length

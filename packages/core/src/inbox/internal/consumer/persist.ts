@@ -4,6 +4,6 @@ import * as Outage from "../../../client/Outage.ts"
 
 export const isTemporary = (error: StoreError): boolean => error.isRetryable
 
-/** Settles a delivery. Retries until the store has applied it, and dies if the store cannot. */
+/** Settles a delivery. Retries until the store has applied the settlement, and dies if the store cannot. */
 export const persist = (settled: Effect.Effect<void, StoreError>): Effect.Effect<void> =>
   Effect.orDie(Outage.make("The inbox").retryOrDie(settled, isTemporary))

@@ -8,11 +8,17 @@ import { monoNow } from "./held.ts"
 import { watchFiber } from "../../../base/internal/watchFiber.ts"
 import { isTemporary } from "./persist.ts"
 
-/** How long an idle consumer waits between two claims, in milliseconds. It is longer if the store wakes it up. */
+/**
+ * How long an idle consumer waits between two claims, in milliseconds. The interval is longer if the store wakes the
+ * consumer.
+ */
 const pollInterval = 1000
 const idlePollInterval = 5000
 
-/** How long it waits if the store wakes it up, and has neither leases that end earlier nor timers that are due earlier. */
+/**
+ * The longest wait of a consumer that the store wakes, if the store has neither leases that end earlier nor timers that
+ * are due earlier.
+ */
 const maxPollInterval = 30_000
 
 /** Maximum number of timers that one claim moves to the queue. */
@@ -21,7 +27,10 @@ const maxTimers = 100
 /** A consumer waits at most this long for a timer, in milliseconds. Delays beyond 24 days are not supported everywhere. */
 const maxTimerWait = 86_400_000
 
-/** Claims what the store has, and waits until it may have more: until it wakes the consumer up, until a timer is due, or for a time. */
+/**
+ * Claims partitions of the store, and waits until the store may have more partitions: until the store wakes the
+ * consumer, until a timer is due, or for a time.
+ */
 export const make = Effect.fnUntraced(function* (
   inbox: Inbox["Service"],
   onDefect: (cause: Cause.Cause<never>) => void
@@ -34,7 +43,10 @@ export const make = Effect.fnUntraced(function* (
   let isListening = false
   /** Whether the next claim moves timers that are due to the queue. */
   let takesTimers = true
-  /** When the next timer is due, by the monotonic clock. It is read again after `readTimers` of the inbox has changed. */
+  /**
+   * The due time of the next timer, by the monotonic clock. The due time is read again after `readTimers` of the inbox
+   * has changed.
+   */
   let nextTimer = Infinity
   let timersRead = -1
 
@@ -75,7 +87,7 @@ export const make = Effect.fnUntraced(function* (
         timersRead = changes
         nextTimer = millis === undefined ? Infinity : monoNow(clock) + millis
       },
-      // It is read again after the next claim, which reports that the store is unavailable.
+      // The due time is read again after the next claim, which reports that the store is unavailable.
       onFailure: () => undefined
     })
   })
@@ -96,14 +108,19 @@ export const make = Effect.fnUntraced(function* (
       })
     )
 
-  /** The time until a partition can be claimed, in milliseconds. 0 if one can be claimed now or the store cannot tell. */
+  /**
+   * The time until a partition can be claimed, in milliseconds. 0 if a partition can be claimed now or the store cannot
+   * tell.
+   */
   const untilClaimable = Effect.suspend(() => {
     if (store.untilClaimable === undefined || monoNow(clock) >= nextTimer) return Effect.succeed(0)
     // The claim reports that the store is unavailable.
     return Effect.match(store.untilClaimable, { onFailure: () => 0, onSuccess: (millis = Infinity) => millis })
   })
 
-  /** Waits until the latch is open or a partition can be claimed, at most `poll` milliseconds before it asks the store. */
+  /**
+   * Waits until the latch is open or a partition can be claimed, at most `poll` milliseconds before asking the store.
+   */
   const waitUntilClaimable = (poll: number): Effect.Effect<void> =>
     Effect.flatMap(waitAtMost(poll), (woken) => {
       if (Option.isSome(woken)) return Effect.void
@@ -122,7 +139,7 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     claim,
-    /** Called before a claim: what arrives from now on is for the next one. */
+    /** Called before a claim: later events are for the next claim. */
     onClaim: (): void => void wakeUp.closeUnsafe(),
     /** Called after something was claimed. */
     onClaimed: (): void => {

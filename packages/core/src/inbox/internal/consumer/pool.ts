@@ -32,7 +32,10 @@ export interface Options<A, B, E, R> {
   readonly isDeclined?: ((cause: Cause.Cause<E>) => boolean) | undefined
   /** Called with each result. Default: results are ignored. */
   readonly onResult?: ((delivery: Settleable<A>, result: B) => void) | undefined
-  /** Settles or passes on the deliveries that were handled in one turn. It is neither timed out nor interrupted. */
+  /**
+   * Settles or passes on the deliveries that were handled in one turn. This effect is neither timed out nor
+   * interrupted.
+   */
   readonly onHandled: (deliveries: ReadonlyArray<Settleable<A>>) => Effect.Effect<void, StoreError>
   readonly concurrency: number
   readonly timeout: Duration.Duration
@@ -60,8 +63,8 @@ const interruptionTimeout = "5 seconds"
 const immediateInterruptionTimeout = "100 millis"
 
 /**
- * Handles deliveries concurrently. This is a state machine around fibers, not a fiber for each step, because it runs for
- * every update: a handler that does not suspend costs one fiber and no timer (benchmark `pipeline`).
+ * Handles deliveries concurrently. The pool is a state machine around fibers, instead of a fiber for each step, because
+ * the pool runs for every update: a handler that does not suspend costs one fiber and no timer (benchmark `pipeline`).
  */
 export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A, B, E, R>) {
   const { concurrency, handle, isDeclined = constFalse, onHandled, onResult, retry } = options
@@ -76,14 +79,17 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   const run = Effect.runForkWith(context)
   const fork = <A, E>(effect: Effect.Effect<A, E, R>) => watchFiber(run(effect), onDefect)
   const timeout = Duration.toMillis(options.timeout)
-  /** A store can write one half of what is handled while the other half is being handled (benchmark `redis-over-groupmq`). */
+  /**
+   * A store can write one half of the handled deliveries while the other half is being handled (benchmark
+   * `redis-over-groupmq`).
+   */
   const maxFlushed = Math.ceil(concurrency / 2)
   const isTraced = Context.get(context, Tracer.Tracer) !== Tracer.nativeTracer
   const timedOut = (): Cause.Cause<unknown> =>
     Cause.fail(new Cause.TimeoutError(`The handler took longer than ${Duration.format(options.timeout)}.`))
 
   const queue: Array<Settleable<A>> = []
-  /** Workers whose handler is suspended, the oldest first. They can time out and be interrupted. */
+  /** Workers whose handler is suspended, the oldest first. These handlers can time out and be interrupted. */
   const running = new Set<Worker<A>>()
   /** Open while handlers are suspended, so that a pool that is idle has no timer. */
   const isRunning = Latch.makeUnsafe(false)
@@ -137,7 +143,10 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     for (const { ack } of deliveries) fork(persist(ack)).addObserver(() => end(1))
   }
 
-  /** Settles what was handled in this turn in one write, because a write for each update would cost more than its handler. */
+  /**
+   * Settles the deliveries that were handled in this turn in one write, because a write for each update would cost more
+   * than its handler.
+   */
   const flush = (): void => {
     if (handled.length === 0) return
     const deliveries = handled
@@ -170,7 +179,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     })
   }
 
-  /** Emits the delivery again, or makes it a dead letter. */
+  /** Emits the delivery again, or makes the update a dead letter. */
   const onFailure = (worker: Worker<A>, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
     const { delivery, roots } = worker
     return Effect.gen(function* () {
@@ -312,7 +321,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     isDispatching = false
   }
 
-  // All handlers have the same time-out, so the one that started first is the first to time out.
+  // All handlers have the same time-out, so the handler that started first is the first to time out.
   const interruptTimedOut = Effect.gen(function* () {
     for (;;) {
       if (running.size === 0) isRunning.closeUnsafe()
@@ -354,20 +363,23 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   })
 
   return {
-    /** Handles deliveries. Those beyond the concurrency wait. */
+    /** Handles deliveries. Deliveries beyond the concurrency wait. */
     add: (deliveries: ReadonlyArray<Delivery<A>>): void => {
       for (const delivery of deliveries) queue.push(settleable(delivery))
       dispatch()
     },
-    /** Dies with a defect of what settles deliveries, and of what their handlers share with other updates. */
+    /**
+     * Dies with a defect of a fiber that settles deliveries, or of a service that the handlers share with other
+     * updates.
+     */
     died: Deferred.await(died),
     /** Waits until another delivery could be handled at once. */
     whenFree: free.until,
     /** Waits until every delivery was handled. */
     whenIdle: idle.await,
     /**
-     * Starts no more handlers, waits for the running ones until the time-out, and then interrupts them. Returns after 5
-     * more seconds, even if a handler cannot be interrupted or the store fails.
+     * Starts no more handlers, waits for the running handlers until the time-out, and then interrupts them. Returns
+     * after 5 more seconds, even if a handler cannot be interrupted or the store fails.
      */
     stop: (shutdownTimeout: Duration.Duration): Effect.Effect<void> =>
       beginStop.pipe(
@@ -375,7 +387,10 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
         Effect.andThen(interruptRunning),
         Effect.andThen(Effect.timeoutOrElse(idle.await, { duration: interruptionTimeout, orElse: () => abandon }))
       ),
-    /** Interrupts the running handlers, and waits for a moment by the clock of the system, whatever the clock of the program. */
+    /**
+     * Interrupts the running handlers, and waits for a moment by the clock of the system, even if the program has
+     * another clock.
+     */
     stopNow: beginStop.pipe(
       Effect.andThen(interruptRunning),
       Effect.andThen(

@@ -8,7 +8,10 @@ import type { InboxStore } from "../../InboxStore.ts"
 import { type Held, type HeldSet, monoNow, warnOfLoss } from "./held.ts"
 import { watchFiber } from "../../../base/internal/watchFiber.ts"
 
-/** A lease is renewed this often before it expires. With 3, the event loop may be busy for two thirds of the lease. */
+/**
+ * A lease is renewed this often before the lease expires. With 3, the event loop may be busy for two thirds of the
+ * lease.
+ */
 const renewalsPerLease = 3
 
 /** After a failure, leases are renewed again after this time, in milliseconds. */
@@ -38,7 +41,10 @@ export const make = Effect.fnUntraced(function* (
   let requested = Deferred.makeUnsafe<void>()
   let renewed = Deferred.makeUnsafe<void>()
 
-  /** Renews what the store has under a name. What it does not return is lost, and what nobody here holds is not kept. */
+  /**
+   * Renews the leases that the store has under a name. A partition that the store does not return is lost, and a lease
+   * whose partition this process does not hold is not kept.
+   */
   const renewOwner = (owner: string, sent: ReadonlyMap<string, Held>, wall: number, mono: number) =>
     Effect.flatMap(store.renew(owner, leaseMillis), (keys) => {
       const renewed = new Set(keys)
@@ -51,7 +57,7 @@ export const make = Effect.fnUntraced(function* (
           held.lose(partition)
         }
       }
-      // What was held when the renewal was sent may have been released since.
+      // A partition that was claimed when the renewal was sent may have been released since.
       const unknown = keys.filter((key) => !sent.has(key) && held.get(key)?.owner !== owner)
       const warned = lost === 0 ? Effect.void : warnOfLoss(lost)
       return unknown.length === 0 ? warned : Effect.andThen(warned, onUnknown(owner, unknown))
@@ -98,7 +104,10 @@ export const make = Effect.fnUntraced(function* (
   })
   if (store.isShared) watchFiber(yield* Effect.forkScoped(keepRenewing), onDefect)
 
-  /** Renews the leases at once, unless the last renewal failed. Returns after the next renewal, also if it fails. */
+  /**
+   * Renews the leases at once, unless the last renewal failed. Returns after the next renewal, also if the renewal
+   * fails.
+   */
   const renewNow = Effect.suspend(() => {
     const next = renewed
     isRequested = true
@@ -113,7 +122,10 @@ export const make = Effect.fnUntraced(function* (
       return isValid(partition) ? Effect.void : Effect.andThen(renewNow, confirm(partition))
     })
 
-  /** After the process was suspended, its leases are renewed before a claim could take them for those of a dead process. */
+  /**
+   * After the process was suspended, its leases are renewed before a claim could treat them as leases of a dead
+   * process.
+   */
   const renewIfDoubtful = Effect.suspend(() => {
     for (const partition of held.values()) if (!isValid(partition)) return isFailing ? Effect.void : renewNow
     return Effect.void

@@ -8,7 +8,10 @@ const aloneMillis = 1000
 /** The time doubles with each attempt that was not alone, up to this time. */
 const maxAloneMillis = 32_000
 
-/** After this multiple of the time, a suspect is handled beside others, and a crash is not counted for it. */
+/**
+ * After this multiple of the time, a suspect is handled beside other updates, and a crash does not count for the
+ * suspect.
+ */
 const patience = 10
 
 const maxPatienceMillis = 60_000
@@ -23,8 +26,9 @@ export interface Options {
 }
 
 /**
- * Selects the updates that are emitted next. A suspect is an update whose process died again and again. A crash counts for it
- * only while nothing else is being handled, so that no update becomes a dead letter because of another one.
+ * Selects the updates that are emitted next. A suspect is an update whose process died again and again. A crash counts
+ * for a suspect only while no other update is being handled, so that no update becomes a dead letter because of another
+ * update.
  */
 export const makeSelection = ({ calmAt, now, selectIn }: Options) => {
   const waiting: Array<ClaimedPartition> = []
@@ -48,7 +52,7 @@ export const makeSelection = ({ calmAt, now, selectIn }: Options) => {
     ;(partition.isSuspect ? suspects : waiting).push(partition)
   }
 
-  /** The first partition that is ready. Those before it are dropped. */
+  /** The first partition that is ready. Earlier partitions are dropped. */
   const first = (partitions: Array<ClaimedPartition>): ClaimedPartition | undefined => {
     for (;;) {
       const [partition] = partitions
@@ -133,7 +137,7 @@ export const makeSelection = ({ calmAt, now, selectIn }: Options) => {
   }
 
   return {
-    /** Adds a partition if an update of it may be emitted. */
+    /** Adds a partition if one of its updates may be emitted. */
     add,
     /** Number of partitions that wait. */
     size: (): number => waiting.length + suspects.length,

@@ -15,10 +15,10 @@ export type Outcome =
   | {
       readonly _tag: "retry"
       readonly after: number
-      /** Whether the attempt does not count, and begins again. Default: it counts. */
+      /** Whether the attempt does not count, and begins again. Default: the attempt counts. */
       readonly isSameAttempt?: boolean
     }
-  /** The partition is left to a process with a newer program. `newer` says what that program wrote. */
+  /** The partition is left to a process with a newer program. `newer` is the message about the data of that program. */
   | { readonly _tag: "handBack"; readonly newer: string }
   | { readonly _tag: "reject"; readonly cause: Cause.Cause<unknown> }
 
@@ -28,7 +28,7 @@ export const acknowledged: Outcome = { _tag: "ack" }
 export interface Origin {
   /** Settles updates of this origin that have an outcome, in one write. */
   readonly settle: (roots: ReadonlyArray<Root>) => Effect.Effect<void, StoreError>
-  /** Emits no more deliveries, accepts no more updates, and releases what has not been emitted. */
+  /** Emits no more deliveries, accepts no more updates, and releases updates that have not been emitted. */
   readonly stop: Effect.Effect<void>
   /** Ends the stream of deliveries. */
   readonly fail: (cause: Cause.Cause<never>) => void
@@ -37,13 +37,13 @@ export interface Origin {
 
 /** A delivery of an update of the inbox. All other deliveries are made of these. */
 export interface Root extends Settleable<Update> {
-  /** How it is settled. `undefined` until then. */
+  /** The outcome of the settlement. `undefined` until the delivery is settled. */
   readonly outcome: Outcome | undefined
   /** The attempt that is running or comes next. */
   readonly current: HandledUpdate
   readonly origin: Origin
   readonly handling: Handling
-  /** Whether it is handled by itself, and not in a group, because a process died while it was handled. */
+  /** Whether the update is never in a group, because a process died during its handling. */
   readonly isAlone: boolean
   /** Whether another process may have claimed the partition, so that the lease must be confirmed. */
   readonly isDoubtful: boolean
@@ -59,7 +59,10 @@ export interface Root extends Settleable<Update> {
 
 const none: ReadonlyArray<Root> = []
 
-/** The updates of several deliveries, in order. It is no `flatMap`, because groups have many deliveries of one update. */
+/**
+ * The updates of several deliveries, in order. The function is no `flatMap`, because groups have many deliveries of one
+ * update.
+ */
 const concat = <A>(all: ReadonlyArray<A>, rootsOf: (one: A) => ReadonlyArray<Root>): ReadonlyArray<Root> => {
   const roots: Array<Root> = []
   for (const one of all) {
@@ -70,13 +73,16 @@ const concat = <A>(all: ReadonlyArray<A>, rootsOf: (one: A) => ReadonlyArray<Roo
 
 const variance: Variance<unknown> = { _Services: (_) => undefined as never }
 
-/** A delivery as the operators see it. Which services it has is known by the types of the operators alone. */
+/**
+ * A delivery in the form that the operators use. The services of a delivery are known only to the types of the
+ * operators.
+ */
 export abstract class Settleable<out A> implements Delivery<A, unknown> {
   abstract readonly value: A
   abstract readonly attempt: number
-  /** The updates that it consists of. */
+  /** The updates of the delivery. */
   abstract readonly roots: ReadonlyArray<Root>
-  /** Marks the delivery as settled, and returns the updates that are to be written. Empty if it was settled before. */
+  /** Marks the delivery as settled, and returns the updates to write. Empty if the delivery was settled before. */
   abstract take(outcome: Outcome): ReadonlyArray<Root>
 
   get [TypeId](): Variance<unknown> {
@@ -130,7 +136,7 @@ export const settleAll = (
 ): Effect.Effect<void, StoreError> =>
   Effect.suspend(() => write(concat(deliveries, (delivery) => settleable(delivery).take(outcome))))
 
-/** What a pipeline made of a delivery. */
+/** A delivery whose value a pipeline derived from another delivery. */
 export class Derived<out A> extends Settleable<A> {
   readonly #of: Settleable<unknown>
   readonly value: A
@@ -154,7 +160,7 @@ export class Derived<out A> extends Settleable<A> {
   }
 }
 
-/** One delivery of several. */
+/** One delivery of several deliveries. */
 export class Group<out A> extends Settleable<Arr.NonEmptyReadonlyArray<A>> {
   readonly #parts: ReadonlyArray<Settleable<A>>
   #roots: ReadonlyArray<Root> | undefined
@@ -179,7 +185,7 @@ export class Group<out A> extends Settleable<Arr.NonEmptyReadonlyArray<A>> {
   }
 }
 
-/** An outcome counts more than those before it. */
+/** The outcome of the greatest rank counts. */
 const ranks = { ack: 0, retry: 1, handBack: 2, reject: 3 } as const
 
 const worse = (a: Outcome, b: Outcome): Outcome => {
@@ -217,7 +223,10 @@ class Branch<out A> extends Settleable<A> {
   }
 }
 
-/** Divides a delivery between branches. It is settled when all of them are, by the worst of their outcomes. */
+/**
+ * Divides a delivery between branches. The delivery is settled when all branches are settled, by the worst of their
+ * outcomes.
+ */
 export const branches = <A>(delivery: Delivery<A>, count: number): ReadonlyArray<Settleable<A>> => {
   const of = settleable(delivery)
   let left = count

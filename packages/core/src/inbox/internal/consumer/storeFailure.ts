@@ -6,12 +6,16 @@ import { GaveUp, type OutageError } from "../../../client/Outage.ts"
 const isOfInbox = (error: unknown): error is StoreError =>
   Predicate.isTagged(error, "StoreError") && (error as StoreError).store === "inbox"
 
-/** Returns the failure of the inbox because of which a handler failed, if there is one. It is no failure of the handler. */
+/**
+ * Returns the failure of the inbox because of which a handler failed, if there is one. Such a failure is no failure of
+ * the handler.
+ */
 export const storeFailureIn = (cause: Cause.Cause<unknown>): OutageError | undefined => {
   for (const reason of cause.reasons) {
     const isDefect = Cause.isDieReason(reason)
     const error = Cause.isFailReason(reason) ? reason.error : isDefect ? reason.defect : undefined
-    // What a handler fails with can be about another inbox or a broadcast. Only the inbox of the handler dies with this error.
+    // The error of a handler can be about another inbox or a broadcast. Only the inbox of the handler dies with this
+    // error.
     if (isOfInbox(error) || (isDefect && error instanceof GaveUp)) return error
   }
   return undefined

@@ -15,8 +15,8 @@ const warn = (count: number): Effect.Effect<void> =>
   )
 
 /**
- * Releases partitions that the store has under a name of this process, and that nobody here holds. They would be renewed with the
- * others of that name, so that their updates would wait for ever.
+ * Releases partitions that the store has under a name of this process, and that this process does not hold. The store
+ * would renew these partitions with the others of that name, so that their updates would wait for ever.
  */
 export const make = ({ store, wakeAll }: Inbox["Service"], held: HeldSet) => {
   /** Not released while a claim is under way, because the claim may return them. */
@@ -50,13 +50,16 @@ export const make = ({ store, wakeAll }: Inbox["Service"], held: HeldSet) => {
   })
 
   return {
-    /** Releases what a renewal has returned. No claim uses the owner any more, except one that is under way. */
+    /**
+     * Releases partitions that a renewal has returned. No claim uses the owner any more, except a claim that is under
+     * way.
+     */
     release: (owner: string, keys: ReadonlyArray<string>): Effect.Effect<void> =>
       Effect.suspend(() => {
         found = [...found, ...keys.map((partitionKey) => ({ owner, partitionKey }))]
         return releaseFound
       }),
-    /** Releases what was found during the last claim, and runs a claim. */
+    /** Releases partitions that were found during the last claim, and runs a claim. */
     beforeClaim: <A>(claim: Effect.Effect<A, StoreError>): Effect.Effect<A, StoreError> => {
       const claimed = Effect.suspend(() => {
         isClaiming = true

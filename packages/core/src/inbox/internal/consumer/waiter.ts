@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect"
 
 /**
- * Lets a fiber wait until a condition holds. The condition is read in the step that registers the fiber: a fiber can yield between
- * two steps, and would miss a change that is made meanwhile. One fiber waits at a time.
+ * Lets a fiber wait until a condition holds. The condition is read in the step that registers the fiber: a fiber can
+ * yield between two steps, and would miss a change that is made meanwhile. At most one fiber waits at a time.
  */
 export const makeWaiter = (isReady: () => boolean) => {
   let waiting: (() => void) | undefined

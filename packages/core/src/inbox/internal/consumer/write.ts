@@ -12,7 +12,7 @@ const none: ReadonlyArray<never> = []
 /** The changes that were not applied because of a conflict. */
 export type Conflicts = ReadonlySet<unknown>
 
-/** What is written together. */
+/** Changes that are written together. */
 export interface Write {
   readonly changes: ReadonlyArray<OpenChange>
   /** Updates that are settled. */
@@ -58,7 +58,7 @@ const changeOf = (changes: Array<OpenChange>, partition: ClaimedPartition): Open
   return partition.change!
 }
 
-/** Counts an attempt before it has ended, so that a crash is not counted for its update. */
+/** Counts an attempt before the attempt has ended, so that a crash is not counted for its update. */
 const record = (changes: Array<OpenChange>, queued: Queued): void => {
   const change = changeOf(changes, queued.partition)
   change.failed = append(change.failed, queued.entry.id)
@@ -89,7 +89,10 @@ export const makePrepare = (clock: Clock.Clock, dead: DeadLetters) => {
     return outcome?._tag === "reject" ? queued.writtenOnReject(clock) : undefined
   }
 
-  /** An update that writes state, and is not the only one of its partition, has a change of its own, which may not apply. */
+  /**
+   * If several updates of a partition are settled together, each update that writes state has its own commit. The store
+   * can reject that commit alone.
+   */
   return (changes: Array<OpenChange>, queued: Queued, isOnly: boolean): void => {
     const { entry, outcome, partition } = queued
     if (outcome === undefined) return
@@ -117,8 +120,9 @@ interface Acknowledgement {
 }
 
 /**
- * Acknowledges updates one by one, and writes those of one turn of the event loop together, because a write for each takes longer
- * than the rest of a pipeline (benchmark `stream-over-run`). An acknowledgement that has begun goes on if its caller is interrupted.
+ * Acknowledges updates one by one, and writes the acknowledgements of one turn of the event loop together, because a
+ * write for each acknowledgement takes longer than the rest of a pipeline (benchmark `stream-over-run`). An
+ * acknowledgement that has begun continues if its caller is interrupted.
  */
 export const makeTogether = (
   write: (settled: ReadonlyArray<Queued>) => Effect.Effect<void, StoreError>,

@@ -10,7 +10,10 @@ export interface Part {
   readonly timeouts?: string
 }
 
-/** The parts whose updates a handler takes, as far as they are known: a function of the user's own hides those that it calls. */
+/**
+ * The known parts of a handler, whose updates the handler takes. A function of the user hides the parts of the handlers
+ * that the function calls.
+ */
 const partsOf = new WeakMap<object, ReadonlyArray<Part>>()
 
 const none: ReadonlyArray<Part> = []
@@ -20,7 +23,7 @@ export const withParts = <H extends object>(handler: H, parts: ReadonlyArray<Par
   return handler
 }
 
-/** A handler that is made of another one has its parts. */
+/** A handler that wraps another handler has the same parts. */
 export const withPartsOf = <H extends object>(handler: H, of: object): H => withParts(handler, partsOf.get(of) ?? none)
 
 /** Returns the parts of several handlers of one bot. Throws if two parts have the same name. */
@@ -43,8 +46,8 @@ export const partsOfAll = (handlers: ReadonlyArray<object>): ReadonlyArray<Part>
 const never = (): boolean => false
 
 /**
- * Returns whether an update is the end of a time limit of a part of a handler. Nobody has caused such an update, so filters of chats
- * and users do not concern it.
+ * Returns whether an update is the end of a time limit of a part of a handler. No user has caused such an update, so
+ * filters of chats and users do not concern the update.
  */
 export const isTimeoutOf = (handler: object): ((update: unknown) => boolean) => {
   const names = new Set((partsOf.get(handler) ?? none).flatMap(({ timeouts }) => timeouts ?? []))

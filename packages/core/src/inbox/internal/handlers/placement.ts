@@ -36,15 +36,15 @@ const isMessage = (update: Update): boolean =>
   parse(textOf(update)?.trim() ?? "") === undefined
 
 /**
- * Notices that something that a bot starts has no handler among those of the bot, by the first update that it should have
- * taken. It waits for this update only until its handler was reached once.
+ * Detects that a conversation or a scene was started whose handler is not among the handlers of the bot: an update that
+ * the handler should have taken does not reach the handler. The check ends when an update has reached the handler once.
  */
 export class Placement {
   readonly #problem: string
   readonly #isOwn: (update: Update) => boolean
   #isKnown = false
 
-  /** `isOwn` returns whether an update is a press of a button or a timeout of it. */
+  /** `isOwn` returns whether an update is a press of a button or a timeout of the conversation or scene. */
   constructor(what: string, isOwn: (update: Update) => boolean) {
     this.#problem =
       `${what} was started, but an update for it did not reach its handler. Place its \`handler\` among the handlers of the bot, ` +
@@ -52,7 +52,10 @@ export class Placement {
     this.#isOwn = isOwn
   }
 
-  /** The handler is asked whether it takes an update. Others, such as the start of a dialog, say nothing about later ones. */
+  /**
+   * The handler received an update. Only messages and own updates show that the handler is placed correctly. Other
+   * updates, such as the start of a dialog, do not.
+   */
   reach(update: Update): void {
     this.#isKnown ||= this.takes(update)
   }
@@ -65,7 +68,7 @@ export class Placement {
     return isMessage(update) || this.#isOwn(update)
   }
 
-  /** It is started in the update that is being handled. */
+  /** Registers the start in the update that is being handled. */
   get start(): Effect.Effect<void> {
     return Effect.withFiber((fiber) => {
       const changes = this.#isKnown ? undefined : fiber.getRef(CurrentUpdate)?.changes

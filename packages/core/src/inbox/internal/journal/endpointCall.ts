@@ -36,7 +36,8 @@ export const toCall = <Request, Success>(
     name: name === undefined ? identityOf(call.encoded()) : nameOf(name),
     // Calls without a name have equal requests, so each of them can be the repetition.
     identity: name === undefined || call.hasUniqueName ? undefined : request,
-    // The request of a call with a name may be another one when it is looked up, and change until it is sent.
+    // The request of a call with a name may differ when the request is looked up, and may change until the request is
+    // sent.
     request: () => (name === undefined ? undefined : call.encoded().body),
     chat_id,
     platform: { time: platformTime, created },

@@ -31,29 +31,32 @@ import { makeWriteSoon } from "./writeSoon.ts"
 /** Writes entries of the journal of one update, if this process still holds its partition. */
 export type Record = (entries: ReadonlyArray<JournalEntry>) => Effect.Effect<RecordResult, StoreError>
 
-/** What was recorded when a call began. */
+/** The record of the start of a call. */
 interface Started extends Omit<Past, "dialog"> {
-  /** In Unix milliseconds of the process that began it. */
+  /** The start in Unix milliseconds of the process that began the call. */
   readonly at: number
-  /** What other calls had created before, and may seem to have been created after. */
+  /** Messages that earlier calls had created, and whose time may be after the start. */
   readonly created: ReadonlyArray<string>
 }
 
-/** What the journals of all updates of a process share. */
+/** The services that the journals of all updates of a process share. */
 interface Shared {
   readonly now: () => number
   /** The time in milliseconds of the monotonic clock. */
   readonly monotonic: () => number
   readonly count: (outcome: Outcome) => void
   readonly outage: Outage
-  /** Writes what the store does not have of a journal, in the next turn of the event loop. */
+  /** Writes the unwritten entries of a journal, in the next turn of the event loop. */
   readonly writeSoon: (journal: UpdateJournal) => void
 }
 
 /** The clocks of the platform's servers may differ by this, in milliseconds. */
 const tolerance = 1000
 
-/** What the journal of an update keeps in memory. Most updates need no journal, so it is created by the first call. */
+/**
+ * The part of the journal of an update that is in memory. Most updates need no journal, so the first call creates this
+ * part.
+ */
 interface Opened {
   readonly entries: Map<string, JournalEntry>
   /** The slots of the current attempt. */
@@ -67,11 +70,11 @@ interface Opened {
 /**
  * - `open`: the update is handled.
  * - `ending`: the acknowledgement is being written, which deletes the journal.
- * - `closed`: the update is not handled any more. What still runs because of it is carried out without a journal.
+ * - `closed`: the update is not handled any more. Calls of fibers that still run are carried out without a journal.
  */
 type State = "open" | "ending" | "closed"
 
-/** The journal of one update. It is used by one process at a time, which holds the partition of the update. */
+/** The journal of one update. The journal is used by one process at a time, which holds the partition of the update. */
 export class Journal implements UpdateJournal {
   readonly #shared: Shared
   readonly #queued: QueuedUpdate
@@ -207,7 +210,7 @@ export class Journal implements UpdateJournal {
   }
 
   /**
-   * Writes entries to the store, and with them what it does not have yet if the journal is open. Retries while the store fails,
+   * Writes entries to the store, together with unwritten entries if the journal is open. Retries while the store fails,
    * and interrupts the handler if the chat was lost.
    */
   #write(...entries: ReadonlyArray<JournalEntry>): Effect.Effect<void> {
@@ -306,7 +309,7 @@ export class Journal implements UpdateJournal {
     unwritten.add(entry)
   }
 
-  /** Decides what to do about a call that may have been carried out. */
+  /** Applies the policy to a call that may have been carried out. */
   #resolve<A, E>(slot: string, call: Call<A, E>, entry: JournalEntry): Effect.Effect<A, E> {
     return Effect.withFiber((fiber) => {
       const started = JSON.parse(entry.text) as Started
@@ -340,7 +343,7 @@ export class Journal implements UpdateJournal {
     const isFree = ({ id }: Candidate) => !created.isOfAnother(id, this.#callOf(slot)) && !started.created.includes(id)
     return Effect.flatMap(Effect.andThen(this.#rememberCreated(call), find), (candidates) => {
       if (!candidates.some(isFree)) return this.#repeat(slot, call, started)
-      // It may be the message of an equal call whose response has not been received.
+      // The message may belong to an equal call whose response has not been received.
       return Effect.flatMap(created.settled(call.kind, call.chat_id), () => {
         const found = candidates.find(isFree)
         if (found === undefined) return this.#repeat(slot, call, started)
@@ -354,7 +357,7 @@ export class Journal implements UpdateJournal {
     })
   }
 
-  /** Remembers what calls of the same kind have created for this update, also in another process. */
+  /** Remembers the messages that calls of the same kind have created for this update, also in another process. */
   #rememberCreated<A, E>(call: Call<A, E>): Effect.Effect<void> {
     const answers = [...this.#open().entries.values()].filter(
       ({ slot, state }) => state === "done" && (slot.startsWith(`${call.kind} `) || slot.includes(`/${call.kind} `))
@@ -367,7 +370,7 @@ export class Journal implements UpdateJournal {
     )
   }
 
-  /** Undefined for an update that cannot be decoded, while it becomes a dead letter. */
+  /** `undefined` for an update that cannot be decoded, while the update becomes a dead letter. */
   get #update(): Update | undefined {
     return Result.getOrUndefined(this.#queued.decoded)
   }

@@ -33,10 +33,10 @@ export const open = Effect.fnUntraced(function* <A, I, E>(
   })
 
   return {
-    /** The number of this list among those with its name, from 1. */
+    /** The number of this list among the lists with its name, from 1. */
     occurrence: texts?.occurrence ?? 1,
     recorded: recorded.flat(),
-    /** Takes the value when it is called, so that values of several fibers keep the order of the calls. */
+    /** Takes the value when the function is called, so that values of several fibers keep the order of the calls. */
     append: (value: A): Effect.Effect<void, E> => {
       if (texts === undefined) return Effect.void
       const encoded = encode(value)
@@ -47,7 +47,7 @@ export const open = Effect.fnUntraced(function* <A, I, E>(
     },
     flush,
     release: texts?.release ?? (() => {}),
-    /** Records what is left, in memory if the store does not answer. */
+    /** Records the remaining values, in memory if the store does not answer. */
     close: Effect.suspend(() => Effect.timeoutOption(Effect.interruptible(flush), closeTimeout)).pipe(
       Effect.exit,
       Effect.asVoid

@@ -26,8 +26,8 @@ const decodeEntity = (entity: string, name: string): string => {
 }
 
 /**
- * What is left of a text without its markup, to compare what was sent with what the platform has made of it. The platform
- * keeps the characters of a text and turns the markup into ranges.
+ * Returns a text without its markup, to compare a sent text with the text that the platform derived from it. The
+ * platform keeps the characters of a text and turns the markup into ranges.
  */
 const withoutMarkup = (text: string, format: unknown): string => {
   if (format === "html") return text.replace(/<[^>]*>/g, "").replace(/&(#?\w+);/g, decodeEntity)
@@ -44,7 +44,7 @@ const sameText = (body: unknown, sent: Sent): boolean => {
   return expected === (sent.body?.text ?? "").replace(drop, "")
 }
 
-/** What is the same in an attachment as it was sent and as it was received. */
+/** Returns the properties of an attachment that are equal when the attachment is sent and when it is received. */
 const traitOf = (attachment: unknown, hasCodes: boolean): string => {
   const payload = memberOf("payload", attachment)
   const type = memberOf("type", attachment)
@@ -109,8 +109,8 @@ const sameTokens = (body: unknown, sent: Sent): number => {
 }
 
 /**
- * The messages that a call may have sent, the best match first: messages of the bot that have the text, the attachments and
- * the link of one of the bodies. A post of a channel has no sender.
+ * Returns the messages that a call may have sent, the best match first: messages of the bot that have the text, the
+ * attachments and the link of one of the bodies. A post of a channel has no sender.
  */
 export const matches = <A extends Sent>(
   bodies: ReadonlyArray<unknown>,
@@ -163,7 +163,7 @@ export const find = (
     const { user_id } = yield* execute(Me.get, undefined)
     return matches(bodies, user_id, sent)
   }).pipe(
-    // The bot may send messages to more chats than it may read.
+    // The bot may send messages to chats that the bot may not read.
     Effect.catchIf(
       ({ _tag }) => _tag === "Forbidden" || _tag === "NotFound",
       () => Effect.succeed([])

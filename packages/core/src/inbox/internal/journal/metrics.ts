@@ -3,8 +3,8 @@ import * as Metric from "effect/Metric"
 import { metricContext } from "../../../base/internal/metricContext.ts"
 
 /**
- * What became of a call that the journal knows. `replayed`: its recorded answer was returned. The others are of calls whose
- * outcome was not known.
+ * The outcome of a call that the journal knows. `replayed`: the recorded answer was returned. The other outcomes are of
+ * calls whose outcome was not known.
  */
 export type Outcome = "replayed" | "adopted" | "repeated" | "skipped"
 

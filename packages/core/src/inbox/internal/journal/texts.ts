@@ -4,7 +4,10 @@ import type { Texts } from "../../../client/internal/journal/current.ts"
 
 interface Opened {
   readonly entries: Map<string, JournalEntry>
-  /** What the store may not have. It is written at once and in order, so that the store never has a text without those before it. */
+  /**
+   * Entries that the store may not have. These entries are written together and in order, so that the store never has a
+   * text without the texts before.
+   */
   readonly unwritten: Set<JournalEntry>
 }
 

@@ -4,15 +4,18 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import type { UpdateJournal } from "../../../client/internal/journal/current.ts"
 
-/** Writes what the store does not have of a journal. If it refuses that, the next entry is written with it. */
+/**
+ * Writes the unwritten entries of a journal. If the store refuses the write, the entries are written with the next
+ * entry.
+ */
 export const flush = (journal: UpdateJournal): Effect.Effect<void> =>
   Effect.catchCause(journal.flush, (cause) =>
     Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logWarning("Answers were not recorded.", cause)
   )
 
 /**
- * Writes journals in the next turn of the event loop. Those whose acknowledgement is being written then are not written. Writes end
- * when the scope closes.
+ * Writes journals in the next turn of the event loop. Journals whose acknowledgement is being written then are skipped.
+ * Writes end when the scope closes.
  */
 export const makeWriteSoon = Effect.fnUntraced(function* (context: Context.Context<never>) {
   const fork = Effect.runForkWith(context)

@@ -28,11 +28,11 @@ const fill = (bytes: Uint8Array, text: string): Uint8Array => {
   return bytes
 }
 
-// The time of the comparison depends neither on the position of the first difference nor on the length of the text, nor on
-// which of the secrets it is.
+// The time of the comparison depends neither on the position of the first difference, nor on the length of the text,
+// nor on the secret that matches.
 const makeIsSecret = (secrets: ReadonlyArray<Redacted.Redacted>): ((text: string | undefined) => boolean) => {
   const texts = secrets.map(Redacted.value)
-  // Secrets are ASCII. One byte more than the longest one, so that a longer text differs.
+  // Secrets are ASCII. The compared bytes are one more than the longest secret, so that a longer text differs.
   const comparedBytes = 1 + Math.max(...texts.map(({ length }) => length))
   const expected = texts.map((text) => fill(new Uint8Array(comparedBytes), text))
   const buffer = new Uint8Array(comparedBytes)

@@ -3,7 +3,8 @@ import * as Schedule from "effect/Schedule"
 import type { Inbox, ReceiveError } from "../../Inbox.ts"
 import { StoreError } from "../../../base/StoreError.ts"
 
-// Fast handlers empty the inbox within milliseconds, and slow ones should not make the source read the statistics often.
+// Fast handlers empty the inbox within milliseconds, and slow handlers should not make the source read the statistics
+// often.
 const checks = Schedule.min([Schedule.exponential("5 millis"), Schedule.spaced("250 millis")])
 
 const isAway = (error: ReceiveError): boolean => error instanceof StoreError && error.isRetryable
@@ -11,8 +12,8 @@ const isAway = (error: ReceiveError): boolean => error instanceof StoreError && 
 const isFull = (error: ReceiveError): boolean => !(error instanceof StoreError)
 
 /**
- * Repeats an operation of the inbox until it succeeds. The source waits meanwhile, and nothing is acknowledged. Dies if the inbox is
- * away for too long, or fails permanently.
+ * Repeats an operation of the inbox until the operation succeeds. The source waits meanwhile, and no update is
+ * acknowledged. Dies if the inbox is unavailable for too long, or fails permanently.
  */
 export const untilStored = <A>(inbox: Inbox["Service"], effect: Effect.Effect<A, ReceiveError>): Effect.Effect<A> =>
   Effect.orDie(

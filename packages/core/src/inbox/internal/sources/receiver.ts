@@ -41,7 +41,7 @@ export const collectBody = <E>(body: Stream.Stream<Uint8Array, E>): Effect.Effec
 
 const encodings: Readonly<Record<string, "gzip" | "deflate">> = { gzip: "gzip", "x-gzip": "gzip", deflate: "deflate" }
 
-/** Returns the encoding that a header names, or `undefined` if this runtime cannot decode it. */
+/** Returns the encoding in a header, or `undefined` if this runtime cannot decode the encoding. */
 export const contentEncodingOf = (header: string | undefined): "gzip" | "deflate" | "identity" | undefined => {
   const name = header?.trim().toLowerCase()
   if (name === undefined || name === "" || name === "identity") return "identity"
@@ -153,7 +153,7 @@ export const makeReceive = Effect.fnUntraced(function* ({ inbox, storeTimeout, u
     }
   }
 
-  // It stores at once when it is called, so that a fast inbox needs no further fiber for the response.
+  // The function stores at once, so that a fast inbox needs no further fiber for the response.
   const receive = ({ header }: WebhookRequest, body: Uint8Array): Effect.Effect<WebhookResponse> => {
     const encoding = contentEncodingOf(header("content-encoding")) ?? "identity"
     if (encoding === "identity") return receiveUpdate(decode(body))

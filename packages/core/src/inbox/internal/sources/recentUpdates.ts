@@ -12,8 +12,8 @@ const isSame = (a: QueuedUpdate, b: QueuedUpdate): boolean =>
   a.receivedAt === b.receivedAt && a.partitionKey === b.partitionKey && a.text === b.text
 
 /**
- * Keeps the decoded updates that this process has stored until it claims them, so that it does not decode them again from
- * their texts (benchmark `sqlite-over-bare`).
+ * Keeps the decoded updates that this process has stored until this process claims them, which saves decoding the texts
+ * again (benchmark `sqlite-over-bare`).
  */
 export const makeRecentUpdates = () => {
   const recent = new Map<string, QueuedUpdate>()
@@ -32,7 +32,10 @@ export const makeRecentUpdates = () => {
     latest = update.receivedAt
   }
 
-  /** Of a long queue, few updates were received while those that are kept were, and only these are looked up. */
+  /**
+   * Only updates that were received within the time of the kept updates are looked up, which are few updates of a long
+   * queue.
+   */
   const recallSince = (earliest: number, claimed: ClaimedUpdate): ClaimedUpdate => {
     const { fingerprint, receivedAt } = claimed.update
     if (receivedAt < earliest || receivedAt > latest) return claimed

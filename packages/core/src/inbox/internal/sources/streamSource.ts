@@ -5,7 +5,7 @@ import type { Inbox, Received } from "../../Inbox.ts"
 import { parse, type Update } from "../../../model/Update.ts"
 import { untilBelow, untilStored } from "./backPressure.ts"
 
-/** An update or its JSON text, with the position after it. */
+/** An update or its JSON text, with the position after the update. */
 export interface Positioned {
   readonly update: Update | string
   readonly marker?: bigint | undefined

@@ -42,14 +42,14 @@ interface Options {
 }
 
 /**
- * Creates the subscription, and checks it periodically until the scope closes. Returns an effect that fails when the
- * platform no longer accepts the token.
+ * Creates the subscription, and checks the subscription periodically until the scope closes. Returns an effect that
+ * fails when the platform no longer accepts the token.
  */
 export const keepSubscribed = Effect.fnUntraced(function* (api: BotApi["Service"], options: Options) {
   const { secret, secretCharacters, setState, updateTypes: update_types, url } = options
   const wanted = typesOf(update_types)
   const revoked = yield* Deferred.make<never, ApiError.Unauthorized>()
-  // A platform may list other types than it was asked for. Then one new subscription is enough.
+  // A platform may list other types than the requested types. Then one new subscription is enough.
   let listedBefore: string | undefined
   let accepted: string | undefined
 

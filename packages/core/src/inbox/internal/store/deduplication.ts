@@ -33,7 +33,7 @@ class TimeTable {
     return new TimeTable(this.#slots.length)
   }
 
-  /** Returns the slot of a text, or the free slot where it would be. The slot is valid until the table is changed. */
+  /** Returns the slot of a text, or the free slot for the text. The slot is valid until the table is changed. */
   slotOf(hash: number, text: string): number {
     const slots = this.#slots
     const last = slots.length - 1
@@ -90,7 +90,10 @@ export class Deduplication {
   #current = new TimeTable()
   #previous = new TimeTable()
 
-  /** Returns whether a text is new. If so, it is added with the time `now`. A text added at or after `since` is not new. */
+  /**
+   * Returns whether a text is new. A new text is added with the time `now`. A text added at or after `since` is not
+   * new.
+   */
   add(text: string, now: number, since: number): boolean {
     const hash = hashOf(text)
     let slot = this.#current.slotOf(hash, text)

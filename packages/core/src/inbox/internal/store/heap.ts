@@ -1,4 +1,4 @@
-/** A priority queue: `pop` removes the least value, and `peek` returns it. */
+/** A priority queue: `pop` removes and returns the least value, `peek` only returns the least value. */
 interface Heap<A> {
   readonly peek: () => A | undefined
   readonly push: (value: A) => void

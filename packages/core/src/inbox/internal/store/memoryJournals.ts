@@ -5,7 +5,7 @@ export const makeJournals = () => {
   const journals = new Map<string, Map<string, JournalEntry>>()
   return {
     isEmpty: (): boolean => journals.size === 0,
-    /** Returns the journal of an update, or `undefined` if it has no entries. */
+    /** Returns the journal of an update, or `undefined` if the journal has no entries. */
     of: (id: string): ReadonlyArray<JournalEntry> | undefined => {
       const journal = journals.get(id)
       return journal === undefined ? undefined : [...journal.values()]

@@ -11,7 +11,7 @@ interface MemoryEntry extends Entry {
 interface MemoryPartition {
   readonly key: string
   entries: Array<MemoryEntry>
-  /** Index of the first queued update. Completed updates before it are removed in chunks. */
+  /** Index of the first queued update. Completed updates at the start are removed in chunks. */
   first: number
   owner: string | undefined
   leaseUntil: number
@@ -62,7 +62,10 @@ const firstQueued = ({ entries, first }: MemoryPartition, limit: number): Readon
   return queued
 }
 
-/** Counts an attempt that failed, or that ended with its process. The entry is replaced, because a claim returned it. */
+/**
+ * Counts an attempt that failed, or that ended with its process. The entry is replaced, because a claim returned the
+ * entry.
+ */
 const countAttempt = (partition: MemoryPartition, id: string, crashes: 0 | 1): void => {
   partition.begun?.delete(id)
   const index = queuedIndexOf(partition, id)
@@ -151,7 +154,7 @@ export const makePartitions = (nextSequence: () => number) => {
       }
       return claimed
     },
-    /** Returns a partition, or `undefined` if the owner does not hold it. */
+    /** Returns a partition, or `undefined` if the owner does not hold the partition. */
     held: (owner: string, key: string): MemoryPartition | undefined => {
       const partition = partitions.get(key)
       return partition?.owner === owner ? partition : undefined
@@ -173,7 +176,7 @@ export const makePartitions = (nextSequence: () => number) => {
         )
         .sort((a, b) => a.sequence - b.sequence)
         .slice(0, limit),
-    /** Removes an update. Returns `undefined` if it is not queued. */
+    /** Removes an update. Returns `undefined` if the update is not queued. */
     complete,
     fail: (partition: MemoryPartition, id: string): void => countAttempt(partition, id, 0),
     begin: (partition: MemoryPartition, id: string): void => {

@@ -24,7 +24,7 @@ export const makeStates = () => {
 
   return {
     get,
-    /** Whether the stored revisions are the expected ones. */
+    /** Whether the stored revisions are the expected revisions. */
     isExpected: (writes: ReadonlyArray<StateWrite>): boolean =>
       writes.every((write) => get(write)?.revision === write.expected),
     write: (writes: ReadonlyArray<StateWrite>): void => writes.forEach(put),

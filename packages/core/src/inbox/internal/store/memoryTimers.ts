@@ -7,7 +7,7 @@ interface Timer extends TimerSetting {
   readonly sequence: number
 }
 
-/** The update that a timer became, until it is handled. */
+/** The update that a timer became, until the update is handled. */
 interface Occurrence {
   readonly id: string
   readonly user: string | undefined

@@ -8,7 +8,7 @@ import { stringify } from "../../../base/internal/json.ts"
 /** The scope of the values and the timers of a user. */
 export const userScope = (user_id: UserId): string => `user:${user_id}`
 
-/** The chat and the user that a timer belongs to. At least one of them is defined. */
+/** The chat and the user that a timer belongs to. At least one id is defined. */
 export interface Target {
   readonly chat_id?: ChatId | undefined
   readonly user_id?: UserId | undefined
@@ -20,13 +20,16 @@ export const toTarget = ({ chat_id, user_id }: Target): { readonly chat_id?: Cha
   ...(user_id === undefined ? {} : { user_id })
 })
 
-/** Returns what distinguishes a timer from those of the same name: what it belongs to, and the key that the bot gave it. */
+/**
+ * Returns the key that distinguishes a timer from timers with the same name: the target, and the key that the bot gave
+ * to the timer.
+ */
 export const toKey = ({ chat_id, user_id }: Target, key: string | undefined): string => {
   const target = chat_id === undefined ? `user:${user_id}` : `chat:${chat_id}`
   return key === undefined ? target : `${target}/${key}`
 }
 
-/** Returns the key that the bot gave to a timer, if it gave one. */
+/** Returns the key that the bot gave to a timer, if any. */
 export const fromKey = (target: Target, key: string): string | undefined => {
   const prefix = `${toKey(target, undefined)}/`
   return key.startsWith(prefix) ? key.slice(prefix.length) : undefined

@@ -16,7 +16,10 @@ const problemOf = ({ cron, timeZone }: Recurrence, message: string): string =>
     : `the cron expression ${JSON.stringify(cron)} is not valid: ${message}; it needs the fields "minute hour day-of-month ` +
       'month day-of-week", for example "0 9 * * 1-5"'
 
-/** An expression for every hour includes the hour that is repeated in autumn. One for certain hours is due in the first of both. */
+/**
+ * An expression for every hour includes the hour that is repeated in autumn. An expression for certain hours is due in
+ * the first of the two hours.
+ */
 const parse = ({ cron, timeZone }: Recurrence) =>
   Result.flatMap(Cron.parse(cron, timeZone), (parsed) =>
     parsed.hours.size % 24 === 0 ? Cron.parse(cron, timeZone, { onDstOverlap: "both" }) : Result.succeed(parsed)
@@ -33,13 +36,13 @@ export const nextAfter = (recurrence: Recurrence, time: number): Result.Result<n
       })
   )
 
-/** Whether an occurrence is left out, because it was missed. */
+/** Whether an occurrence is left out, because the occurrence was missed. */
 export const isLeftOut = ({ recurrence, timestamp }: TimerUpdate, now: number): boolean =>
   recurrence?.missed === "none" && now - timestamp > missedAfter
 
 /**
- * Returns the change that ends the handling of an occurrence of a timer. If the timer recurs, it sets the next one. With
- * `missed: "all"`, the next occurrence can be in the past, so that it is due at once.
+ * Returns the change that ends the handling of an occurrence of a timer. For a recurring timer, the change sets the
+ * next occurrence. With `missed: "all"`, the next occurrence can be in the past, so that it is due at once.
  */
 export const ending = (update: TimerUpdate, occurrence: string, partitionKey: string, now: number): TimerChange => {
   const { key, name, recurrence, timestamp } = update
