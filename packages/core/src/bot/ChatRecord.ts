@@ -1,10 +1,10 @@
 /**
  * The record of a chat in a `ChatStore`. For authors of stores.
  *
- * Updates may arrive late, out of order and repeatedly. Therefore every update becomes a record of the facts that it
- * contains, with their time, and a store combines the records of a chat. Combining is associative and idempotent, and its
- * order does not matter: of each fact, the latest one applies. A chat that the bot left keeps a record without facts, a
- * tombstone, so that an older update does not bring it back.
+ * Updates may arrive late, out of order and repeatedly. Therefore every update becomes a record of its facts, with
+ * their time, and a store combines the records of a chat. Combining is associative and idempotent, and its order does
+ * not matter: of each fact, the latest one applies. A chat that the bot left keeps a record without facts, a tombstone,
+ * so that an older update does not bring the chat back.
  *
  * API: Events.
  *
@@ -45,11 +45,11 @@ export interface ChatRecord {
   readonly last_seen: number
   /** Time of the last update that proves that the bot is in the chat, or 0 if there was none. */
   readonly member_at: number
-  /** When the bot last left the chat, or -1 if it did not. */
+  /** The time when the bot last left the chat, or -1 if the bot never left the chat. */
   readonly left_at: number
-  /** The title, or `undefined` if no update contained it since the bot last left. */
+  /** The title, or `undefined` if no update since the bot last left contained a title. */
   readonly title: Dated<string | null> | undefined
-  /** The user of a dialog, or `undefined` if no update contained it since the bot last left. */
+  /** The user of a dialog, or `undefined` if no update since the bot last left contained a user. */
   readonly user: Dated<User> | undefined
   /** The permissions of the bot, or `undefined` if no update contained them since the bot last left. */
   readonly rights: Dated<Rights> | undefined
@@ -142,11 +142,12 @@ const read = (update: Update): ChatRecord | undefined => {
 }
 
 /**
- * Returns what an update says about its chat as a record, or `None` if it has no chat.
+ * Returns the facts of an update about its chat as a record, or `None` if the update has no chat.
  *
  * - `bot_removed`, `bot_stopped` and `dialog_removed` mean that the bot left the chat.
- * - All other updates mean that it is in the chat, except those that a user can also cause in a stopped dialog: an edited
- *   or removed message, and a dialog that is cleared, muted or unmuted. These do not bring back a chat that was left.
+ * - All other updates mean that the bot is in the chat, except updates that a user can also cause in a stopped dialog:
+ *   an edited or removed message, and a dialog that is cleared, muted or unmuted. Such updates do not bring back a chat
+ *   that the bot left.
  *
  * @assumption updatesOfStoppedDialogs
  *

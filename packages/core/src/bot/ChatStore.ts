@@ -1,8 +1,8 @@
 /**
  * Stores the chats that a bot knows.
  *
- * The platform has no endpoint that lists the chats of a bot. A `ChatStore` collects them from updates, removes the ones
- * that the bot left, and returns them in pages.
+ * The platform has no endpoint that lists the chats of a bot. A `ChatStore` collects the chats from updates, removes
+ * the chats that the bot left, and returns the chats in pages.
  *
  * `layerMemory` is for tests; `SqlChatStore` and `RedisChatStore` of `@colloquy/node` survive a restart.
  *
@@ -41,9 +41,12 @@ import type { Update } from "../model/Update.ts"
 export class ChatStore extends Context.Service<
   ChatStore,
   {
-    /** Combines each record with the stored record of its chat, by `ChatRecord.combine`. Durable when it returns. */
+    /**
+     * Combines each record with the stored record of its chat, by `ChatRecord.combine`. The records are durable when
+     * the effect succeeds.
+     */
     readonly upsert: (records: ReadonlyArray<ChatRecord.ChatRecord>) => Effect.Effect<void, StoreError>
-    /** Returns a chat, or none if it is not known. */
+    /** Returns a chat, or none if the chat is not known. */
     readonly get: (chat_id: ChatId) => Effect.Effect<Option.Option<KnownChat.KnownChat>, StoreError>
     /** Returns up to `limit` chats with ids above `after`. A page may be short or empty although another one follows. */
     readonly page: (
@@ -130,7 +133,7 @@ export const upsert = (updates: Iterable<Update>): Effect.Effect<void, StoreErro
 }
 
 /**
- * What {@link track} accepts: a stream of updates, or a handler of some or all types of updates.
+ * The argument of {@link track}: a stream of updates, or a handler of some or all types of updates.
  *
  * @category models
  * @since 0.1.0
@@ -198,8 +201,9 @@ export const track = <T extends Trackable>(tracked: T): Tracked<T> =>
 const pageSize = 500
 
 /**
- * Stores chats of which only the id is known, for example from another program, and returns the number of ids. They count
- * as seen now; {@link refresh} and later updates add the rest. A chat that has a tombstone stays removed.
+ * Stores chats of which only the id is known, for example from another program, and returns the number of ids. The
+ * chats count as seen now; {@link refresh} and later updates add the other facts. A chat that has a tombstone stays
+ * removed.
  *
  * **Example** (Take over the chats of another program)
  *
@@ -231,8 +235,8 @@ export const seed = <E = never, R = never>(
   })
 
 /**
- * Updates a chat from `GET /chats/{chatId}`, within the rate limits, and returns it. Facts of newer updates are kept. If
- * the bot cannot see the chat or is no longer in it, the chat is removed, and the result is none.
+ * Updates a chat from `GET /chats/{chatId}`, within the rate limits, and returns the chat. Facts of newer updates are
+ * kept. If the bot cannot see the chat or has left the chat, the chat is removed, and the result is none.
  *
  * **Example** (The titles of all groups, with ten concurrent requests)
  *
@@ -273,7 +277,7 @@ export const refresh: (
 })
 
 /**
- * Returns a chat, or none if the bot does not know it.
+ * Returns a chat, or none if the bot does not know the chat.
  *
  * @category reading
  * @since 0.1.0
@@ -300,8 +304,9 @@ export const count = (filter: KnownChat.Filter = {}): Effect.Effect<number, Stor
   ChatStore.use((store) => store.count(filter))
 
 /**
- * Emits the chats that the bot knows, in ascending order of their ids. Pages are read when they are needed. A chat that is
- * known during the whole iteration is emitted exactly once; one that is added or removed meanwhile at most once.
+ * Emits the chats that the bot knows, in ascending order of their ids. Pages are read when they are needed. A chat that
+ * is known during the whole iteration is emitted exactly once; a chat that is added or removed meanwhile is emitted at
+ * most once.
  *
  * **Example** (The dialogs of this month)
  *
@@ -356,8 +361,8 @@ export const exportNdjson = (filter?: KnownChat.Filter): Stream.Stream<string, S
   Stream.map(stream(filter), (entry) => `${toJson(entry)}\n`)
 
 /**
- * Removes a chat, and returns `true` if it was known. Updates that are older than
- * `last_seen` do not bring it back, newer ones do.
+ * Removes a chat, and returns `true` if the chat was known. Updates that are older than `last_seen` do not bring the
+ * chat back, newer updates do.
  *
  * @category storing
  * @since 0.1.0

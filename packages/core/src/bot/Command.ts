@@ -44,7 +44,7 @@ export const Number: Schema.Codec<number, string> = Schema.String.check(
 ).pipe(Schema.decodeTo(Schema.Finite, Transformation.numberFromString))
 
 /**
- * One word. Use it for the last argument, which otherwise receives the rest of the text.
+ * A single word. Use `Word` for the last argument, which otherwise receives the rest of the text.
  *
  * @category arguments
  * @since 0.1.0
@@ -54,7 +54,7 @@ export const Word: Schema.Codec<string, string> = Schema.String.check(
 )
 
 /**
- * The words of the rest of the text, each decoded by a schema. Use it for the last argument.
+ * The words of the rest of the text, each decoded by a schema. Use `words` for the last argument.
  *
  * **Example** (A list of numbers)
  *
@@ -146,7 +146,7 @@ export interface Command<Args extends Arguments, Type extends Update.TextType> {
   readonly usage: string
   /**
    * Handles this command. The handler receives the update and the decoded arguments. Fails with
-   * {@link InvalidArguments}, and with the errors of `Me.get` when it has to read the username of the bot.
+   * {@link InvalidArguments}, and with the errors of `Me.get` when the handler has to read the username of the bot.
    */
   readonly on: <O extends Handler.Return>(
     handler: (update: Update.Of<Type>, args: Schema.Struct<Args>["Type"]) => O
@@ -171,9 +171,9 @@ const usageOf = (name: string, args: Arguments): string =>
  * only: the handler calls `Me.get` for the username of the bot when the first such command arrives, and does not take
  * the commands of other bots. Edited messages and comments are not commands unless `types` contains their types.
  *
- * Arguments are separated by whitespace. The last argument receives the rest of the text unchanged, line breaks included, so
- * `Schema.String` is a free text there. If the schemas do not accept this text, they receive it without the whitespace at its end.
- * {@link Word}, {@link Integer}, {@link Number} and {@link words} accept less, and
+ * Arguments are separated by whitespace. The last argument receives the rest of the text unchanged, line breaks
+ * included, so `Schema.String` is a free text there. If the schemas do not accept this text, they receive the text
+ * without the whitespace at its end. {@link Word}, {@link Integer}, {@link Number} and {@link words} accept less, and
  * so does any other schema that decodes a string.
  *
  * Errors: {@link InvalidArguments} if the arguments cannot be decoded. The error has the update, so one handler of the

@@ -1,5 +1,6 @@
 /**
- * Typed payloads of deep links: a schema encodes the value of a link, and decodes it from the `bot_started` update.
+ * Typed payloads of deep links: a schema encodes the value of a link, and decodes the value from the `bot_started`
+ * update.
  *
  * @since 0.1.0
  */
@@ -72,16 +73,16 @@ const format: payload.Format = {
 /**
  * Creates a kind of deep link from its name and the schema of its value. Without a schema the link has no value.
  *
- * A payload is written as the name, `-` and the JSON of the value in Base64Url, so it contains only letters, digits, `_`
- * and `-`. Without a value it is the name alone. It has at most 128 characters, which is enough for about 80 characters
- * of JSON. The name may contain letters, digits and `_`, and must be unique within a bot. The handlers of `on` do not
- * take a `bot_started` without a payload or with a payload of another name.
+ * A payload is written as the name, `-` and the JSON of the value in Base64Url, so a payload contains only letters,
+ * digits, `_` and `-`. Without a value, the payload is the name alone. A payload has at most 128 characters, which is
+ * enough for about 80 characters of JSON. The name may contain letters, digits and `_`, and must be unique within a
+ * bot. The handlers of `on` do not take a `bot_started` without a payload or with a payload of another name.
  *
  * Errors: `Payload.InvalidPayload` when a payload is created, {@link MalformedLink} when a received payload of this name
  * cannot be decoded.
  *
- * Old versions of the messenger open the dialog without the payload, and `/start` that a user types is a `message_created`
- * without one, so the bot should also greet users without a payload.
+ * Old versions of the messenger open the dialog without the payload, and `/start` that a user types is a
+ * `message_created` without a payload, so the bot should also greet users without a payload.
  *
  * **Example** (An invitation)
  *

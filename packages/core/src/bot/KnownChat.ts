@@ -1,5 +1,5 @@
 /**
- * What a bot knows about a chat. `ChatStore` stores it.
+ * The facts that a bot knows about a chat. `ChatStore` stores these facts.
  *
  * API: Events.
  *
@@ -13,7 +13,7 @@ import { ChatId, ChatType } from "../model/Recipient.ts"
 import { User } from "../model/User.ts"
 
 /**
- * What the bot may do in a chat, according to the latest `bot_admin_permissions_changed`.
+ * The rights of the bot in a chat, according to the latest `bot_admin_permissions_changed`.
  *
  * @category models
  * @since 0.1.0
@@ -27,8 +27,8 @@ export const Rights = Schema.Struct({ is_admin: Schema.Boolean, permissions: Sch
 export interface Rights extends Schema.Schema.Type<typeof Rights> {}
 
 /**
- * A chat that the bot knows. Facts that no update contained yet are absent, for example the title of a group that never
- * changed it. `ChatStore.refresh` gets them from the platform.
+ * A chat that the bot knows. Facts that no update contained yet are absent, for example the title of a group whose
+ * title never changed. `ChatStore.refresh` gets them from the platform.
  *
  * - `user` is the user of a dialog, without the times of their activity.
  * - `first_seen` and `last_seen` are the times of the first and the last update, in Unix milliseconds.
@@ -53,7 +53,7 @@ export const KnownChat = Schema.Struct({
 export interface KnownChat extends Schema.Schema.Type<typeof KnownChat> {}
 
 /**
- * Selects chats. A chat matches if it fulfils every condition that is given.
+ * Selects chats. A chat matches if the chat fulfils every given condition.
  *
  * @category models
  * @since 0.1.0

@@ -65,13 +65,13 @@ const matchGroups = (pattern: RegExp, groups: Groups) => {
  * Creates a pattern of texts.
  *
  * - A string matches the same text. Whitespace around the text is ignored.
- * - A regular expression matches where `RegExp.exec` finds it. The match is what `RegExp.exec` returns.
+ * - A regular expression matches where `RegExp.exec` finds a match. The match is the result of `RegExp.exec`.
  * - With `groups`, the match is the named groups of the regular expression, decoded by their schemas. A text whose groups
  *   cannot be decoded does not match.
  *
  * An update without a text does not match.
  *
- * **Example** (A regular expression, and one with groups)
+ * **Example** (A regular expression, and a regular expression with groups)
  *
  * ```ts
  * import { Command, Messages, Pattern } from "@colloquy/core"

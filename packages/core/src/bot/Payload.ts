@@ -1,5 +1,6 @@
 /**
- * Typed payloads of callback buttons: a schema encodes the value of a button, and decodes it when the button is pressed.
+ * Typed payloads of callback buttons: a schema encodes the value of a button, and decodes the value when the button is
+ * pressed.
  *
  * @since 0.1.0
  */
@@ -95,9 +96,10 @@ const format: payload.Format = {
 /**
  * Creates a kind of payload from its name and the schema of its value. Without a schema the payload has no value.
  *
- * A payload is written as the name, `:` and JSON: `vote:{"poll":7}`. Without a value it is the name alone. It has at
- * most 1024 characters. The name may contain letters, digits and `_`, and must be unique within a bot. Names that begin with
- * `menu_` belong to menus. The handlers of `on` do not take callbacks with a payload of another name.
+ * A payload is written as the name, `:` and JSON: `vote:{"poll":7}`. Without a value, the payload is the name alone. A
+ * payload has at most 1024 characters. The name may contain letters, digits and `_`, and must be unique within a bot.
+ * Names that begin with `menu_` belong to menus. The handlers of `on` do not take callbacks with a payload of another
+ * name.
  *
  * Errors: {@link InvalidPayload} when a payload is created, {@link MalformedPayload} when a received payload of this
  * name cannot be decoded.

@@ -1,12 +1,12 @@
 /**
- * The state of a program: values that belong to a chat, a user, a user in a chat, or the bot, such as settings, a cart, or
- * the step of a conversation. The store of the inbox keeps them.
+ * The state of a program: values that belong to a chat, a user, a user in a chat, or the bot, such as settings, a cart,
+ * or the step of a conversation. The store of the inbox keeps the values.
  *
  * While an update is handled, a value is read once and kept, and its changes are written in the transaction that
- * acknowledges the update. A handler that fails changes nothing. If another process or another chat has changed a value in
- * the meantime, nothing is written and the handler runs again; `Journal` makes that harmless for what it has sent. The
- * metric `colloquy_state_conflicts_total` counts this by `update_type`. A value that a handler has only read may be changed
- * in the meantime.
+ * acknowledges the update. A handler that fails changes nothing. If another process or another chat has changed a value
+ * in the meantime, no value is written and the handler runs again; because of `Journal`, calls and steps of the first
+ * run are not repeated. The metric `colloquy_state_conflicts_total` counts such conflicts by `update_type`. A value
+ * that a handler has only read may be changed in the meantime.
  *
  * @since 0.1.0
  */
@@ -37,8 +37,8 @@ import type { UserId } from "../model/User.ts"
 export { InvalidState, NoStateKey, StaleState }
 
 /**
- * A state, identified by its name. Its own operations are those on the value of the update that is being handled. They fail
- * with {@link NoStateKey} if the update does not have the needed ids.
+ * A state, identified by its name. The operations of a state concern the value of the update that is being handled.
+ * These operations fail with {@link NoStateKey} if the update does not have the needed ids.
  *
  * @category models
  * @since 0.1.0
@@ -46,16 +46,17 @@ export { InvalidState, NoStateKey, StaleState }
 export interface State<A, O extends Of> extends Value<A, NoStateKey> {
   /** The name of the state. */
   readonly name: string
-  /** To what its values belong. */
+  /** The owner of each value. */
   readonly of: O
   /**
-   * The value with a key. While an update of the same inbox is handled, it is part of the handling, as the others are.
-   * Elsewhere, each operation reads and writes the store, and `update` and `modify` are repeated until no other change came
-   * in between. A write whose answer is lost is repeated for up to 10 seconds, and is applied once. If it stays unknown whether a
-   * change was applied, it fails with a `StoreError` whose `isRetryable` is `false`.
+   * The value with a key. While an update of the same inbox is handled, the value is part of the handling, as other
+   * values are. Elsewhere, each operation reads and writes the store, and `update` and `modify` are repeated until no
+   * other change came in between. A write whose answer is lost is repeated for up to 10 seconds, and is applied once.
+   * If the store does not tell whether a change was applied, the operation fails with a `StoreError` whose
+   * `isRetryable` is `false`.
    */
   readonly at: (key: Key<O>) => Value<A, never, Inbox>
-  /** Emits all values. {@link stream} calls it. */
+  /** Emits all values. {@link stream} calls this operation. */
   readonly entries: Stream.Stream<Entry<A, O>, StoreError, Inbox>
 }
 
@@ -120,7 +121,7 @@ export const make = <A, I, const O extends Of>(
   name: string,
   schema: Schema.Codec<A, I>,
   options: Options<NoInfer<A>> & {
-    /** To what the values belong. */
+    /** The owner of each value. */
     readonly of: O
   }
 ): State<A, O> => {
@@ -164,7 +165,8 @@ export const make = <A, I, const O extends Of>(
 }
 
 /**
- * Creates a migration from a schema of the old values and a function. `State.make` accepts it in `migrate`.
+ * Creates a migration from a schema of the old values and a function. The option `migrate` of `State.make` accepts a
+ * migration.
  *
  * **Example** (Version 2 counts the items)
  *
@@ -217,7 +219,7 @@ export const stream = <A, O extends Of>(state: State<A, O>): Stream.Stream<Entry
   state.entries
 
 /**
- * What {@link forget} has deleted.
+ * The numbers of deleted entries of {@link forget}.
  *
  * @category models
  * @since 0.1.0
@@ -225,7 +227,7 @@ export const stream = <A, O extends Of>(state: State<A, O>): Stream.Stream<Entry
 export interface Forgotten {
   /** Number of values of the state. */
   readonly values: number
-  /** Number of timers, with those that are due and not yet handled. */
+  /** Number of timers, including timers that are due and not yet handled. */
   readonly timers: number
   /** Number of chats in the `ChatStore`. */
   readonly chats: number
@@ -234,14 +236,14 @@ export interface Forgotten {
 }
 
 /**
- * Deletes what is stored about a person, at once: the values of every state that belong to the user or to the user in a
- * chat, the timers and the dead letters of the user, and the dialogs with the user in the `ChatStore`, if the program provides
- * one. It reads all dead letters and all chats.
+ * Deletes the stored data of a person, at once: the values of every state that belong to the user or to the user in a
+ * chat, the timers and the dead letters of the user, and the dialogs with the user in the `ChatStore`, if the program
+ * provides one. `forget` reads all dead letters and all chats.
  *
- * The timers of a user are those that were set with the `user_id`: by a handler of an update of the user, also in a group, or
- * by `for` of `Timer`. Timers that were set for a chat alone stay. Updates that wait in the inbox are still handled, and values
- * of chats, such as a group that names its members, are not changed. While an update is handled, values and timers of the user
- * that the handler has changed before are not written.
+ * The timers of a user are the timers that were set with the `user_id`: by a handler of an update of the user, also in
+ * a group, or by `for` of `Timer`. Timers that were set for a chat alone stay. Updates that wait in the inbox are still
+ * handled, and values of chats, such as a group that names its members, are not changed. While an update is handled,
+ * values and timers of the user that the handler has changed before are not written.
  *
  * **Example** (A command that erases its sender)
  *

@@ -1,5 +1,5 @@
 /**
- * What `State` consists of: its values, to whom they belong, and its errors.
+ * The parts of `State`: its values, their owners, and its errors.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ import type { StoreError } from "../base/StoreError.ts"
 import type { UserId } from "../model/User.ts"
 
 /**
- * To what the values of a state belong: a chat, a user in all chats, a user in one chat, or the bot.
+ * The owner of each value of a state: a chat, a user in all chats, a user in one chat, or the bot.
  *
  * @category models
  * @since 0.1.0
@@ -49,7 +49,7 @@ export type Key<O extends Of> = {
 export class StaleState extends Data.TaggedError("StaleState")<{
   /** The name of the state. */
   readonly stateName: string
-  /** To what the value belongs: `chat:1`, `user:2`, `chat:1/user:2`, or `bot`. */
+  /** The scope of the value: `chat:1`, `user:2`, `chat:1/user:2`, or `bot`. */
   readonly scope: string
   /** The version in which it was written. */
   readonly version: number
@@ -149,21 +149,21 @@ export class NoStateKey
  * @since 0.1.0
  */
 export interface Value<A, E = never, R = never> {
-  /** Returns the value, or the initial one if there is none or it has expired. */
+  /** Returns the value, or the initial value if there is no value or the value has expired. */
   readonly get: Effect.Effect<A, E | StaleState | StoreError, R>
   /** Replaces the value. */
   readonly set: (value: A) => Effect.Effect<void, E | InvalidState | StoreError, R>
-  /** Replaces the value by the result of `f`, and returns it. `f` may be called several times. */
+  /** Replaces the value by the result of `f`, and returns the result. `f` may be called several times. */
   readonly update: (f: (value: A) => A) => Effect.Effect<A, E | StaleState | InvalidState | StoreError, R>
   /** Replaces the value by the second result of `f`, and returns the first. `f` may be called several times. */
   readonly modify: <B>(
     f: (value: A) => readonly [B, A]
   ) => Effect.Effect<B, E | StaleState | InvalidState | StoreError, R>
-  /** Like `update`, with an effect. If it fails, nothing is changed. It may run several times. */
+  /** Like `update`, with an effect. If the effect fails, no value is changed. The effect may run several times. */
   readonly updateEffect: <E2, R2>(
     f: (value: A) => Effect.Effect<A, E2, R2>
   ) => Effect.Effect<A, E | E2 | StaleState | InvalidState | StoreError, R | R2>
-  /** Like `modify`, with an effect. If it fails, nothing is changed. It may run several times. */
+  /** Like `modify`, with an effect. If the effect fails, no value is changed. The effect may run several times. */
   readonly modifyEffect: <B, E2, R2>(
     f: (value: A) => Effect.Effect<readonly [B, A], E2, R2>
   ) => Effect.Effect<B, E | E2 | StaleState | InvalidState | StoreError, R | R2>
@@ -172,8 +172,8 @@ export interface Value<A, E = never, R = never> {
 }
 
 /**
- * Reads values that an older version of the program wrote: a schema of the old values that decodes to the new ones, or a
- * function. A function that throws makes the value stale.
+ * Reads values that an older version of the program wrote: a schema of the old values that decodes to the new values,
+ * or a function. A function that throws makes the value stale.
  *
  * @category models
  * @since 0.1.0
@@ -190,18 +190,21 @@ export interface Options<A> {
   /** Returns the value where none is stored. */
   readonly initial: () => A
   /**
-   * The version of the schema, a positive whole number. Increase it when stored values no longer match the schema.
-   * Default: 1.
+   * The version of the schema, a positive whole number. Increase the version when stored values no longer match the
+   * schema. Default: 1.
    */
   readonly version?: number | undefined
   /** How to read the values of older versions, by version. Default: they are stale. */
   readonly migrate?: { readonly [version: number]: Migration<A> } | undefined
-  /** A value expires when it was not written for this time, by the clock of the process. Default: it does not expire. */
+  /**
+   * A value expires when no write has changed the value for this time, by the clock of the process. Default: values do
+   * not expire.
+   */
   readonly expireAfter?: Duration.Input | undefined
   /**
-   * What happens if a value cannot be read. `"fail"`: the operation fails with {@link StaleState}. `"initial"`: a warning is
-   * logged, and the initial value is used; the next change replaces the stored value. Values of newer programs always fail.
-   * Default: `"fail"`.
+   * The behaviour if a value cannot be read. `"fail"`: the operation fails with {@link StaleState}. `"initial"`: a
+   * warning is logged, and the initial value is used; the next change replaces the stored value. Values of newer
+   * programs always fail. Default: `"fail"`.
    */
   readonly onStale?: "fail" | "initial" | undefined
 }
@@ -213,8 +216,8 @@ export interface Options<A> {
  * @since 0.1.0
  */
 export interface Entry<A, O extends Of> {
-  /** The ids of the chat and the user that it belongs to. */
+  /** The ids of the chat and the user to whom the value belongs. */
   readonly key: Key<O>
-  /** The value, or why it cannot be read. */
+  /** The value, or the reason why the value cannot be read. */
   readonly value: Result.Result<A, StaleState>
 }

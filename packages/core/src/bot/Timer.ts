@@ -1,8 +1,8 @@
 /**
  * Timers: updates that a bot sends to itself, and that arrive later.
  *
- * A timer is stored in the inbox, so it survives restarts and deploys. When it is due, it becomes an update in the order of
- * its chat, and is retried and becomes a dead letter like any other update.
+ * A timer is stored in the inbox, so timers survive restarts and deploys. When the timer is due, it becomes an update
+ * in the order of its chat, and is retried and becomes a dead letter like any other update.
  *
  * @since 0.1.0
  */
@@ -102,7 +102,7 @@ export class NoTimerChat extends Data.TaggedError("NoTimerChat")<{
 }
 
 /**
- * What a timer belongs to: a chat, a user, or a user in a chat. One of the ids is required. Its update has these ids.
+ * The target of a timer: a chat, a user, or a user in a chat. At least one id is required. Its update has these ids.
  *
  * @category models
  * @since 0.1.0
@@ -123,7 +123,7 @@ export interface KeyOptions {
 }
 
 /**
- * What `cron` accepts.
+ * Options of `cron`.
  *
  * @category models
  * @since 0.1.0
@@ -135,15 +135,16 @@ export interface CronOptions extends KeyOptions {
    */
   readonly timeZone?: string | undefined
   /**
-   * What happens to occurrences that were missed, for example while the bot was down: `"one"`: the first of them is handled
-   * late, and the others are skipped. `"all"`: each of them is handled, one after the other. `"none"`: an occurrence that is
-   * more than a minute late is skipped. The time is that of the clock of the process: a process whose clock is more than a
-   * minute ahead of that of the store skips every occurrence. Default: `"one"`.
+   * The handling of missed occurrences, for example while the bot was down: `"one"`: the first missed occurrence is
+   * handled late, and the others are skipped. `"all"`: each missed occurrence is handled, one after the other.
+   * `"none"`: an occurrence that is more than a minute late is skipped. The time is measured by the clock of the
+   * process: a process whose clock is more than a minute ahead of the clock of the store skips every occurrence.
+   * Default: `"one"`.
    */
   readonly missed?: "one" | "all" | "none" | undefined
 }
 
-/** `Duration` takes what is not a number for zero. */
+/** `Duration` treats an input that is not a number as zero. */
 const hasNaN = (input: unknown): boolean =>
   typeof input === "object" && input !== null ? Object.values(input).some(Number.isNaN) : Number.isNaN(input)
 
@@ -155,22 +156,25 @@ const hasNaN = (input: unknown): boolean =>
  * @since 0.1.0
  */
 export interface Timers<in A, out E = never, out R = never> {
-  /** Sets the timer to be due after a duration. It replaces the one with the same key. */
+  /** Sets the timer to be due after a duration. The timer replaces the timer with the same key. */
   readonly in: (
     after: Duration.Input,
     value: A,
     options?: KeyOptions
   ) => Effect.Effect<void, E | InvalidTimer | StoreError, R>
-  /** Sets the timer to be due at a time. A time in the past is due at once. It replaces the one with the same key. */
+  /**
+   * Sets the timer to be due at a time. A time in the past is due at once. The timer replaces the timer with the same
+   * key.
+   */
   readonly at: (
     time: DateTime.DateTime.Input,
     value: A,
     options?: KeyOptions
   ) => Effect.Effect<void, E | InvalidTimer | StoreError, R>
   /**
-   * Sets the timer to be due at all times of a cron expression with five or six fields (minute, hour, day of the month, month,
-   * day of the week; seconds may precede them). It replaces the one with the same key. The next occurrence is set when the
-   * one before is handled or becomes a dead letter.
+   * Sets the timer to be due at all times of a cron expression with five or six fields (minute, hour, day of the month,
+   * month, day of the week; seconds may precede them). The timer replaces the timer with the same key. The next
+   * occurrence is set when the previous occurrence is handled or becomes a dead letter.
    */
   readonly cron: (
     expression: string,
@@ -178,15 +182,16 @@ export interface Timers<in A, out E = never, out R = never> {
     options?: CronOptions
   ) => Effect.Effect<void, E | InvalidTimer | StoreError, R>
   /**
-   * Cancels the timer. Nothing happens if there is none. An occurrence that is due already is cancelled too, unless its handler
-   * has begun. That handler continues, is not retried if it fails, and a timer that recurs ends with it.
+   * Cancels the timer. Without such a timer, `cancel` has no effect. An occurrence that is due already is cancelled
+   * too, unless its handler has begun. The handler continues, is not retried if it fails, and a recurring timer ends
+   * with this occurrence.
    */
   readonly cancel: (options?: KeyOptions) => Effect.Effect<void, E | StoreError, R>
 }
 
 /**
- * A kind of timer with a name and the type `A` of its value. Its own operations belong to the chat of the update that is being
- * handled, or to its user if it has no chat.
+ * A kind of timer with a name and the type `A` of its value. The operations of a kind concern the chat of the update
+ * that is being handled, or its user if the update has no chat.
  *
  * @category models
  * @since 0.1.0
@@ -194,7 +199,7 @@ export interface Timers<in A, out E = never, out R = never> {
 export interface Timer<in out A, out RD = never, out RE = never> extends Timers<A, NoTimerChat, RE> {
   /** The name. */
   readonly name: string
-  /** Returns the operations for a chat, or for a user outside of chats. They can be used anywhere. */
+  /** Returns the operations for a chat, or for a user outside of chats. These operations can be used anywhere. */
   readonly for: (target: Target) => Timers<A, never, Inbox | RE>
   /**
    * Handles timers of this name that are due. The handler receives the value, and the update with its `chat_id` and `user_id`.
@@ -208,11 +213,13 @@ export interface Timer<in out A, out RD = never, out RE = never> extends Timers<
 /**
  * Creates a kind of timer from its name and the schema of its value. Without a schema, the value is `undefined`.
  *
- * - A timer is identified by its name, its chat and its key: setting it again moves it.
- * - It is due by the clock of the store, mostly within 50 milliseconds, and within a second if several processes share the
- *   store. While no process runs, it waits.
- * - Its update is handled in the order of its chat: after the updates of the chat that were received before it was due.
- * - The name must be unique within a bot: `Handler.first` throws if two timers have the same. Throws if it is empty.
+ * - A timer is identified by its name, its chat and its key: setting the timer again changes its time.
+ * - A timer is due by the clock of the store, mostly within 50 milliseconds, and within a second if several processes
+ *   share the store. While no process runs, due timers wait.
+ * - The update of a timer is handled in the order of its chat: after the updates of the chat that were received before
+ *   the due time.
+ * - The name must be unique within a bot: `Handler.first` throws if two timers have the same name. Throws if the name
+ *   is empty.
  *
  * Errors: {@link InvalidTimer} when a timer is set, {@link NoTimerChat} where there is no chat, {@link MalformedTimer} when a
  * timer is due whose value cannot be decoded.
@@ -373,7 +380,7 @@ export const make: {
 }
 
 /**
- * A timer that is set, as {@link stream} emits it.
+ * A set timer, as emitted by {@link stream}.
  *
  * @category models
  * @since 0.1.0
@@ -381,17 +388,17 @@ export const make: {
 export interface SetTimer {
   /** The name. */
   readonly name: string
-  /** The option `key` with which it was set. */
+  /** The option `key` of the timer. */
   readonly key: string | undefined
-  /** The chat that it belongs to. */
+  /** The chat to which the timer belongs. */
   readonly chat_id: ChatId | undefined
-  /** The user that it belongs to. */
+  /** The user to whom the timer belongs. */
   readonly user_id: UserId | undefined
-  /** When it is due, in Unix milliseconds of the clock of the store. */
+  /** The due time in Unix milliseconds of the clock of the store. */
   readonly dueAt: number
   /** The JSON text of the value. */
   readonly value: string
-  /** How it recurs. `undefined` if it does not. */
+  /** The recurrence of the timer. `undefined` if the timer does not recur. */
   readonly recurrence: Update.TimerUpdate["recurrence"] | undefined
 }
 
@@ -399,19 +406,20 @@ const pageSize = 500
 
 const toSetTimer = ({ dueAt, text }: StoredTimer): ReadonlyArray<SetTimer> => {
   const parsed = Update.parse(text)
-  // Only a timer that was overwritten by hand cannot be read. It becomes a dead letter when it is due.
+  // Only a timer that was overwritten by hand cannot be read. Such a timer becomes a dead letter when it is due.
   if (Result.isFailure(parsed) || parsed.success.update_type !== "colloquy_timer") return []
   const { chat_id, key, name, recurrence, user_id, value } = parsed.success
   return [{ name, key: fromKey(parsed.success, key), chat_id, user_id, dueAt, value, recurrence }]
 }
 
 /**
- * Emits the timers that are set, in the order in which they are due. It reads them in pages. A timer that is due is an update
- * in the inbox, and is not emitted. A timer that is changed meanwhile may be missing, or be emitted twice.
+ * Emits the timers that are set, in the order in which they are due. The stream reads the timers in pages. A timer that
+ * is due is an update in the inbox, and is not emitted. A timer that is changed meanwhile may be missing, or be emitted
+ * twice.
  *
- * To cancel one of them, use {@link make} with its name, `for` with its chat or user, and its key.
+ * To cancel a timer, use {@link make} with its name, `for` with its chat or user, and its key.
  *
- * **Example** (What is due in the next hour)
+ * **Example** (The timers of the next hour)
  *
  * ```ts
  * import { Timer } from "@colloquy/core"

@@ -16,13 +16,15 @@ import type { NewMessageBody } from "../model/NewMessage.ts"
 import type { ChatId, MessageId } from "../model/Recipient.ts"
 
 /**
- * What `Broadcasts.run` accepts.
+ * Options of `Broadcasts.run`.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options<E, R> {
-  /** Identifies the broadcast. A run with the same name continues it, and nobody receives the message twice. */
+  /**
+   * Identifies the broadcast. A run with the same name continues the broadcast, and no chat receives the message twice.
+   */
   readonly name: string
   /** The recipients, pulled as they are needed, from the beginning in every run. Duplicates receive one message. */
   readonly recipients: Stream.Stream<ChatId, E, R>
@@ -30,7 +32,7 @@ export interface Options<E, R> {
   readonly message: NewMessageBody | ((chat_id: ChatId) => NewMessageBody)
   /**
    * Maximum number of concurrent requests. Default: 16, which keeps up with 30 requests per second if a request takes
-   * half a second. It takes 30 for each second that a request takes.
+   * half a second. A request that takes a second needs 30 concurrent requests for the same rate.
    */
   readonly concurrency?: number | undefined
   /** Number of recipients, from which `Broadcasts.progress` estimates the time left. Default: unknown. */
@@ -38,7 +40,7 @@ export interface Options<E, R> {
 }
 
 /**
- * The result of a recipient. After `Failed`, the message may have been sent or not, so it is not sent again.
+ * The result of a recipient. After `Failed`, the message may have been sent or not, so the message is not sent again.
  *
  * @category models
  * @since 0.1.0
@@ -50,7 +52,8 @@ export type Outcome =
   | { readonly _tag: "Failed"; readonly chat_id: ChatId; readonly error: ApiError.RequestFailed }
 
 /**
- * The state of a broadcast. It is `running` or `paused` until it was `cancelled`, or has `finished` with every recipient.
+ * The state of a broadcast. A broadcast is `running` or `paused` until the broadcast was `cancelled`, or has `finished`
+ * with every recipient.
  *
  * @category models
  * @since 0.1.0
@@ -58,7 +61,7 @@ export type Outcome =
 export type Status = "running" | "paused" | "cancelled" | "finished"
 
 /**
- * The result of a recipient, as it is stored. See {@link Outcome}.
+ * The stored result of a recipient. See {@link Outcome}.
  *
  * @category models
  * @since 0.1.0
@@ -103,9 +106,9 @@ export interface BegunRecipient {
 export interface Summary {
   readonly name: string
   readonly status: Status
-  /** When it was first run, in Unix milliseconds. */
+  /** The time of the first run, in Unix milliseconds. */
   readonly startedAt: number
-  /** Number of recipients, if it is known. */
+  /** Number of recipients, if the number is known. */
   readonly total: number | undefined
   /** Number of recipients with each result. */
   readonly counts: { readonly [K in RecipientStatus]: number }

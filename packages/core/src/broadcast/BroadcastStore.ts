@@ -1,5 +1,5 @@
 /**
- * Stores which recipients of a broadcast have a result. `Broadcasts` uses it.
+ * Stores which recipients of a broadcast have a result. `Broadcasts` uses this store.
  *
  * `layerMemory` is for tests; `SqlBroadcastStore` and `RedisBroadcastStore` of `@colloquy/node`, and
  * `DurableObjectBroadcastStore` of `@colloquy/worker`, survive a restart.
@@ -16,8 +16,8 @@ import type { ChatId } from "../model/Recipient.ts"
 import type { StoreError } from "../base/StoreError.ts"
 
 /**
- * The operations of a store. Each of them is atomic, and durable when it returns. `BroadcastSuite` of `@colloquy/testing`
- * tests a store of your own against this contract.
+ * The operations of a store. Each operation is atomic, and durable when the effect succeeds. `BroadcastSuite` of
+ * `@colloquy/testing` tests a store of your own against this contract.
  *
  * @category services
  * @since 0.1.0
@@ -26,9 +26,9 @@ export class BroadcastStore extends Context.Service<
   BroadcastStore,
   {
     /**
-     * Gives `owner` the lease of a broadcast until `leaseUntil`. An owner renews its lease by acquiring it again, and
-     * releases it with a `leaseUntil` in the past. Returns none if another owner has the lease at `now`, or if the
-     * broadcast does not exist and `create` is `false`.
+     * Gives `owner` the lease of a broadcast until `leaseUntil`. An owner renews its lease by acquiring the lease
+     * again, and releases the lease with a `leaseUntil` in the past. Returns none if another owner has the lease at
+     * `now`, or if the broadcast does not exist and `create` is `false`.
      */
     readonly acquireLease: (request: {
       readonly name: string
@@ -37,17 +37,17 @@ export class BroadcastStore extends Context.Service<
       readonly leaseUntil: number
       readonly create: boolean
     }) => Effect.Effect<Option.Option<Summary>, StoreError>
-    /** Returns the state of a broadcast, or none if it does not exist. */
+    /** Returns the state of a broadcast, or none if the broadcast does not exist. */
     readonly summary: (name: string) => Effect.Effect<Option.Option<Summary>, StoreError>
     /**
-     * Changes the status or the total of a broadcast. Returns `false`, and changes nothing, if it does not exist, was
-     * cancelled or has finished.
+     * Changes the status or the total of a broadcast. Returns `false`, and changes nothing, if the broadcast does not
+     * exist, was cancelled or has finished.
      */
     readonly update: (
       name: string,
       changes: { readonly status?: Status | undefined; readonly total?: number | undefined }
     ) => Effect.Effect<boolean, StoreError>
-    /** Returns those of the chats that have no record, in the same order. */
+    /** Returns the chats that have no record, in the same order. */
     readonly pending: (name: string, chats: ReadonlyArray<ChatId>) => Effect.Effect<ReadonlyArray<ChatId>, StoreError>
     /**
      * Replaces the recipients to which the message may be sent from now on, at most some hundreds. Does nothing if `owner` was not the
@@ -58,7 +58,7 @@ export class BroadcastStore extends Context.Service<
       readonly owner: string
       readonly recipients: ReadonlyArray<BegunRecipient>
     }) => Effect.Effect<void, StoreError>
-    /** Returns the recipients of the last `begin`, also those that have a record. */
+    /** Returns the recipients of the last `begin`, including recipients that have a record. */
     readonly begun: (name: string) => Effect.Effect<ReadonlyArray<BegunRecipient>, StoreError>
     /** Adds and counts records. Ignores chats that already have a record, and broadcasts that do not exist. */
     readonly addRecords: (name: string, records: ReadonlyArray<RecipientRecord>) => Effect.Effect<void, StoreError>
@@ -67,7 +67,7 @@ export class BroadcastStore extends Context.Service<
       name: string,
       page: { readonly after?: ChatId | undefined; readonly limit: number }
     ) => Effect.Effect<ReadonlyArray<RecipientRecord>, StoreError>
-    /** Removes a broadcast with its records. Returns `true` if it existed. */
+    /** Removes a broadcast with its records. Returns `true` if the broadcast existed. */
     readonly remove: (name: string) => Effect.Effect<boolean, StoreError>
   }
 >()("@colloquy/core/BroadcastStore") {}

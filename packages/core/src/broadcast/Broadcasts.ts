@@ -28,14 +28,15 @@ import type { StoreError } from "../base/StoreError.ts"
 import type { OutageError } from "../client/Outage.ts"
 
 /**
- * Sends a message to many chats, and returns the result of each as a stream. The calls have the priority `broadcast`, so
- * replies and answers are sent before them, and they keep the limit of 30 requests per second.
+ * Sends a message to many chats, and returns the result of each recipient as a stream. The calls have the priority
+ * `broadcast`, so replies and answers are sent before them, and they keep the limit of 30 requests per second.
  *
- * A result is stored before it is emitted. A later run with the same name continues the broadcast, also after a restart:
- * nobody receives the message twice. If the process was killed after the platform answered and before the result was
- * stored, the next run looks for the message by its text, where the bot may read the chat. Elsewhere, at most `concurrency`
- * recipients may receive the message twice. If the stream is interrupted, requests in flight are awaited
- * and recorded, but not emitted; {@link records} returns them. Memory does not grow with the number of recipients.
+ * A result is stored before it is emitted. A later run with the same name continues the broadcast, also after a
+ * restart: no chat receives the message twice. If the process was killed after the platform answered and before the
+ * result was stored, the next run looks for the message by its text, where the bot may read the chat. Elsewhere, at
+ * most `concurrency` recipients may receive the message twice. If the stream is interrupted, requests in flight are
+ * awaited and recorded, but not emitted; {@link records} returns them. Memory does not grow with the number of
+ * recipients.
  *
  * Temporary failures do not end the stream. While the platform or the store is away, the stream waits, logs each attempt, and fails
  * after the time of `Outage.GiveUpAfter`, which is 10 minutes by default. `transient` and `retryNonIdempotent` of
@@ -44,8 +45,9 @@ import type { OutageError } from "../client/Outage.ts"
  * Fails with
  * - the errors of `recipients`;
  * - a `StoreError` that a retry would not change, and `Outage.GaveUp`;
- * - {@link BroadcastAlreadyRunning} if another runner still sends it after 20 seconds, which is how long a killed process
- *   holds its lease at most, or if another runner takes it over because this one could not renew its lease;
+ * - {@link BroadcastAlreadyRunning} if another runner still sends the broadcast after 20 seconds, which is the longest
+ *   time for which a killed process holds its lease, or if another runner takes over the broadcast because this runner
+ *   could not renew its lease;
  * - {@link StopError}, an error that would occur for every recipient.
  *
  * **Example** (A broadcast to all dialogs)
@@ -77,8 +79,8 @@ export const run = <E = never, R = never>(
 const setStatus = (name: string, status: Status) => BroadcastStore.use((store) => store.update(name, { status }))
 
 /**
- * Pauses a broadcast within a second, in whichever process it runs. Requests in flight are completed. Returns `true` if
- * there is a broadcast of this name that is not over.
+ * Pauses a broadcast within a second, in any process. Requests in flight are completed. Returns `true` if there is a
+ * broadcast of this name that is not over.
  *
  * @category control
  * @since 0.1.0
@@ -86,8 +88,8 @@ const setStatus = (name: string, status: Status) => BroadcastStore.use((store) =
 export const pause = (name: string): Effect.Effect<boolean, StoreError, BroadcastStore> => setStatus(name, "paused")
 
 /**
- * Resumes a paused broadcast. If no process runs it, it continues with the next run. Returns `true` if there is a
- * broadcast of this name that is not over.
+ * Resumes a paused broadcast. If no process runs the broadcast, the broadcast continues with the next run. Returns
+ * `true` if there is a broadcast of this name that is not over.
  *
  * @category control
  * @since 0.1.0
@@ -95,8 +97,8 @@ export const pause = (name: string): Effect.Effect<boolean, StoreError, Broadcas
 export const resume = (name: string): Effect.Effect<boolean, StoreError, BroadcastStore> => setStatus(name, "running")
 
 /**
- * Cancels a broadcast within a second. It cannot be resumed. Requests in flight are completed, and the results are kept.
- * Returns `true` if the broadcast exists and was neither finished nor cancelled.
+ * Cancels a broadcast within a second. A cancelled broadcast cannot be resumed. Requests in flight are completed, and
+ * the results are kept. Returns `true` if the broadcast exists and was neither finished nor cancelled.
  *
  * @category control
  * @since 0.1.0
@@ -104,8 +106,8 @@ export const resume = (name: string): Effect.Effect<boolean, StoreError, Broadca
 export const cancel = (name: string): Effect.Effect<boolean, StoreError, BroadcastStore> => setStatus(name, "cancelled")
 
 /**
- * Removes a broadcast with its results, so that a broadcast of the same name starts from the beginning. If it is running,
- * it ends. Returns `true` if it existed.
+ * Removes a broadcast with its results, so that a broadcast of the same name starts from the beginning. A running
+ * broadcast ends. Returns `true` if the broadcast existed.
  *
  * @category control
  * @since 0.1.0
@@ -136,8 +138,9 @@ export const records = (name: string): Stream.Stream<RecipientRecord, StoreError
   )
 
 /**
- * Emits the progress of a broadcast at an interval until it is finished, cancelled or removed. It can be observed by any
- * process that shares the store, and before its first run. `NodeProgress.render` of `@colloquy/node` formats it.
+ * Emits the progress of a broadcast at an interval until the broadcast is finished, cancelled or removed. Any process
+ * that shares the store can observe the progress, also before the first run. `NodeProgress.render` of `@colloquy/node`
+ * formats the progress.
  *
  * **Example** (Log the progress every 10 seconds)
  *
@@ -162,8 +165,8 @@ export const progress = (
 ): Stream.Stream<Progress, StoreError, BroadcastStore> => observe(name, options.every ?? "1 second")
 
 /**
- * Removes unreachable chats from the chat store: those whose result is `Forbidden` or `NotFound`, because the user stopped
- * the bot, the bot was removed from the chat, or the chat does not exist.
+ * Removes unreachable chats from the chat store: chats whose result is `Forbidden` or `NotFound`, because the user
+ * stopped the bot, the bot was removed from the chat, or the chat does not exist.
  *
  * @category combinators
  * @since 0.1.0

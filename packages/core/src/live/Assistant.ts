@@ -2,7 +2,8 @@
  * Bots that answer with a language model of `effect/ai`: the answer grows in a live message, the history of the chat is state
  * with a budget of tokens, and the functions of the bot are a `Toolkit`.
  *
- * Import it by its path, `@colloquy/core/live/Assistant`, so that a program without it does not contain `effect/ai`.
+ * Import the module by its path, `@colloquy/core/live/Assistant`, so that a program without an assistant does not
+ * contain `effect/ai`.
  *
  * @since 0.1.0
  */
@@ -38,11 +39,12 @@ export interface Options<Tools extends Record<string, Tool.Any>, E, R> {
   readonly system?: string | undefined
   /** The functions that the model may call: a `Toolkit`, whose handlers its layer provides. Default: none. */
   readonly toolkit?: Effect.Effect<Toolkit.WithHandler<Tools>, E, R> | undefined
-  /** To what a history belongs: a user in a chat, a chat, or a user in all chats. Default: `"userInChat"`. */
+  /** The owner of a history: a user in a chat, a chat, or a user in all chats. Default: `"userInChat"`. */
   readonly of?: "userInChat" | "chat" | "user" | undefined
   /**
-   * Maximum number of tokens of the history that is kept and sent with a question. The oldest exchanges are forgotten first. They
-   * are counted by the `Tokenizer` of the program, and otherwise estimated as a quarter of the UTF-8 bytes. Default: 4000.
+   * Maximum number of tokens of the history that is kept and sent with a question. The oldest exchanges are forgotten
+   * first. Tokens are counted by the `Tokenizer` of the program, and otherwise estimated as a quarter of the UTF-8
+   * bytes. Default: 4000.
    */
   readonly budget?: number | undefined
   /** For how long a history is kept after the last answer. Default: 30 days. */
@@ -53,11 +55,11 @@ export interface Options<Tools extends Record<string, Tool.Any>, E, R> {
    */
   readonly maxTurns?: number | undefined
   /**
-   * How the model continues with an answer that was cut off, because the handler failed or its process ended, after what it has
-   * said until then:
+   * How the model continues an answer that was cut off, because the handler failed or its process ended:
    *
-   * - `instruction`: gets what it has said as its message, and an instruction to continue it.
-   * - `prefix`: gets what it has said as its last message, which it continues. Not every API does that.
+   * - `instruction`: the model receives the text of the answer so far as its message, and an instruction to continue.
+   * - `prefix`: the model receives the text so far as its last message, and continues this message. Some APIs do not
+   *   support this.
    *
    * Default: `"instruction"`.
    */
@@ -73,12 +75,12 @@ export interface Options<Tools extends Record<string, Tool.Any>, E, R> {
 export type ReplyOptions<U extends LiveMessage.ReplyUpdate, E> = LiveMessage.ReplyOptions<U, E> & {
   /** Not an option here. Default: the name of the assistant, under which the journal records the answer. */
   readonly name?: undefined
-  /** What the user says, for example with an image. Default: the text of the update. */
+  /** The question of the user, for example with an image. Default: the text of the update. */
   readonly prompt?: Prompt.RawInput | undefined
 }
 
 /**
- * The errors of an answer, besides those of the functions.
+ * The errors of an answer, besides the errors of the functions.
  *
  * @category errors
  * @since 0.1.0
@@ -160,13 +162,14 @@ export const text: <P extends { readonly type: string }, E, R>(
 /**
  * Creates an assistant. The name must be unique among the states of a bot.
  *
- * The functions run in the handler: they can use `State`, `Messages.reply` and all other services. If the handler is tried again
- * while the model answers, also after its process was killed, the model continues after what it has said: see `goOn`. Functions whose
- * results it has answered do not run again. Those that it has just called can run again: use `Journal.step` in those that must run
- * once. When the model has answered, neither it nor the functions are asked again.
+ * The functions run in the handler: they can use `State`, `Messages.reply` and all other services. If the handler is
+ * retried while the model answers, also after its process was killed, the model continues the text of the earlier
+ * attempt: see `goOn`. Functions whose results the model has already answered do not run again. Functions that the
+ * model has just called can run again: use `Journal.step` in functions that must run once. After the model has
+ * answered, later attempts call neither the model nor the functions.
  *
- * `reply` fails with `AiError` if the model fails, with the errors of the functions, with those of `LiveMessage.reply`, and with
- * `NoStateKey` if the update has no such chat or user.
+ * `reply` fails with `AiError` if the model fails, with the errors of the functions, with the errors of
+ * `LiveMessage.reply`, and with `NoStateKey` if the update has no such chat or user.
  *
  * **Example** (An assistant that can look up orders)
  *

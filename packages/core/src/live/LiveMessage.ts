@@ -1,8 +1,8 @@
 /**
  * Messages that change while people read them: answers that grow while a model writes them, progress, and dashboards.
  *
- * A live message is edited as often as the limits of the platform allow. At most one edit of it waits, and shows the newest content
- * when it gets its permit. Replies of other chats are sent before such edits.
+ * A live message is edited as often as the limits of the platform allow. At most one edit of a live message waits, and
+ * shows the newest content when the rate limiter permits the edit. Replies of other chats are sent before such edits.
  *
  * API: POST /messages; PUT /messages; Limits.
  *
@@ -48,7 +48,7 @@ import * as Update from "../model/Update.ts"
 export type ReplyUpdate = Update.KnownUpdate | Update.TimerUpdate
 
 /**
- * The updates whose answer is a message: all but those about comments.
+ * The updates that are answered by a message: all updates except updates about comments.
  *
  * @category models
  * @since 0.1.0
@@ -56,14 +56,16 @@ export type ReplyUpdate = Update.KnownUpdate | Update.TimerUpdate
 export type MessageUpdate = Exclude<ReplyUpdate, Messages.CommentUpdate>
 
 /**
- * The text of {@link reply} and {@link send}: a stream, or a function that returns one which continues after what was said.
+ * The text of {@link reply} and {@link send}: a stream, or a function that returns a stream that continues the text
+ * `said`.
  *
- * `said` is `""` in the first attempt of a handler. If the handler failed, or its process ended, while the stream ran, `said` is
- * the text until then, up to the last complete word. The text is then `said` and what the stream of the function emits.
+ * `said` is `""` in the first attempt of a handler. If the handler failed, or its process ended, while the stream ran,
+ * `said` is the text until then, up to the last complete word. The text is then `said`, followed by the elements of the
+ * stream of the function.
  *
  * A stream without a function begins again in that case: see {@link reply}.
  *
- * **Example** (A model that completes what it has begun)
+ * **Example** (A model that completes its answer)
  *
  * ```ts
  * import { LiveMessage, Updates } from "@colloquy/core"
@@ -96,13 +98,13 @@ export type Source<E, R> = Stream.Stream<string, E, R> | ((said: string) => Stre
 export type Outcome = "completed" | "stopped" | "replaced" | "removed" | "dropped"
 
 /**
- * What became of a live message.
+ * The result of a live message.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Result {
-  /** How it ended. */
+  /** How the live message ended. */
   readonly outcome: Outcome
   /** All text that the stream emitted. */
   readonly text: string
@@ -111,8 +113,9 @@ export interface Result {
 }
 
 /**
- * The errors of a live message, besides those of its stream. `StoreError` occurs only with `onNextMessage: "drop"`, `Uncertain`
- * only with the policy `skip` of the journal, and `CommentsTimeoutExceeded` only for a comment.
+ * The errors of a live message, besides the errors of its stream. `StoreError` occurs only with
+ * `onNextMessage: "drop"`, `Uncertain` only with the policy `skip` of the journal, and `CommentsTimeoutExceeded` only
+ * for a comment.
  *
  * @category errors
  * @since 0.1.0
@@ -125,7 +128,7 @@ export type Error =
   | StoreError
 
 /**
- * What a message has at its end.
+ * The content that is added at the end of a message.
  *
  * @category models
  * @since 0.1.0
@@ -134,8 +137,8 @@ export interface AtEnd {
   /** The keyboard. Default: none, the keyboard that was shown before is removed. */
   readonly keyboard?: Keyboard.Keyboard | undefined
   /**
-   * Attachments of the last message, such as an image that was made meanwhile. They are added after the text, which does not
-   * wait for the platform to process them. Default: none.
+   * Attachments of the last message, such as an image that was made meanwhile. Attachments are added after the text,
+   * which does not wait for the platform to process the attachments. Default: none.
    */
   readonly attachments?: ReadonlyArray<AttachmentRequest> | undefined
   /** A paragraph that is added to the text. A string is plain text. Default: none. */
@@ -149,15 +152,21 @@ export interface AtEnd {
  * @since 0.1.0
  */
 export interface CommonOptions {
-  /** The keyboard while it runs, such as one with a {@link stopButton}. Default: none. */
+  /** The keyboard while the live message runs, such as a keyboard with a {@link stopButton}. Default: none. */
   readonly keyboard?: Keyboard.Keyboard | undefined
-  /** What the message has at its end, or a function of how it ended. Default: nothing. */
+  /**
+   * The content at the end of the message, or a function that returns this content for the outcome. Default: no
+   * content.
+   */
   readonly atEnd?: AtEnd | ((ended: { readonly outcome: Outcome; readonly text: string }) => AtEnd) | undefined
-  /** Whether an arrived update stops it, in addition to presses of its stop button. Default: none does. */
+  /**
+   * Whether an arrived update stops the live message, in addition to presses of its stop button. Default: no update
+   * does.
+   */
   readonly isStop?: ((update: Update.Update) => boolean) | undefined
   /**
-   * Minimum time between two edits of the message. The rate limiter may make it longer. Default: half a second, which is what
-   * the platform allows in a chat.
+   * Minimum time between two edits of the message. The rate limiter may make this time longer. Default: half a second,
+   * which is the limit of the platform in a chat.
    */
   readonly interval?: Duration.Input | undefined
   /** Whether the chat shows that the bot is typing until the first text is there. Default: `true`. */
@@ -169,8 +178,8 @@ export interface CommonOptions {
   /** Whether links are shown without a preview. Default: `false`. */
   readonly disable_link_preview?: boolean | undefined
   /**
-   * The name under which the journal records it. Give each of several concurrent live messages of a handler a name of its own.
-   * Default: `"LiveMessage"`.
+   * The name under which the journal records the live message. Each of several concurrent live messages of a handler
+   * needs a name of its own. Default: `"LiveMessage"`.
    */
   readonly name?: string | undefined
 }
@@ -182,21 +191,23 @@ export interface CommonOptions {
  * @since 0.1.0
  */
 export interface Options<in E = unknown> extends CommonOptions {
-  /** How the text is read: markdown, as models write it, or plain text. Default: `markdown`. */
+  /** The format of the text: markdown, as models write, or plain text. Default: `markdown`. */
   readonly format?: "markdown" | "plain" | undefined
   /**
-   * What happens to the next messages of the user that arrive while it runs:
+   * The handling of the next messages of the user that arrive while the live message runs:
    *
-   * - `queue`: they are handled after it.
-   * - `replace`: it ends with what is there, and the next message is handled.
-   * - `drop`: they are not answered. A live message in their handler, with the same option, ends at once with `dropped`.
+   * - `queue`: the messages are handled after the live message.
+   * - `replace`: the live message ends with its current text, and the next message is handled.
+   * - `drop`: the messages are not answered. A live message in their handler, with the same option, ends at once with
+   *   `dropped`.
    *
    * Default: `queue`.
    */
   readonly onNextMessage?: "queue" | "replace" | "drop" | undefined
   /**
-   * What is added to the text that is there if the stream fails. A string is plain text. Without a result, nothing is added.
-   * The effect fails with the error in any case. Default: "The answer could not be completed.", in italics.
+   * The text that is appended if the stream fails. A string is plain text. If the function returns `undefined`, no text
+   * is appended. The effect fails with the error in any case. Default: "The answer could not be completed.", in
+   * italics.
    */
   readonly onFailure?: ((error: E) => Text.Input | undefined) | undefined
 }
@@ -212,7 +223,7 @@ export interface CommentOptions<in E = unknown> extends Pick<
   Options<E>,
   "format" | "onNextMessage" | "onFailure" | "isStop" | "interval" | "disable_link_preview" | "name"
 > {
-  /** What is added to the text at its end, or a function of how it ended. Default: nothing. */
+  /** The text that is appended at the end, or a function that returns this text for the outcome. Default: no text. */
   readonly atEnd?:
     | Pick<AtEnd, "notice">
     | ((ended: { readonly outcome: Outcome; readonly text: string }) => Pick<AtEnd, "notice">)
@@ -222,7 +233,7 @@ export interface CommentOptions<in E = unknown> extends Pick<
 }
 
 /**
- * The options of {@link reply} for an update: {@link CommentOptions} if it can be about a comment.
+ * The options of {@link reply} for an update: {@link CommentOptions} if the update can be about a comment.
  *
  * @category options
  * @since 0.1.0
@@ -297,32 +308,34 @@ const toSource = <E, R>(source: Source<E, R>): contents.Source<E, R> =>
     : { goesOn: false, after: () => source }
 
 /**
- * Answers an update with a text that grows while a stream emits its parts, and returns when all of it is shown.
+ * Answers an update with a text that grows while a stream emits its parts, and returns when the whole text is shown.
  *
- * - The message is sent when the first words are there. Until then, the chat shows that the bot is typing.
- * - It is sent and edited when the rate limiter permits it, at most twice a second, with the priority `normal`. The final text
- *   is sent with the priority `reply`.
+ * - The message is sent when the first words have been emitted. Until then, the chat shows that the bot is typing.
+ * - The message is sent and edited when the rate limiter permits a request, at most twice a second, with the priority
+ *   `normal`. The final text is sent with the priority `reply`.
  * - Markdown that is open is closed for each edit. Everything is sent as HTML.
- * - A text of more than 4000 characters continues in another message. It is cut at the end of a paragraph, a line or a sentence,
- *   from 2400 characters on, and inside a block of code or other formatting only if that alone is longer.
+ * - A text of more than 4000 characters continues in another message. The text is cut at the end of a paragraph, a line
+ *   or a sentence, from 2400 characters on, and inside a block of code or other formatting only if the block alone is
+ *   longer than a message.
  * - A press of its {@link stopButton}, the next message of the user, and the removal of the message take effect at once,
  *   although the updates of a chat are handled in order: within half a second if another process receives them.
- * - If the stream fails, what is there stays, with the notice of `onFailure`, and the effect fails with the error. The next
+ * - If the stream fails, the text stays, with the notice of `onFailure`, and the effect fails with the error. The next
  *   attempt of the handler edits the same message.
- * - The journal records the text while it grows, at most once a second. If the handler is tried again, also after its
- *   process was killed, a {@link Source} that is a function continues after what was said. A stream runs again from its
- *   beginning; the message stays as it is until the stream says something else, or more.
- * - When the stream has ended, its text is recorded, and it does not run again.
- * - If the effect is interrupted, the text that is there is shown in the background.
+ * - The journal records the text while the text grows, at most once a second. If the handler is retried, also after its
+ *   process was killed, a {@link Source} that is a function continues after the recorded text. A stream runs again from
+ *   its beginning; the message does not change until the stream emits a different or a longer text.
+ * - When the stream has ended, its text is recorded, and the stream does not run again.
+ * - If the effect is interrupted, the text so far is shown in the background.
  *
  * The answer to an update about a comment consists of comments, which have no buttons and no attachments: see
  * {@link CommentOptions}.
  *
- * The `timeout` of `Updates.run`, 1 minute by default, includes the time that the stream takes: increase it for a slow model.
+ * The `timeout` of `Updates.run`, 1 minute by default, includes the duration of the stream: increase the timeout for a
+ * slow model.
  *
- * Fails with the error of the stream, with {@link Error}, and as `Messages.reply` does.
+ * Fails with the error of the stream, with {@link Error}, and with the errors of `Messages.reply`.
  *
- * **Example** (Stream an answer, with a button that stops it)
+ * **Example** (Stream an answer, with a button that stops the stream)
  *
  * ```ts
  * import { Handler, Keyboard, LiveMessage, Updates } from "@colloquy/core"
@@ -358,9 +371,9 @@ export const replyFrom = <E, R>(
 ): Effect.Effect<Result, E | Error | Messages.NoChat, R | BotApi> => grow(update, source, options)
 
 /**
- * Sends a text that grows to a chat or a user, as {@link reply} does. It can be used outside of handlers. There, it is stopped
- * by presses of its {@link stopButton} that {@link onStop} handles, and by the removal of the message when it is next edited;
- * nothing is recorded, and `onNextMessage` has no effect.
+ * Sends a text that grows to a chat or a user, as {@link reply} does. `send` can be used outside of handlers. There,
+ * the live message is stopped by presses of its {@link stopButton} that {@link onStop} handles, and by the removal of
+ * the message before its next edit; the text is not recorded, and `onNextMessage` has no effect.
  *
  * Fails with the error of the stream, and with {@link Error}.
  *
@@ -392,8 +405,9 @@ export const send = <E, R>(
 const isNoChat = (error: unknown): error is Messages.NoChat => error instanceof Messages.NoChat
 
 /**
- * Shows contents that replace each other in one message: the latest one that the limits allow, and always the last one. What is
- * longer than a message is cut off. Otherwise it is as {@link reply}; the stream is not recorded.
+ * Shows contents that replace each other in one message: the latest content that the limits allow, and always the last
+ * content. Content that is longer than a message is cut off. Apart from that, `show` is {@link reply}; the stream is
+ * not recorded.
  *
  * Fails with the error of the stream, with {@link Error}, and with `Messages.NoChat` if the platform left out the chat.
  *
@@ -445,7 +459,7 @@ export const show = <E, R>(
 export interface Progress {
   /** How much is done. */
   readonly done: number
-  /** How much there is to do. With it, a bar and the percentage are shown, without it `done`. */
+  /** The total amount of work. With a total, a bar and the percentage are shown, otherwise `done`. */
   readonly total?: number | undefined
   /** A line above. Default: none. */
   readonly label?: string | undefined
@@ -458,9 +472,9 @@ export interface Progress {
  * @since 0.1.0
  */
 export interface ProgressOptions extends CommonOptions {
-  /** What is shown before the first report. Default: nothing is sent before it. */
+  /** The content before the first report. Default: no message is sent before the first report. */
   readonly initial?: Progress | undefined
-  /** What is shown for a progress. Default: its label, and a bar with the percentage or the count. */
+  /** The content for a progress. Default: its label, and a bar with the percentage or the count. */
   readonly render?: ((progress: Progress) => Text.Input) | undefined
 }
 
@@ -480,8 +494,9 @@ export class ProgressStopped extends Data.TaggedError("ProgressStopped") impleme
 }
 
 /**
- * Runs work, and shows its progress in a message: as often as the limits allow, and always the last one. `report` only stores
- * the progress in memory, so it can be called often. If the user removes the message, the work continues.
+ * Runs work, and shows its progress in a message: as often as the limits allow, and always the last progress. `report`
+ * only stores the progress in memory, so `report` can be called often. If the user removes the message, the work
+ * continues.
  *
  * Returns the result of the work. Fails with its error, with {@link ProgressStopped} if a {@link stopButton} was pressed, with
  * {@link Error}, and with `Messages.NoChat` if the platform left out the chat.
@@ -544,7 +559,7 @@ export const progress = <A, E, R>(
   })
 
 /**
- * What a {@link dashboard} shows: a text, or a text with a keyboard. A string is plain text.
+ * The content of a {@link dashboard}: a text, or a text with a keyboard. A string is plain text.
  *
  * @category models
  * @since 0.1.0
@@ -581,13 +596,14 @@ export interface Dashboard {
 }
 
 /**
- * Creates a dashboard: a message that each chat has one of, and that is edited whenever something changes, also after
+ * Creates a dashboard: a message that each chat has at most once, and that is edited after each change, also after
  * restarts. The id of the message is kept in the state of the chat.
  *
- * If the message was removed, or the platform does not allow to edit it any more, a new one is sent; in the second case, the
- * old one is removed. Content that is longer than a message is cut off. The name must be unique among the dashboards of a bot.
+ * If the message was removed, or the platform does not allow edits any more, a new message is sent; in the second case,
+ * the old message is removed. Content that is longer than a message is cut off. The name must be unique among the
+ * dashboards of a bot.
  *
- * Errors of `show`: those of `Messages.send` and `Messages.edit`, and `StoreError`.
+ * Errors of `show`: the errors of `Messages.send` and `Messages.edit`, and `StoreError`.
  *
  * **Example** (Sales, updated by a timer)
  *
@@ -623,10 +639,10 @@ export const dashboard = (name: string): Dashboard => {
 }
 
 /**
- * Creates a button that stops the live message which has it. `notification` answers the press, and is shown to the user who
- * pressed it. Default of `notification`: `"Stopped"`.
+ * Creates a button that stops the live message of the button. `notification` answers the press, and is shown to the
+ * user who pressed the button. Default of `notification`: `"Stopped"`.
  *
- * Presses are answered by the live message while it runs, and by {@link onStop} later.
+ * Presses are answered by the live message while the live message runs, and by {@link onStop} later.
  *
  * @category buttons
  * @since 0.1.0
@@ -640,8 +656,9 @@ export const stopButton = (
 ): Keyboard.Button => Keyboard.callback(text, stopPayload(options?.notification ?? "Stopped"))
 
 /**
- * Handles presses of stop buttons: put it before the other handlers. It stops live messages that run outside of handlers in
- * this process, and answers presses that came too late. A live message in a handler does not wait for it.
+ * Handles presses of stop buttons: place `onStop` before the other handlers. The handler stops live messages that run
+ * outside of handlers in this process, and answers presses that came too late. A live message in a handler reacts to
+ * presses without `onStop`.
  *
  * **Example** (A bot with live messages)
  *

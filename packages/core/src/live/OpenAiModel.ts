@@ -1,8 +1,8 @@
 /**
  * A language model behind an API that is compatible with the chat completions of OpenAI, for `Assistant`.
  *
- * Import it by its path, `@colloquy/core/live/OpenAiModel`. The packages of Effect for providers of models do more, such as images and
- * reasoning; any `LanguageModel` of `effect/ai` can be used instead.
+ * Import the module by its path, `@colloquy/core/live/OpenAiModel`. The packages of Effect for providers of models have
+ * more features, such as images and reasoning; any `LanguageModel` of `effect/ai` can be used instead.
  *
  * @since 0.1.0
  */
@@ -31,8 +31,8 @@ export interface Options {
 }
 
 /**
- * Provides the model. It sends texts, calls of functions and their results, and streams the answer. A request that the API
- * refuses, or an answer that cannot be read, is an `AiError`.
+ * Provides the model. The model sends texts, calls of functions and their results, and streams the answer. A request
+ * that the API refuses, or an answer that cannot be read, is an `AiError`.
  *
  * **Example** (A model on the same machine)
  *

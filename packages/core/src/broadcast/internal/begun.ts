@@ -26,7 +26,8 @@ export type Request = { readonly chat_id: ChatId } & Omit<Messages.SendRequest, 
 const { declaration } = Messages.send
 
 /**
- * The recipients whose messages may have been sent without a result. They are stored before the messages are sent, a group at a time.
+ * The recipients whose messages may have been sent without a result. The recipients are stored before the messages are
+ * sent, a group at a time.
  */
 export const open = Effect.fnUntraced(function* (name: string, { owner, retryStore }: Lease, platform: Outage) {
   const store = yield* BroadcastStore
@@ -41,7 +42,7 @@ export const open = Effect.fnUntraced(function* (name: string, { owner, retrySto
       )
     )
   )
-  /** Those that an earlier run has begun. */
+  /** The recipients that an earlier run has begun. */
   const uncertain = new Map(stored.flatMap(({ after, chat_id }) => (pending.has(chat_id) ? [[chat_id, after]] : [])))
   const begun = new Map<ChatId, number>()
   /** A time of the platform's clock that is not later than now. */
@@ -70,7 +71,7 @@ export const open = Effect.fnUntraced(function* (name: string, { owner, retrySto
         for (const chat_id of added) begun.set(chat_id, now - tolerance)
         return added.length === 0 ? Effect.void : retryStore(write)
       }),
-    /** Returns the message that an earlier run has sent, where the bot may read it. */
+    /** Returns the message that an earlier run has sent, where the bot may read the chat. */
     find: (request: Request) =>
       Effect.suspend(() => {
         const after = uncertain.get(request.chat_id)
@@ -82,7 +83,7 @@ export const open = Effect.fnUntraced(function* (name: string, { owner, retrySto
       begun.delete(chat_id)
       uncertain.delete(chat_id)
     },
-    /** No message is sent any more, and what was sent has a result. */
+    /** No message is sent any more, and all sent messages have a result. */
     close: Effect.suspend(() => {
       begun.clear()
       return Effect.ignore(write)

@@ -14,7 +14,10 @@ import * as Outage from "../../client/Outage.ts"
 /** How long a killed process keeps a broadcast from others, in milliseconds. */
 const leaseDuration = 20_000
 
-/** A runner that has not renewed its lease for this long renews it before it sends, because it may soon expire. */
+/**
+ * A runner that has not renewed its lease for this time renews the lease before sending, because the lease may soon
+ * expire.
+ */
 const maxLeaseAge = leaseDuration / 2
 
 /** How soon a runner notices that another process paused, resumed or cancelled the broadcast. */
@@ -34,15 +37,18 @@ export type RetryStore = <A>(self: Effect.Effect<A, StoreError>) => Effect.Effec
 export interface Lease {
   readonly owner: string
   readonly retryStore: RetryStore
-  /** What the client confirms between the permit of a request and the request: the wait for the permit can be long. */
+  /**
+   * The lease that the client confirms between the permit of a request and the request: the wait for the permit can be
+   * long.
+   */
   readonly held: HeldLease
-  /** Waits while the broadcast is paused. Returns `false` when it has ended. */
+  /** Waits while the broadcast is paused. Returns `false` when the broadcast has ended. */
   readonly mayContinue: Effect.Effect<boolean, LeaseError>
-  /** Waits until it has ended. */
+  /** Waits until the broadcast has ended. */
   readonly ended: Effect.Effect<void>
-  /** Ends it for this runner. */
+  /** Ends the broadcast for this runner. */
   readonly end: Effect.Effect<void>
-  /** Renews the lease, and applies what other processes do to the broadcast. */
+  /** Renews the lease, and applies the changes of other processes to the broadcast. */
   readonly keepRenewing: Effect.Effect<never, LeaseError>
   /** Marks the broadcast as finished. */
   readonly finish: Effect.Effect<void, LeaseError>

@@ -7,7 +7,7 @@ interface Broadcast {
   readonly startedAt: number
   readonly counts: { [K in RecipientStatus]: number }
   readonly records: Map<ChatId, RecipientRecord>
-  /** The chats with a record in ascending order, until one is added. */
+  /** The chats with a record in ascending order, until a chat is added. */
   sorted: ReadonlyArray<ChatId> | undefined
   begun: ReadonlyArray<BegunRecipient>
   status: Status

@@ -33,7 +33,7 @@ const doneOf = ({ counts }: Summary): number => counts.Sent + counts.Forbidden +
 
 const isOver = ({ status }: Summary): boolean => status === "finished" || status === "cancelled"
 
-/** Emits the progress of a broadcast at an interval until it is over or removed. */
+/** Emits the progress of a broadcast at an interval until the broadcast is over or removed. */
 export const observe = (name: string, every: Duration.Input) =>
   Stream.paginate([] as ReadonlyArray<Sample>, (samples) =>
     Effect.gen(function* () {

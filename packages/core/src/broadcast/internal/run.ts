@@ -86,7 +86,7 @@ export const run = Effect.fnUntraced(function* <E, R>({
     call.pipe(
       RateLimiter.withPriority("broadcast"),
       Effect.provideService(CurrentLease, lease.held),
-      // A broadcast has its own records, also if a handler runs it.
+      // A broadcast has its own records, also if a handler runs the broadcast.
       Effect.updateService(CurrentUpdate, withoutJournal)
     )
 

@@ -23,7 +23,7 @@ export const make = () => {
     chats.set(record.chat_id, stored === undefined ? record : ChatRecord.combine(stored, record))
   }
 
-  /** Visits all chats, also those that are added meanwhile. */
+  /** Visits all chats, including chats that are added meanwhile. */
   const forEachChat = Effect.fnUntraced(function* (visit: (record: ChatRecord.ChatRecord) => void) {
     let visited = 0
     for (const record of chats.values()) {

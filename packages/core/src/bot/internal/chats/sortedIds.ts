@@ -3,7 +3,7 @@ import type { ChatId } from "../../../model/Recipient.ts"
 /** A block with more ids than this is divided into two. */
 const maxBlock = 1000
 
-/** Returns the index of the first element for which `isAfter` is true, if it is true for all that follow. */
+/** Returns the index of the first element for which `isAfter` is true, if `isAfter` is true for all later elements. */
 const firstIndex = <A>(all: ReadonlyArray<A>, isAfter: (element: A) => boolean): number => {
   let low = 0
   let high = all.length
@@ -15,7 +15,7 @@ const firstIndex = <A>(all: ReadonlyArray<A>, isAfter: (element: A) => boolean):
   return low
 }
 
-/** Ids in ascending order, in blocks, so that adding one to a million moves only those of its block. */
+/** Ids in ascending order, in blocks, so that adding an id to a million ids moves only the ids of its block. */
 export const make = () => {
   const blocks: Array<Array<ChatId>> = []
 

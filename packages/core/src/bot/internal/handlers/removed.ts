@@ -7,7 +7,7 @@ import { withoutKeyboard } from "./keyboard.ts"
 /** A text, or a function that returns one for an update. */
 export type Notification = string | ((update: Of<"message_callback">) => string)
 
-/** Answers the buttons of what the program no longer has by a notification, and removes the keyboard. */
+/** Answers the buttons of a part that the program no longer has by a notification, and removes the keyboard. */
 export const makeRemoved = (isPayload: (payload: string) => boolean, notification: Effect.Effect<Notification>) =>
   Handler.on("message_callback", (update) => {
     const { payload } = update.callback

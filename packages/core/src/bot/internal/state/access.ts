@@ -13,7 +13,7 @@ import { maybeWritten, Session, stored } from "../../../inbox/internal/consumer/
 import type { StateCodec } from "./codec.ts"
 import { idsOf, missingIds, toScope } from "./scopes.ts"
 
-/** A value of a state, and where it is. */
+/** A value of a state, and its location. */
 interface Place {
   readonly store: InboxStore["Service"]
   readonly scope: string
@@ -55,14 +55,17 @@ export const ofUpdate = (name: string, of: Of, codec: object): Effect.Effect<Pla
     return Effect.map(cellOf(changes, { scope, name }, codec), (cell) => ({ store: changes.store, scope, cell }))
   })
 
-/** Writes the value of the update that is being handled to the store at once, so that it stays if the handling fails. */
+/**
+ * Writes the value of the update that is being handled to the store at once, so that the value stays if the handling
+ * fails.
+ */
 export const writeNow = (name: string, of: Of): Effect.Effect<void, StoreError> =>
   Effect.withFiber((fiber) => {
     const changes = fiber.getRef(CurrentUpdate)?.changes
     return changes?.states?.writeNow({ scope: toScope(of, idsOf(changes.update)), name }) ?? Effect.void
   })
 
-/** The value with a scope. While an update of the same inbox is handled, it is part of the handling. */
+/** The value with a scope. While an update of the same inbox is handled, the value is part of the handling. */
 export const inScope = (name: string, scope: string, inbox: Inbox["Service"], codec: object): Effect.Effect<Place> =>
   Effect.withFiber((fiber) => {
     const changes = fiber.getRef(CurrentUpdate)?.changes
@@ -82,7 +85,7 @@ export const makeValue = <A, E, R>(
   const read = ({ cell, scope }: Place) =>
     Effect.flatMap(cell.read, (snapshot) => {
       const { decoded, value } = snapshot
-      // A value that expires is decoded again, because the handling may outlast it.
+      // A value that expires is decoded again, because the handling may take longer than the value is valid.
       if (decoded?.by === codec) return Effect.succeed({ snapshot, value: decoded.value as A })
       return Effect.map(codec.read(value, scope), (value) => {
         if (snapshot.value !== undefined) snapshot.decoded = { by: codec, value }
@@ -90,7 +93,10 @@ export const makeValue = <A, E, R>(
       })
     })
 
-  /** Applies a change to the value. Fails if an effect that is changing the value uses it, as neither would ever end. */
+  /**
+   * Applies a change to the value. Fails if an effect that is changing the value uses the value again, because both
+   * operations would wait for each other.
+   */
   const changing = <B, E2, R2>(
     apply: (at: Place, replaced: Replaced) => Effect.Effect<B, E2, R2>
   ): Effect.Effect<B, E | E2, R | R2> =>

@@ -58,7 +58,7 @@ const forgetChats = (user_id: UserId) =>
     )
   })
 
-/** Deletes what is stored about a person. */
+/** Deletes the stored data of a person. */
 export const forget = (
   user_id: UserId
 ): Effect.Effect<

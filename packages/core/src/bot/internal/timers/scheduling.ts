@@ -10,7 +10,7 @@ import { type Target, toTarget } from "../../../inbox/internal/timers/change.ts"
 /** Where the timers of a chat are stored. */
 export interface Schedule {
   readonly target: ReturnType<typeof toTarget>
-  /** The type of the chat, if it is known. */
+  /** The type of the chat, if the type is known. */
   readonly chat_type: TimerUpdate["chat_type"] | undefined
   readonly partitionKeyOf: (update: TimerUpdate) => string
   readonly change: (change: TimerChange) => Effect.Effect<void, StoreError>
@@ -19,14 +19,14 @@ export interface Schedule {
 const inStore = (inbox: Inbox["Service"], change: TimerChange): Effect.Effect<void, StoreError> =>
   Effect.map(inbox.store.timers.change([change]), inbox.onTimers)
 
-/** Whether the timer whose update is being handled was cancelled or set again since it was due. */
+/** Whether the timer whose update is being handled was cancelled or set again after its due time. */
 export const isCancelled: Effect.Effect<boolean> = Effect.withFiber((fiber) => {
   const changes = fiber.getRef(CurrentUpdate)?.changes
   if (changes === undefined) return Effect.succeed(false)
   return Effect.orDie(Effect.suspend(() => changes.store.timers.isCancelled(changes.id)))
 })
 
-/** The timers of the chat of the update that is being handled. They change when the update is acknowledged. */
+/** The timers of the chat of the update that is being handled. The timers change when the update is acknowledged. */
 export const ofUpdate: Effect.Effect<Schedule, { readonly update_type?: string }> = Effect.withFiber((fiber) => {
   const changes = fiber.getRef(CurrentUpdate)?.changes
   if (changes === undefined) return Effect.fail({})
@@ -48,7 +48,10 @@ const addTo =
       return Effect.void
     })
 
-/** The timers of a chat. While an update of the same inbox is handled, they change when it is acknowledged. */
+/**
+ * The timers of a chat. While an update of the same inbox is handled, the timers change when the update is
+ * acknowledged.
+ */
 export const inInbox = (inbox: Inbox["Service"], target: Target): Schedule => ({
   target: toTarget(target),
   chat_type: undefined,

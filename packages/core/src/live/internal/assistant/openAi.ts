@@ -77,7 +77,10 @@ const finished: Response.FinishPartEncoded = {
   usage: { inputTokens: {}, outputTokens: {} }
 }
 
-/** The parts of a response: text as it arrives, and the calls of functions at the end, because their arguments are split. */
+/**
+ * The parts of a response: text as it arrives, and the calls of functions at the end, because the arguments of a call
+ * are split.
+ */
 const toParts = (chunks: Stream.Stream<typeof Chunk.Type, AiError.AiError>) =>
   Stream.suspend((): Stream.Stream<Response.StreamPartEncoded, AiError.AiError> => {
     const calls = new Map<number, { id: string; name: string; params: string }>()

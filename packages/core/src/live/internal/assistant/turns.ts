@@ -30,7 +30,7 @@ export const textOf = <P extends { readonly type: string }, E, R>(
     return type === "error" ? Stream.fail(unknown(error)) : Stream.empty
   })
 
-/** What the model and the functions have added to a conversation. */
+/** The messages that the model and the functions have added to a conversation. */
 export interface Added {
   messages: ReadonlyArray<Prompt.Message>
 }
@@ -62,7 +62,10 @@ const withBeginning = (messages: ReadonlyArray<Prompt.Message>, beginning: strin
   return [answer, ...(isAnswer ? others : messages)]
 }
 
-/** Returns a function that removes white space at the beginning of a text if the text before it ends in the same. */
+/**
+ * Returns a function that removes white space at the beginning of a text if the text before ends in the same white
+ * space.
+ */
 const makeJoin = (before: string) => {
   let space = /\s*$/.exec(before)![0]
   return (delta: string): string => {
@@ -73,7 +76,7 @@ const makeJoin = (before: string) => {
   }
 }
 
-/** What an earlier attempt has said of a turn. */
+/** The text of a turn of an earlier attempt. */
 interface Begun {
   readonly beginning: string
   /** Whether the empty line between this turn and the text before is there. */
@@ -95,8 +98,9 @@ export interface Conversation<Tools extends Record<string, Tool.Any>> {
 }
 
 /**
- * Asks the model, runs the functions that it calls, and asks again with their results, until it calls none. Emits its text, and
- * after each turn a note with its messages. It goes on after what was said before.
+ * Asks the model, runs the functions that the model calls, and asks again with their results, until the model calls no
+ * function. Emits the text of the model, and after each turn a note with its messages. The conversation continues the
+ * text of an earlier attempt.
  */
 export const converse = <Tools extends Record<string, Tool.Any>>(
   { added, goOn, maxTurns, prompt, toolkit }: Conversation<Tools>,

@@ -4,7 +4,7 @@ import * as Stream from "effect/Stream"
 import { type Format, isHighSurrogate } from "./parts.ts"
 import { type Cut, growing, type GrowingView, type View } from "./view.ts"
 
-/** What the journal keeps of a live message while it runs, in the order in which it happened. */
+/** The entries of the journal about a live message that runs, in the order in which they happened. */
 export const Recorded = Schema.Union([
   /** Text was added. */
   Schema.String,
@@ -20,17 +20,17 @@ type Recorded = typeof Recorded.Type
 
 export interface List {
   readonly recorded: ReadonlyArray<Recorded>
-  /** Takes the value when it is called. */
+  /** Takes the value when the function is called. */
   readonly append: (value: Recorded) => Effect.Effect<void>
   readonly flush: Effect.Effect<void>
 }
 
-/** What a live message shows, and where it comes from. */
+/** The content of a live message, and the source of the content. */
 export interface Content<E, R> {
   readonly view: View
   /** Changes the view, and calls its argument after each change. */
   readonly source: (notify: () => void) => Effect.Effect<void, E, R>
-  /** Shows what was said before, if the source has not come as far as it. */
+  /** Shows the text of an earlier attempt, if the source has not emitted as much text. */
   readonly keep: () => void
   /** The text of the view. */
   readonly text: () => string
@@ -46,7 +46,7 @@ export interface Note {
   readonly at: number
 }
 
-/** What was said until a handler failed or its process ended. */
+/** The text until a handler failed or its process ended. */
 export interface Said {
   readonly text: string
   readonly notes: ReadonlyArray<Note>
@@ -54,7 +54,7 @@ export interface Said {
 
 /** A source of text. */
 export interface Source<E, R> {
-  /** Whether it goes on after what was said, or begins again. */
+  /** Whether the source continues the text of an earlier attempt, or begins again. */
   readonly goesOn: boolean
   readonly after: (said: Said) => Stream.Stream<string | { readonly note: string }, E, R>
 }
@@ -73,10 +73,10 @@ const replay = (view: GrowingView, recorded: ReadonlyArray<Recorded>): ReadonlyA
   return notes
 }
 
-/** A word without an end is recorded if it is longer than this. */
+/** A longer word is recorded before its end. */
 const maxWord = 60
 
-/** Returns the length of the words of a text that are complete. It reads only the end, because a part of a text can be long. */
+/** Returns the length of the complete words of a text. Only the end is read, because a part of a text can be long. */
 const completeWords = (text: string): number => {
   for (let length = 0; length <= Math.min(maxWord, text.length - 1); length++) {
     const end = text.length - length
@@ -86,14 +86,14 @@ const completeWords = (text: string): number => {
   return isHighSurrogate(text, text.length - 1) ? text.length - 1 : text.length
 }
 
-/** Text that grows, and that the journal keeps while it grows. */
+/** A text that grows, and that the journal records while the text grows. */
 export const growingText =
   <E, R>(format: Format, { after, goesOn }: Source<E, R>) =>
   ({ append, flush, recorded }: List): Content<E, R> => {
     const view = growing(format)
     const notes = replay(view, recorded)
     const said: Said = { text: view.text(), notes }
-    /** What people see and the source has not said again. */
+    /** The text that people see and the source has not emitted again. */
     let standing: string | undefined
     let word = ""
     if (!goesOn && said.text !== "") {
@@ -156,7 +156,7 @@ export const growingText =
         if (text.startsWith(known)) view.append(text.slice(known.length))
         else view.reset(text)
       },
-      // Those that follow are sent only when it is recorded, so that they are not sent for another part.
+      // Later messages are sent only when the cut is recorded, so that no message is sent for another part.
       onCut: (cut) => Effect.suspend(() => Effect.andThen(Effect.andThen(recordWord(), append(cut)), flush))
     }
   }

@@ -51,7 +51,7 @@ interface Content {
   readonly keyboard?: Keyboard | undefined
 }
 
-/** Edits the message of a dashboard. Returns whether there is one that shows the content, or newer content. */
+/** Edits the message of a dashboard. Returns whether a message shows the content, or newer content. */
 const edit = Effect.fnUntraced(function* (message_id: MessageId, body: NewMessageBody) {
   const result = yield* Messages.edit({ message_id, ...body }).pipe(
     RateLimiter.withSlot(`LiveMessage ${message_id}`),

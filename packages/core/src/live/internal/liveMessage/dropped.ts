@@ -12,7 +12,7 @@ const Dropped = State.make("colloquy_live_message", Schema.Array(Schema.String),
   onStale: "initial"
 })
 
-/** The timer of a user has no chat, so nothing is dropped in it. */
+/** The timer of a user has no chat, so no update is dropped. */
 const inChat = <A, R>(
   effect: Effect.Effect<A, StoreError | State.NoStateKey | State.StaleState | State.InvalidState, R>,
   otherwise: A
@@ -22,13 +22,13 @@ const inChat = <A, R>(
     return error._tag === "StoreError" ? Effect.fail(error) : Effect.die(error)
   })
 
-/** Stores updates with the acknowledgement of the one that is being handled. */
+/** Stores updates with the acknowledgement of the update that is being handled. */
 export const add = (fingerprints: ReadonlyArray<string>): Effect.Effect<void, StoreError> =>
   fingerprints.length === 0
     ? Effect.void
     : inChat(Effect.asVoid(Dropped.update((dropped) => [...new Set([...dropped, ...fingerprints])])), undefined)
 
-/** Returns whether the update that is being handled was dropped, and forgets it. */
+/** Returns whether the update that is being handled was dropped, and deletes its entry. */
 export const take: Effect.Effect<boolean, StoreError> = Effect.gen(function* () {
   const handled = yield* CurrentUpdate
   const fingerprint = handled?.entry?.update.fingerprint

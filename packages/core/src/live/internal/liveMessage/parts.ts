@@ -13,11 +13,11 @@ export interface Rest {
   readonly at: number
   /** Where the source is read from: the block that contains `at`, so that formatting which is open there continues. */
   readonly from: number
-  /** What precedes the source instead, if the block is very long. Its text is not shown. */
+  /** The text that precedes the source instead, if the block is very long. This text is not shown. */
   readonly reopened: string
 }
 
-/** What the source of a message holds: the text to show, and where the next message begins if it is too long. */
+/** The part of a source that one message shows, and the beginning of the next message if the source is too long. */
 export interface Part {
   readonly text: FormattedText
   /** `undefined` if the text fits. */
@@ -46,7 +46,7 @@ const readPlain = (source: string): Parsed => ({
   undecided: source.length
 })
 
-/** Returns what follows an index of the text. */
+/** Returns the text after an index. */
 const after = (parsed: Parsed, index: number): Parsed => ({
   ...slice(parsed, index, parsed.text.length),
   origins: parsed.origins.slice(index),
@@ -105,7 +105,9 @@ const greatestEnd = (text: FormattedText, format: Format = "markdown"): number =
 const sentenceEnd = /[.!?\u2026]["'\u201d\u2019)\]]*$/
 const fullWidthEnd = /[\u3002\uff01\uff1f]["'\u201d\u2019)\]]*$/
 
-/** How good it is to end a part before the character at an index: after a paragraph, a line or a sentence, a word, or else. */
+/**
+ * The rank of an end before the character at an index: after a paragraph, a line or a sentence, a word, or elsewhere.
+ */
 const qualityOf = ({ text }: Parsed, end: number): 4 | 3 | 2 | 1 => {
   const before = text.slice(Math.max(0, end - 8), end)
   if (text[end] === "\n") return /^\n\s*\n/.test(text.slice(end, end + 16)) ? 4 : 3
@@ -121,7 +123,7 @@ const coverOf = ({ spans, text }: Parsed): ReadonlyArray<boolean> => {
   return covered
 }
 
-/** Returns the best end of those that are allowed, or -1. Later ones are preferred. */
+/** Returns the best allowed end, or -1. Later ends are preferred. */
 const bestEnd = (parsed: Parsed, from: number, to: number, isAllowed: (end: number) => boolean): number => {
   let best = -1
   let quality = 0
@@ -142,7 +144,10 @@ const delimiters: { readonly [Type in MarkupType]?: string } = {
   highlighted: "^^"
 }
 
-/** What has to precede the rest, so that it is formatted as before, if a part ends inside of formatting. */
+/**
+ * The markup that has to precede the rest, so that the rest is formatted as before, if a part ends inside of
+ * formatting.
+ */
 const reopen = ({ fences, spans }: Parsed, end: number): string => {
   const fence = fences.find(({ from, to }) => from < end && end < to)
   if (fence !== undefined) return `${fence.mark}\n`
@@ -164,10 +169,13 @@ const restAfter = (parsed: Parsed, end: number): Rest => {
   return { at: first, from: first, reopened: reopen(parsed, end) }
 }
 
-/** The shortest text, with its markup, that ends before it is too long. */
+/** The shortest text, with its markup, that ends before the limit. */
 const longEnough = 0.6 * limit
 
-/** How much of what was added may be left for the next message: little at first, and more when the text is almost too long. */
+/**
+ * The share of the added text that may be left for the next message: little at first, and more when the text is almost
+ * too long.
+ */
 const leftOf = (length: number): number => (length < 0.75 * limit ? 1 / 12 : length < 0.9 * limit ? 1 / 6 : 1 / 3)
 
 const cutAt = (parsed: Parsed, end: number): Part => ({
@@ -176,8 +184,9 @@ const cutAt = (parsed: Parsed, end: number): Part => ({
 })
 
 /**
- * Ends a long text before it is too long where a sentence ends that leaves little for the next message. What is shown then
- * stays in its message. `shown` is the length of the text that is shown: the less was added, the less may be left.
+ * Ends a long text before the limit, at the end of a sentence that leaves little text for the next message. Shown text
+ * then stays in its message. `shown` is the length of the shown text: the less text was added, the less text may be
+ * left.
  */
 const endEarly = (parsed: Parsed, shown: number): Part | undefined => {
   const rendered = Html.render(parsed).length
@@ -197,16 +206,16 @@ const endEarly = (parsed: Parsed, shown: number): Part | undefined => {
 export interface ReadOptions {
   readonly format: Format
   readonly isComplete: boolean
-  /** Where the text of the message begins in the source. Earlier messages have shown what is before. Default: 0. */
+  /** Where the text of the message begins in the source. Earlier messages have shown the text before. Default: 0. */
   readonly at?: number
-  /** The length of the text that is shown, while it grows. Default: the text is cut only if it is too long. */
+  /** The length of the shown text, while the text grows. Default: the text is cut only if the text is too long. */
   readonly shown?: number | undefined
 }
 
 /**
- * Reads the source of a message. A text that is too long is cut at the end of a paragraph, a line or a sentence, between
- * words, or anywhere else, in this order of preference; inside of formatting or a block of code only if they alone are too
- * long. While a text grows, and `shown` is the length of what is shown, it may be cut before that.
+ * Reads the source of a message. A text that is too long is cut at the end of a paragraph, a line or a sentence,
+ * between words, or anywhere else, in this order of preference. Formatting or a block of code is cut only if it alone
+ * is too long. While a text grows, and `shown` is the length of the shown text, the text may be cut before that.
  */
 export const takePart = (source: string, options: ReadOptions): Part => {
   const part = takeParsed(source, options)
@@ -226,7 +235,7 @@ const takeParsed = (source: string, { at = 0, format, isComplete, shown }: ReadO
   const inText = (end: number): boolean => outside(end) && qualityOf(parsed, end) > 1
   const inCode = (end: number): boolean => parsed.text[end] === "\n"
   const decided = Math.min(to, parsed.undecided)
-  // What is shown stays in its message if possible.
+  // Shown text stays in its message if possible.
   let end = bestEnd(parsed, Math.min(shown ?? to, to), decided, (end) => outside(end) && qualityOf(parsed, end) >= 3)
   if (end < 0) end = bestEnd(parsed, to >> 1, decided, inText)
   if (end < 0) end = bestEnd(parsed, to >> 1, to, inText)

@@ -16,7 +16,7 @@ const maxAnswered = 1000
 
 /** The live messages of a bot that run in this process. */
 export interface Running {
-  /** Stops the one of a message. */
+  /** Functions that stop the live message of a message. */
   readonly stops: Map<MessageId, () => void>
   readonly isAnswered: (callback_id: string) => boolean
   readonly setAnswered: (callback_id: string) => void

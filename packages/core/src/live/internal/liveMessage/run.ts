@@ -22,7 +22,7 @@ import { type Content, type List, Recorded } from "./content.ts"
 import { type Arrival, isNextMessage, isRemoval, watch } from "./watch.ts"
 import * as Writer from "./writer.ts"
 
-/** What the journal keeps of a source that has ended. */
+/** The entry of the journal about a source that has ended. */
 const Ended = Schema.Struct({
   outcome: Schema.Literals(["completed", "stopped", "replaced", "removed"]),
   text: Schema.String,
@@ -45,7 +45,7 @@ export interface Spec<E, R, SE> extends Pick<Writer.Options<SE>, "interval" | "k
   /** Whether the journal keeps the text, so that a source that has ended is not asked again. */
   readonly isRecorded: boolean
   readonly content: (list: List) => Content<E, R>
-  /** What is added to the text if the source fails. The error is missing if it died. */
+  /** Returns the text that is appended if the source fails. The error is missing if the source died. */
   readonly onFailure: (error: Option.Option<E>) => FormattedText | undefined
   readonly atEnd: (said: { readonly outcome: Outcome; readonly text: string }) => Omit<Writer.Ending, "isComplete">
 }
@@ -55,7 +55,7 @@ const typingInterval = "5 seconds"
 /** A model that answers at once needs no indicator. */
 const typingDelay = "200 millis"
 
-/** Shows that the bot is typing. It is left out if the limits leave no room for it. */
+/** Shows that the bot is typing. The request is omitted if the limits do not permit it. */
 const showTyping = (chat_id: ChatId) =>
   Chats.sendAction({ chat_id, action: "typing_on" }).pipe(
     RateLimiter.withPriority("normal"),
@@ -74,14 +74,17 @@ const isNotFound = (error: unknown): error is ApiError.NotFound => error instanc
 
 const isForbidden = (error: unknown): error is ApiError.Forbidden => error instanceof ApiError.Forbidden
 
-/** Whether a message cannot be edited any more because of what a user did. The update that says so may come later. */
+/**
+ * Whether a message cannot be edited any more because of an action of a user. The update about this action may come
+ * later.
+ */
 const isGone = (error: unknown): error is ApiError.NotFound | ApiError.Forbidden =>
   isNotFound(error) || (isForbidden(error) && error.isDialogSuspended)
 
 const isInvalidStepResult = (error: unknown): error is Journal.InvalidStepResult =>
   error instanceof Journal.InvalidStepResult
 
-/** Runs a live message: shows what its source says until it ends, fails, or is stopped. */
+/** Runs a live message: shows the text of its source until the source ends, fails, or is stopped. */
 export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) {
   const { chat_id, isStop, name, onNextMessage, stopsWhenRemoved, update } = spec
   if (onNextMessage === "drop" && update !== undefined && (yield* dropped.take)) {
@@ -100,7 +103,7 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
     name: occurrence === 1 ? name : `${name} (${occurrence})`,
     view: content.view,
     onCut: content.onCut,
-    // What is left of an interrupted one is sent in the background.
+    // The rest of an interrupted live message is sent in the background.
     onSent: (id) => void (isOver || running.stops.set(id, stopNow))
   })
   const droppedUpdates: Array<string> = []
@@ -142,7 +145,7 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
     const typing = yield* Effect.forkChild(
       chat_id !== undefined && spec.isTyping ? Effect.raceFirst(showTyping(chat_id), writer.whenBegun) : Effect.void
     )
-    // What was said before the first message was sent.
+    // Text that was emitted before the first message was sent.
     if (content.view.isBegun() && !writer.isStanding()) writer.notify()
     const outcome = yield* Effect.tapCause(content.source(writer.notify), (cause) =>
       Effect.sync(() => (failure = cause))

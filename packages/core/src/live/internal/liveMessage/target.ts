@@ -8,7 +8,7 @@ import * as Messages from "../../../endpoints/Messages.ts"
 import type { NewMessageLink } from "../../../model/NewMessage.ts"
 import type { MessageId } from "../../../model/Recipient.ts"
 
-/** What a message shows. Comments have no attachments. */
+/** The content of a message. Comments have no attachments. */
 export interface Body {
   readonly text: string
   readonly format: "html"

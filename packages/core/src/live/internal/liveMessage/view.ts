@@ -4,20 +4,20 @@ import { type Format, type Part, takePart, truncate } from "./parts.ts"
 /** Where a message ends: the next one shows the text from `at` on. */
 export interface Cut {
   readonly at: number
-  /** Where the text is read from, if it is not `at`: formatting that is open at `at` begins there. */
+  /** The start of the text that is read, if different from `at`: formatting that is open at `at` begins there. */
   readonly from?: number
-  /** What is read before it instead, and is not shown. */
+  /** The text that is read before the start, and is not shown. */
   readonly reopened: string
 }
 
-/** What a message shows: text that grows, or content that is replaced. */
+/** The content of a live message: text that grows, or content that is replaced. */
 export interface View {
   /**
    * Reads the text of the message that is shown now. A long text may be cut early if `shown`, the length of the text that the
    * message shows, is given.
    */
   readonly read: (isComplete: boolean, shown?: number) => Part
-  /** Goes on with what follows a part that was read, and with what was added since. */
+  /** Continues with the text after a part that was read. */
   readonly advance: (part: Part) => Cut
   /** How many messages are complete. */
   readonly complete: () => number
@@ -31,7 +31,7 @@ export interface GrowingView extends View {
   readonly reset: (text: string) => void
   /** Completes a message. */
   readonly cut: (cut: Cut) => void
-  /** All text, as it was appended. */
+  /** The whole text, as it was appended. */
   readonly text: () => string
 }
 
@@ -89,7 +89,7 @@ export const growing = (format: Format): GrowingView => {
   }
 }
 
-/** Content that is replaced as a whole. What exceeds a message is left out. */
+/** Content that is replaced as a whole. Content beyond the limit of a message is omitted. */
 export const replaced = (initial: FormattedText | undefined) => {
   let content = initial
   const view: View = {

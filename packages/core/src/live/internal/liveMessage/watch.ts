@@ -17,8 +17,8 @@ export interface Arrival {
 }
 
 /**
- * Calls `onArrival` for each update that is queued behind the one that is being handled: those that wait already, those that
- * this process receives, at once, and those that other processes receive, within half a second.
+ * Calls `onArrival` for each update that is queued behind the update that is being handled: waiting updates and updates
+ * that this process receives at once, and updates that other processes receive within half a second.
  */
 export const watch = <R>(
   onArrival: (arrival: Arrival) => Effect.Effect<void, never, R>

@@ -21,7 +21,7 @@ import type { Cut, View } from "./view.ts"
 export interface Options<E> {
   readonly view: View
   readonly target: Target<E>
-  /** The name under which the journal records the messages. No other live message of the update has it. */
+  /** The name under which the journal records the messages. No other live message of the update has this name. */
   readonly name: string
   readonly keyboard: Keyboard | undefined
   /** Minimum time between two edits, in milliseconds. */
@@ -34,7 +34,7 @@ export interface Options<E> {
 /** How a message ends. */
 export interface Ending {
   readonly isComplete: boolean
-  /** What is added to the text. */
+  /** The text that is appended. */
   readonly notice: FormattedText | undefined
   readonly attachments: ReadonlyArray<AttachmentRequest>
   readonly keyboard: Keyboard | undefined
@@ -44,7 +44,7 @@ interface Shown {
   readonly id: MessageId
   /** The text that the message shows, or `undefined` if that is not known. */
   text: string | undefined
-  /** Whether it shows the keyboard that it has while it runs. */
+  /** Whether the message shows the keyboard of a running live message. */
   hasKeyboard: boolean
 }
 
@@ -60,8 +60,8 @@ const isTemporary = (error: EditError): boolean =>
   error._tag === "RateLimited" || (error._tag === "RequestFailed" && error.isRetryable)
 
 /**
- * Shows a view in messages. One call at a time waits for each message, and it shows what is newest when it gets its permit, so
- * that no edit waits behind another one.
+ * Shows a view in messages. At most one request waits for each message, and shows the newest content when the rate
+ * limiter permits the request, so that no edit waits behind another edit.
  */
 export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   const { interval, keyboard, name, target, view } = options
@@ -71,12 +71,12 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   const begun = Latch.makeUnsafe(false)
   const journal = (yield* CurrentUpdate)?.journal
   const slots = yield* CurrentSlots
-  /** The messages, also those that earlier attempts have sent and this one has not used yet. */
+  /** The messages, including messages that earlier attempts have sent and this attempt has not used yet. */
   const ids: Array<MessageId> = []
   let shown: Shown | undefined
   /** The message of a notice that the last part has no room for. */
   let extra = 0
-  /** The length of the text that it shows, without markup. */
+  /** The length of the shown text, without markup. */
   let visible = 0
   let isEnded = false
   let isWaiting = false
@@ -98,7 +98,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
 
   const stateOf = (index: number) => journal?.stateOf(target.sends, nameOf(index), slots)
 
-  /** Sends the next message, or returns the one that an earlier attempt has sent. */
+  /** Sends the next message, or returns the message that an earlier attempt has sent. */
   const sendNext = Effect.fnUntraced(function* (body: Body) {
     const sending = target.send(body, ids.length === 0)
     const named = Journal.named(sending, nameOf(ids.length))
@@ -133,7 +133,10 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
     return shown
   })
 
-  /** Sends a message whose content does not change any more. An earlier attempt may have sent it with another content. */
+  /**
+   * Sends a message whose content does not change any more. An earlier attempt may have sent the message with another
+   * content.
+   */
   const sendAgain = Effect.fnUntraced(function* (body: Body) {
     const message = takeOver() ?? (yield* send(() => body))
     if (message.text === undefined) {
@@ -191,7 +194,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
       begun.openUnsafe()
       takeOver()
     }
-    // Those that wait longest come first, so a message that has just been changed does not wait yet.
+    // The requests that wait longest come first, so a message that has just been changed does not wait yet.
     const wait = editedAt + interval - now()
     if (wait > 0) yield* Effect.raceFirst(Effect.sleep(wait), ended.await)
     if (isEnded) return
@@ -226,7 +229,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
     changed.openUnsafe()
   })
 
-  /** Shows the view while it changes. Fails if its messages cannot be changed any more. */
+  /** Shows the view while the view changes. Fails if its messages cannot be changed any more. */
   const display = Effect.gen(function* () {
     for (;;) {
       yield* changed.await
@@ -273,7 +276,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
 
   const dots = toBody({ text: "\u2026", spans: [] })
 
-  // Presses and removals of what stands count from the beginning.
+  // Presses and removals of existing messages count from the beginning.
   while (stateOf(ids.length) === "done") yield* sendNext(dots)
 
   const release = (): void => ids.forEach((_, index) => journal?.release(target.sends, nameOf(index), slots))
@@ -299,12 +302,15 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
       ended.openUnsafe()
       return isWaiting
     },
-    /** Lets the same live message go on in these messages if it is repeated within the attempt. */
+    /**
+     * Releases the names of these messages, so that the same live message continues in these messages if it is repeated
+     * within the attempt.
+     */
     release,
     /** Removes messages of an earlier attempt that had more text. */
     removeRest: Effect.gen(function* () {
       const from = used()
-      // It may have been sent.
+      // The message may have been sent.
       if (stateOf(ids.length) === "started") yield* sendNext(dots)
       yield* Effect.forEach(ids.slice(from), (id) =>
         Effect.catchTags(target.remove(id), {
