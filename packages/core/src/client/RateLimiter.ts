@@ -434,7 +434,7 @@ const ownScopes: ReadonlyArray<OwnScope> = ["host", "messages", "answers", "poll
 const optionalScopes = ["edits", "removals"] as const
 
 /**
- * The scope that a request counts in. Edits and removals count as messages, unless their scope has a limit of its own.
+ * The scope to which a request counts. Edits and removals count as messages, unless their scope has a limit of its own.
  */
 const scopeOf = (options: Options, scope: Scope): Scope =>
   (scope === "edits" || scope === "removals") && options[scope] === undefined ? "messages" : scope

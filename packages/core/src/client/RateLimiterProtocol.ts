@@ -16,7 +16,7 @@
 export const gracePeriod = 250
 
 /**
- * Time that a process waits for each process before it to take a permit, in milliseconds.
+ * Time for which a process waits for each earlier process to take a permit, in milliseconds.
  *
  * @category constants
  * @since 0.1.0
@@ -168,7 +168,7 @@ export type AcquireResult =
       readonly _tag: "Acquired"
       /** Time of the store's clock, in milliseconds. */
       readonly now: number
-      /** One result for each request, in their order. */
+      /** The results of the requests, in their order. */
       readonly results: ReadonlyArray<PermitResult>
       /** The limit of the host after reductions. Reservations for absent members are not subtracted. */
       readonly hostLimit: number

@@ -1,13 +1,13 @@
 /**
  * Conversations: several questions and answers, written as one function, that continue after restarts and deploys.
  *
- * The answers are stored by name, in the transaction that acknowledges the update. The function runs again for each update: a
- * question that was answered returns its answer, and the first one that was not ends the run until the answer arrives. Between
- * updates, nothing is held in memory.
+ * The answers are stored by name, in the transaction that acknowledges the update. The function runs again for each
+ * update: a question with a stored answer returns this answer, and the first question without an answer ends the run
+ * until the answer arrives. Between updates, nothing is held in memory.
  *
- * Code of the function that is not in a `step` therefore runs again in each run. The operators of Effect work as usual, except that
- * `Effect.timeout` and `Effect.race` have no effect on a question, because the run ends as soon as it is sent: use its option
- * `timeout`.
+ * Code of the function that is not in a `step` therefore runs again in each run. The operators of Effect work as usual,
+ * except that `Effect.timeout` and `Effect.race` have no effect on a question, because the run ends as soon as the
+ * question is sent: use the option `timeout` of the question.
  *
  * @since 0.1.0
  */
@@ -63,16 +63,20 @@ export { CurrentTexts, NoParticipant, Unanswered }
  */
 export interface Options {
   /**
-   * Whose conversation it is. `"userInChat"`: each user in a chat has their own. `"chat"`: a chat has one, in which everybody
-   * can answer.
+   * The owner of a conversation. `"userInChat"`: each user in a chat has a conversation. `"chat"`: a chat has one
+   * conversation, in which every member can answer.
    */
   readonly of: "userInChat" | "chat"
-  /** The version of the code, a positive whole number. Increase it for changes that need {@link Options.onVersion}. Default: 1. */
+  /**
+   * The version of the code, a positive whole number. Increase the version for changes that need
+   * {@link Options.onVersion}. Default: 1.
+   */
   readonly version?: number | undefined
   /**
-   * What happens to a conversation of an older version when something happens in it: `"continue"`: it continues with the answers
-   * that it has. `"restart"`: it begins again, with the same input. `"tell"`: it ends with the text `outdated`. A function decides
-   * by the version. Default: `"continue"`. The updates of one of a newer version wait for a process with the newer program.
+   * The handling of the next update for a conversation of an older version: `"continue"`: the conversation continues
+   * with its stored answers. `"restart"`: the conversation begins again, with the same input. `"tell"`: the
+   * conversation ends with the text `outdated`. A function decides by the version. Default: `"continue"`. The updates
+   * for a conversation of a newer version wait for a process with the newer program.
    */
   readonly onVersion?: Policy | ((from: number) => Policy) | undefined
   /** The schema of the input. Default: no input. */
@@ -82,21 +86,21 @@ export interface Options {
   /** Whether questions have a button that leads back to the question before. Default: `false`. */
   readonly back?: boolean | undefined
   /**
-   * What happens if it is started while it runs: `"keep"`: it continues, and its question is asked again. `"restart"`: it begins
-   * again. `"ask"`: the user chooses by buttons. Default: `"keep"`.
+   * The handling of a start while the conversation runs: `"keep"`: the conversation continues, and its question is
+   * asked again. `"restart"`: the conversation begins again. `"ask"`: the user chooses by buttons. Default: `"keep"`.
    */
   readonly ifRunning?: "keep" | "restart" | "ask" | undefined
-  /** Texts that replace those of {@link CurrentTexts}. Default: none. */
+  /** Texts that replace the texts of {@link CurrentTexts}. Default: none. */
   readonly texts?: Partial<Texts> | undefined
   /**
-   * After this time without an answer, the conversation ends without a message. It must be longer than every `timeout` and `sleep`.
-   * Default: never.
+   * After this time without an answer, the conversation ends without a message. This time must be longer than every
+   * `timeout` and `sleep`. Default: never.
    */
   readonly expireAfter?: Duration.Input | undefined
 }
 
 /**
- * What happens to a conversation of an older version.
+ * The handling of a conversation of an older version.
  *
  * @category models
  * @since 0.1.0
@@ -125,18 +129,19 @@ type DefaultError<O> = O extends { readonly timeout: Duration.Input } ? Unanswer
 export interface Conversation<I, A, E, R, O extends Options["of"]> extends Body<I, A, E, R>, Pipeable {
   /** The name. */
   readonly name: string
-  /** Whose conversation it is. */
+  /** The owner of the conversation. */
   readonly of: O
   /**
-   * Starts the conversation for the user of an update, who must have a chat. It returns when the first question was sent. The
-   * second argument is the input, if there is one. If one waits for a dead letter, it stays, and the text `failed` is sent.
+   * Starts the conversation for the user of an update, who must have a chat. `start` returns when the first question
+   * was sent. The second argument is the input, if the conversation has an input. If a conversation waits for a dead
+   * letter, the conversation does not change, and the text `failed` is sent.
    */
   readonly start: [I] extends [void]
     ? (update: Update.Update) => Effect.Effect<void, HandlerError<E>, R | BotApi>
     : (update: Update.Update, input: I) => Effect.Effect<void, HandlerError<E> | Schema.SchemaError, R | BotApi>
   /**
-   * Handles the answers: messages and presses of buttons of a user whose conversation runs, and timeouts. It declines messages
-   * that do not answer the question.
+   * Handles the answers: messages and presses of buttons of a user whose conversation runs, and timeouts. The handler
+   * declines messages that do not answer the question.
    */
   readonly handler: Handler.Handler<HandlerError<E>, R | BotApi>
   /**
@@ -146,7 +151,7 @@ export interface Conversation<I, A, E, R, O extends Options["of"]> extends Body<
   readonly cancel: (
     update: Update.Update
   ) => Effect.Effect<void, SendError | NoParticipant | StoreError | Handler.NotHandled, BotApi>
-  /** Returns the same conversation, whose result is also passed to a function. {@link onDone} calls it. */
+  /** Returns the same conversation, whose result is also passed to a function. {@link onDone} calls this function. */
   readonly withOnDone: <E2, R2>(
     f: (result: A, update: Update.KnownUpdate | Update.TimerUpdate) => Effect.Effect<unknown, E2, R2>
   ) => Conversation<I, A, E | E2, R | R2, O>
@@ -161,17 +166,20 @@ export interface Conversation<I, A, E, R, O extends Options["of"]> extends Body<
  * @since 0.1.0
  */
 export interface Status {
-  /** The name of the question or the sleep that it waits for. `undefined`: it waits for nothing. */
+  /**
+   * The name of the question or the sleep for which the conversation waits. `undefined`: the conversation does not
+   * wait.
+   */
   readonly waitingFor: string | undefined
   /** When the timeout or the sleep ends, in Unix milliseconds. `undefined`: never. */
   readonly until: number | undefined
-  /** When it was started, in Unix milliseconds. */
+  /** The time of the start, in Unix milliseconds. */
   readonly startedAt: number
   /** The version of the code that ran last. */
   readonly version: number
   /**
-   * The id of the dead letter that it waits for: `Inbox.replay` continues it, and `Inbox.drop` lets it continue with the next
-   * update. `undefined`: none.
+   * The id of the dead letter for which the conversation waits: `Inbox.replay` continues the conversation, and after
+   * `Inbox.drop` the conversation continues with the next update. `undefined`: none.
    */
   readonly deadLetter: string | undefined
   /** The names of the questions, steps and sleeps that have a result, in order. */
@@ -187,7 +195,7 @@ export interface Status {
 export interface Running<O extends Options["of"]> {
   /** Returns where a conversation is. */
   readonly get: (key: Key<O>) => Effect.Effect<Option.Option<Status>, StoreError, Inbox>
-  /** Ends a conversation without a message. Returns whether it was running. */
+  /** Ends a conversation without a message. Returns whether the conversation was running. */
   readonly stop: (key: Key<O>) => Effect.Effect<boolean, StoreError, Inbox>
   /** Emits all conversations. */
   readonly all: Stream.Stream<{ readonly key: Key<O>; readonly status: Status }, StoreError, Inbox>
@@ -206,14 +214,14 @@ const check = (name: string, { of, version = 1 }: Options): void => {
 }
 
 /**
- * Defines a conversation with a name, options, and a function that asks and says. Conversations of one bot have different
- * names: `Handler.first` throws if two have the same.
+ * Defines a conversation with a name, options, and a function that asks questions and sends messages. Conversations of
+ * one bot have different names: `Handler.first` throws if two conversations have the same name.
  *
- * Place `handler` among the handlers of the bot: without it, answers are not received, and a warning is logged at the first one.
- * `start` and `cancel` can be called in any handler of an update. If the function fails, the
- * handler fails with its error. While the update of an answer, or one in which a step has begun, is a dead letter, the conversation
- * waits for it: `Inbox.replay` continues it. If the function fails with {@link Unanswered}, the conversation
- * ends. When it ends, nothing of it is left in the store.
+ * Place `handler` among the handlers of the bot: otherwise answers are not received, and a warning is logged at the
+ * first answer. `start` and `cancel` can be called in any handler of an update. If the function fails, the handler
+ * fails with its error. While the update of an answer, or an update in which a step has begun, is a dead letter, the
+ * conversation waits for this update: `Inbox.replay` continues the conversation. If the function fails with
+ * {@link Unanswered}, the conversation ends. When the conversation ends, its stored data is deleted.
  *
  * Throws if the name is empty or an option is invalid.
  *
@@ -335,8 +343,8 @@ export const make = <const O extends Options, A, E, R>(
 }
 
 /**
- * Passes the result of a conversation to a function when it ends, with the update that ended it. A conversation that is
- * cancelled, or whose function fails with {@link Unanswered}, has no result.
+ * Passes the result of a conversation to a function when the conversation ends, with the update that ended the
+ * conversation. A conversation that is cancelled, or whose function fails with {@link Unanswered}, has no result.
  *
  * **Example** (A result that is stored)
  *
@@ -374,7 +382,7 @@ export const onDone: {
 type Any<O extends Options["of"]> = { readonly running: Running<O> }
 
 /**
- * Returns where a conversation is, or none if it does not run.
+ * Returns the status of a conversation, or none if the conversation does not run.
  *
  * **Example** (The question that a user has not answered yet)
  *
@@ -400,8 +408,8 @@ export const status = <O extends Options["of"]>(
 ): Effect.Effect<Option.Option<Status>, StoreError, Inbox> => self.running.get(key)
 
 /**
- * Ends a conversation without a message, also one that waits for a dead letter. Returns whether it was running. The buttons of
- * its question stay, and a press is answered as late.
+ * Ends a conversation without a message, including a conversation that waits for a dead letter. Returns whether the
+ * conversation was running. The buttons of its question stay, and a press is answered as late.
  *
  * **Example**
  *
@@ -472,10 +480,10 @@ export const cancelAll = <O extends Options["of"]>(self: Any<O>): Effect.Effect<
   )
 
 /**
- * Creates a handler of the buttons of conversations that the program no longer has, because they were removed or renamed. It removes
- * the buttons, and shows a notification. Other attachments of the message stay. If the message has a contact or an attachment of
- * an unknown kind, the buttons stay, too. Place it after the handlers of all conversations. Default of `notification`: `late` of
- * {@link CurrentTexts}.
+ * Creates a handler of the buttons of conversations that the program no longer has, because they were removed or
+ * renamed. The handler removes the buttons, and shows a notification. Other attachments of the message stay. If the
+ * message has a contact or an attachment of an unknown kind, the buttons stay, too. Place the handler after the
+ * handlers of all conversations. Default of `notification`: `late` of {@link CurrentTexts}.
  *
  * **Example** (After a conversation was removed from the program)
  *
@@ -499,8 +507,8 @@ export const removed = (
   )
 
 /**
- * The answer is a text, which a schema decodes without the spaces around it. Default: any text that is not empty. Commands are not
- * accepted.
+ * The answer is a text. A schema decodes the text without the spaces around the text. Default: any text that is not
+ * empty. Commands are not accepted.
  *
  * **Example** (A number, a button, or a command)
  *
@@ -543,8 +551,8 @@ export const text: {
 } = answers.text as never
 
 /**
- * The answer is one of several choices: the press of a button, or a text that equals that of the button. The keys are the
- * values, and are stored.
+ * The answer is one of several choices: the press of a button, or a text that equals the text of the button. The keys
+ * are the values, and are stored.
  *
  * @category answers
  * @since 0.1.0
@@ -553,7 +561,7 @@ export const choice = <const C extends Choices>(choices: C): Answer<`${Extract<k
   answers.choice(choices) as never
 
 /**
- * The answer is an attachment of a type. The first one of the message is taken.
+ * The answer is an attachment of a type. The first such attachment of the message is taken.
  *
  * @category answers
  * @since 0.1.0

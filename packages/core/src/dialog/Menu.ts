@@ -1,12 +1,12 @@
 /**
- * Menus: inline keyboards with pages, toggles, choices and lists, whose presses change the message in place.
+ * Menus: inline keyboards with pages, toggles, choices and lists, whose presses edit the message.
  *
- * A menu is a value. Its pages are functions that return a text and rows of buttons, mostly from `State`. When a button is
- * pressed, the page is made again for the user who pressed. If it still has the button, the function of the button runs, and the
- * message shows the page as it is then.
+ * A menu is a value. Its pages are functions that return a text and rows of buttons, mostly from `State`. When a button
+ * is pressed, the page is made again for the user who pressed. If the page still has the button, the function of the
+ * button runs, and the message shows the page after the change.
  *
- * The payload of each button contains the open pages and their parameters. So the buttons of old messages work after a restart
- * and after a deploy, and nothing is stored.
+ * The payload of each button contains the open pages and their parameters. So the buttons of old messages work after a
+ * restart and after a deploy, without stored data.
  *
  * @since 0.1.0
  */
@@ -63,8 +63,8 @@ export interface Menu<P extends Pages, out RenderE = never, out E = never, out R
   /** The name. */
   readonly name: string
   /**
-   * Returns the message of a page, to be sent by other means. Default: the page `main`, if it has no parameters. Buttons of a
-   * menu of a `userInChat` are those of the user of the update that is being handled.
+   * Returns the message of a page, to be sent by other means. Default: the page `main`, if the page has no parameters.
+   * Buttons of a menu of a `userInChat` belong to the user of the update that is being handled.
    */
   readonly message: (...to: Start<P>) => Effect.Effect<MenuMessage, RenderE | InvalidMenu | Payload.InvalidPayload, R>
   /** Sends a page to the chat of an update, as `Messages.reply` does. Default: the page `main`. */
@@ -95,7 +95,8 @@ export interface Menu<P extends Pages, out RenderE = never, out E = never, out R
     R | BotApi
   >
   /**
-   * Handles the presses of the buttons of this menu, on all of its pages. Place it before a handler that takes every callback.
+   * Handles the presses of the buttons of this menu, on all of its pages. Place this handler before a handler that
+   * takes every callback.
    */
   readonly handler: Handler.Handler<
     | E
@@ -108,7 +109,7 @@ export interface Menu<P extends Pages, out RenderE = never, out E = never, out R
 }
 
 /**
- * A page with its parameters, as arguments. They may be left out for the page `main` without parameters.
+ * A page with its parameters, as arguments. The arguments may be omitted for the page `main` without parameters.
  *
  * @category utility types
  * @since 0.1.0
@@ -136,19 +137,20 @@ export interface MenuMessage extends NewMessageBody {
  */
 export interface Options<O extends Return = Return> {
   /**
-   * Who may press: `"chat"`: everybody in the chat. `"userInChat"`: the user to whom it was sent, that is, the user of the update
-   * that was being handled, or the user of `send`. Default: `"chat"`.
+   * The users who may press: `"chat"`: every member of the chat. `"userInChat"`: the user to whom the menu was sent,
+   * that is, the user of the update that was being handled, or the user of `send`. Default: `"chat"`.
    */
   readonly of?: "chat" | "userInChat" | undefined
   /**
-   * Runs if the page no longer has the button that was pressed, or if the page no longer exists. Then the page is shown as it is
-   * now, or the last open page that still exists, or `main`. Default: shows the notification "This menu was out of date and has
-   * been updated."
+   * Runs if the page no longer has the button that was pressed, or if the page no longer exists. Then the current page
+   * is shown, or the last open page that still exists, or `main`. Default: shows the notification "This menu was out of
+   * date and has been updated."
    */
   readonly onOutdated?: ((update: Update.Of<"message_callback">) => O) | undefined
   /**
-   * The version of the menu, a positive whole number. Increase it for changes that older programs cannot show, such as a new page:
-   * while both run, presses in a message of the newer version wait for the newer program. Default: 1.
+   * The version of the menu, a positive whole number. Increase the version for changes that older programs cannot show,
+   * such as a new page: while both programs run, presses in a message of the newer version wait for the newer program.
+   * Default: 1.
    */
   readonly version?: number | undefined
   /** The notification for a user who may not press. Default: "These buttons are for somebody else." */
@@ -178,13 +180,14 @@ type PagesOf<S extends { readonly [page: string]: ValueSchema }> = { readonly [K
 /**
  * Defines a menu with a name and the functions of its pages.
  *
- * - The function of a page returns the fields of a message and `rows` of buttons, or an effect of them. It receives a
- *   {@link Page}: its `params`, and `open` and `go` to the other pages.
+ * - The function of a page returns the fields of a message and `rows` of buttons, or an effect of them. The function
+ *   receives a {@link Page}: its `params`, and `open` and `go` to the other pages.
  * - A menu of several pages has the option `pages`: a schema of the parameters of each page, `Schema.Void` for a page without
  *   parameters. `main` is the page that is shown first.
- * - `handler` handles the presses on all pages. Place it among the handlers of the bot.
+ * - `handler` handles the presses on all pages. Place this handler among the handlers of the bot.
  *
- * The function of a page runs twice for a press: to find the button, and to show the result. It must not change anything.
+ * The function of a page runs twice for a press: to find the button, and to show the result. The function must not
+ * change state.
  *
  * Names of menus contain letters, digits and `_`, and are unique within a bot. Throws if the name or the version is invalid. `reply`, `send` and
  * `handler` fail with {@link InvalidMenu} if a page exceeds a limit of the platform (30 rows, 210 buttons, 7 in a row), and with
@@ -294,11 +297,11 @@ export const make: {
 }) as never
 
 /**
- * Creates a button. `name` identifies it on its page: it is unique there, and stays the same when the text changes. `run`
- * receives the update of the press. If it returns an `Outcome`, or an effect that succeeds with one, the outcome is carried out.
- * Otherwise, the page is shown again.
+ * Creates a button. `name` identifies the button on its page: the name is unique on the page, and does not change with
+ * the text. `run` receives the update of the press. If `run` returns an `Outcome`, or an effect that succeeds with an
+ * `Outcome`, the outcome is carried out. Otherwise, the page is shown again.
  *
- * A double tap runs `run` twice. With {@link once}, it runs once.
+ * A double tap runs `run` twice. With {@link once}, `run` runs once.
  *
  * **Example** (A counter)
  *
@@ -335,8 +338,9 @@ export const button = <O extends Return>(
 export type OnceError = NoStateKey | StaleState | InvalidState | StoreError
 
 /**
- * Lets only one press of a button count each time that it is shown: a second tap, or the tap of another person, is answered as
- * that of an outdated button. The last 100 such presses of a chat are kept in its state, for 7 days.
+ * Counts only the first press of a button each time that the button is shown: a second tap, or the tap of another
+ * person, is answered like a press of an outdated button. The last 100 such presses of a chat are kept in its state,
+ * for 7 days.
  *
  * **Example** (An order is placed once)
  *
@@ -362,13 +366,13 @@ export const once = <E, R>(button: Button<E, R>): Button<E | OnceError, R> =>
  * @since 0.1.0
  */
 export interface MarkOptions {
-  /** What precedes the text of a button that is on, and of one that is off. Default: `["✓ ", ""]`. */
+  /** The text before the text of a button that is on, and of a button that is off. Default: `["✓ ", ""]`. */
   readonly marks?: readonly [on: string, off: string] | undefined
 }
 
 /**
- * Creates a button that is on or off. `set` receives the new value. Pressing it twice, one press soon after the other, sets the same
- * value twice: the second press is answered as that of an outdated button.
+ * Creates a button that is on or off. `set` receives the new value. Two presses, one soon after the other, set the same
+ * value twice: the second press is answered like a press of an outdated button.
  *
  * **Example** (Sound)
  *
@@ -396,7 +400,7 @@ export const toggle = <O extends Return>(
   choices.toggle(name, { text, isOn, marks: options?.marks }, set) as never
 
 /**
- * What {@link radio} and {@link checkboxes} accept.
+ * Options of {@link radio} and {@link checkboxes}.
  *
  * @category models
  * @since 0.1.0
@@ -409,7 +413,7 @@ export interface ChoiceOptions<K extends string> extends MarkOptions {
 }
 
 /**
- * Creates a button for each of several choices, of which one is chosen. `set` receives the key of the pressed one.
+ * Creates a button for each of several choices. One choice is chosen. `set` receives the key of the pressed choice.
  *
  * **Example** (A language)
  *
@@ -480,7 +484,7 @@ export const checkboxes = <const K extends string, O extends Return>(
 export interface LoadedItems<out A, out E = never, out R = never> {
   /** Number of all items. */
   readonly total: number
-  /** Returns at most `limit` items, without the first `offset` ones. */
+  /** Returns at most `limit` items, without the first `offset` items. */
   readonly load: (range: { readonly offset: number; readonly limit: number }) => Effect.Effect<ReadonlyArray<A>, E, R>
 }
 
@@ -509,8 +513,8 @@ export interface ListOptions {
  * Shows items in parts, with buttons to go back and forth where there is more than one part. `show` returns the button of an item, or
  * a row of buttons. Buttons of different items have different names.
  *
- * `items` is an array, or {@link LoadedItems}. An item of an array can be pressed as long as it is in the array, wherever it is. A
- * loaded item can be pressed as long as it is in the part of the list that its message shows.
+ * `items` is an array, or {@link LoadedItems}. An item of an array can be pressed as long as the array contains the
+ * item, at any position. A loaded item can be pressed as long as the part of the list in its message contains the item.
  *
  * **Example** (A cart whose items can be removed)
  *
@@ -562,7 +566,7 @@ export const list = <
 }
 
 /**
- * Creates a button that shows the page from which the current one was opened, and `main` if there is none.
+ * Creates a button that shows the page from which the current page was opened, or otherwise `main`.
  *
  * @category buttons
  * @since 0.1.0
@@ -579,7 +583,7 @@ export const back = (text: string): Button => makeButton(text, { _tag: "Back" })
 export const close = (text: string): Button => makeButton(text, { _tag: "Close" })
 
 /**
- * Creates a button that shows the page again, as it is then.
+ * Creates a button that shows the page again, with its current content.
  *
  * @category buttons
  * @since 0.1.0
@@ -606,7 +610,7 @@ export const refresh = (text: string): Button => makeButton(text, { _tag: "Refre
 export const notify = (text: string, then?: Outcome): Outcome => makeOutcome(then?.next ?? { _tag: "Stay" }, text)
 
 /**
- * The outcome of a press that shows the page from which the current one was opened, and `main` if there is none.
+ * The outcome of a press that shows the page from which the current page was opened, or otherwise `main`.
  *
  * @category outcomes
  * @since 0.1.0
@@ -614,8 +618,8 @@ export const notify = (text: string, then?: Outcome): Outcome => makeOutcome(the
 export const goBack: Outcome = makeOutcome({ _tag: "Back" })
 
 /**
- * The outcome of a press that removes the keyboard. With `message`, it also replaces the content of the message. If nothing is left of
- * the message, it is removed.
+ * The outcome of a press that removes the keyboard. With `message`, the outcome also replaces the content of the
+ * message. A message without content is removed.
  *
  * @category outcomes
  * @since 0.1.0
@@ -632,9 +636,10 @@ export const finish = (message?: string | NewMessageBody): Outcome =>
 export const answered: Outcome = makeOutcome({ _tag: "Answered" })
 
 /**
- * Creates a handler of the buttons of menus that the program no longer has. It removes the keyboard, and shows a notification. Other
- * attachments of the message stay. If the message has a contact or an attachment of an unknown kind, the keyboard stays, too.
- * Place it after the handlers of all menus. Default of `notification`: "This menu is no longer available."
+ * Creates a handler of the buttons of menus that the program no longer has. The handler removes the keyboard, and shows
+ * a notification. Other attachments of the message stay. If the message has a contact or an attachment of an unknown
+ * kind, the keyboard stays, too. Place the handler after the handlers of all menus. Default of `notification`: "This
+ * menu is no longer available."
  *
  * **Example** (After a menu was removed from the program)
  *

@@ -1,5 +1,5 @@
 /**
- * What the pages of a `Menu` consist of: buttons, blocks of rows, and what happens after a press.
+ * The parts of a page of a `Menu`: buttons, blocks of rows, and the outcomes of presses.
  *
  * @since 0.1.0
  */
@@ -45,21 +45,22 @@ export class InvalidMenu
 }
 
 /**
- * What happens after a press. See `Menu.notify`, `Menu.goBack`, `Menu.finish`, `Menu.answered`, and `go` of {@link Page}.
+ * The outcome of a press. See `Menu.notify`, `Menu.goBack`, `Menu.finish`, `Menu.answered`, and `go` of {@link Page}.
  *
  * @category outcomes
  * @since 0.1.0
  */
 export interface Outcome {
   readonly [OutcomeTypeId]: typeof OutcomeTypeId
-  /** What is shown next. */
+  /** The content after the press. */
   readonly next: Next
   /** A text that is shown once to the user. */
   readonly notification?: string | undefined
 }
 
 /**
- * What is shown after a press: the same page, another page, the page before, the message without its keyboard, or nothing.
+ * The content after a press: the same page, another page, the page before, the message without its keyboard, or no
+ * change.
  *
  * @category outcomes
  * @since 0.1.0
@@ -87,8 +88,8 @@ export const makeOutcome = (next: Next, notification?: string): Outcome => ({
 export const isOutcome = (u: unknown): u is Outcome => Predicate.hasProperty(u, OutcomeTypeId)
 
 /**
- * What the function of a button returns: an effect, whose success can be an {@link Outcome}, or an outcome. If it is neither,
- * the page is shown again.
+ * The result of the function of a button: an effect, whose success can be an {@link Outcome}, or an outcome. Without an
+ * outcome, the page is shown again.
  *
  * @category models
  * @since 0.1.0
@@ -96,7 +97,7 @@ export const isOutcome = (u: unknown): u is Outcome => Predicate.hasProperty(u, 
 export type Return<E = unknown, R = unknown> = Effect.Effect<unknown, E, R> | Outcome | undefined
 
 /**
- * The errors of what a function returns, without `NotHandled`.
+ * The errors of the result of a function, without `NotHandled`.
  *
  * @category utility types
  * @since 0.1.0
@@ -104,8 +105,8 @@ export type Return<E = unknown, R = unknown> = Effect.Effect<unknown, E, R> | Ou
 export type ReturnError<O> = Exclude<Effect.Error<O>, Handler.NotHandled>
 
 /**
- * What a button does. The function of `Press` runs only if the page, as it is now for the user who pressed, still has the
- * button.
+ * The action of a button. The function of `Press` runs only if the page, made again for the user who pressed, still has
+ * the button.
  *
  * @category models
  * @since 0.1.0
@@ -117,7 +118,7 @@ export type Action<E = never, R = never> =
       readonly name: string
       /** Distinguishes buttons of the same name. */
       readonly value?: string | undefined
-      /** Whether only one press of the button counts each time that it is shown. */
+      /** Whether only the first press of the button counts each time that the button is shown. */
       readonly isOnce: boolean
       readonly run: (update: Update.Of<"message_callback">) => Return<E | Handler.NotHandled, R>
     }
@@ -137,7 +138,7 @@ export interface Button<out E = never, out R = never> {
   readonly [ButtonTypeId]: typeof ButtonTypeId
   /** The text, of 1 to 128 characters. */
   readonly text: string
-  /** What it does. */
+  /** The action of the button. */
   readonly action: Action<E, R>
 }
 
@@ -165,8 +166,8 @@ export const isButton = (u: unknown): u is Button<unknown, unknown> => Predicate
 export type Row<E = never, R = never> = ReadonlyArray<Button<E, R> | Keyboard.Button>
 
 /**
- * Several rows that belong together, such as a list with pages. It is used instead of a row. `LoadE` are the errors of loading
- * its items.
+ * Several rows that belong together, such as a list with pages. A block is used instead of a row. `LoadE` are the
+ * errors of loading its items.
  *
  * @category models
  * @since 0.1.0
@@ -175,7 +176,7 @@ export interface Block<out E = never, out R = never, out LoadE = never> {
   readonly [BlockTypeId]: typeof BlockTypeId
   /** The name of a list. */
   readonly name?: string | undefined
-  /** Returns the rows of a part of the list, counted from 0. If there is no such part, it is that of the nearest one. */
+  /** Returns the rows of a part of the list, counted from 0. Without such a part, the rows of the nearest part. */
   readonly rowsAt: (part: number) => Effect.Effect<ReadonlyArray<Row<E, R>>, LoadE, R>
   /** All rows, where they are known without an effect: buttons in other parts can still be pressed. */
   readonly allRows: () => ReadonlyArray<Row<E, R>>
@@ -196,8 +197,8 @@ export const makeBlock = <E, R, LoadE>(block: Omit<Block<E, R, LoadE>, typeof Bl
 export const isBlock = (u: unknown): u is Block<unknown, unknown, unknown> => Predicate.hasProperty(u, BlockTypeId)
 
 /**
- * What a page shows: the fields of a message, and rows of buttons. `attachments` are shown with the keyboard. A page without
- * `text` keeps the text of the page before.
+ * The content of a page: the fields of a message, and rows of buttons. `attachments` are shown with the keyboard. A
+ * page without `text` keeps the text of the page before.
  *
  * @category models
  * @since 0.1.0
@@ -271,7 +272,7 @@ export type To<P extends Pages> = {
 }[keyof P & string]
 
 /**
- * What the function of a page receives.
+ * The argument of the function of a page.
  *
  * @category models
  * @since 0.1.0

@@ -1,9 +1,9 @@
 /**
  * Scenes: state machines of a person or a chat, such as an order that is open, paid and sent.
  *
- * A scene has states with names, each with the schema of its data, its handler, and optionally a timeout. It belongs to a chat, a user,
- * or a user in a chat. Its state is kept by `State` and its timeouts by `Timer`: both change with the acknowledgement of an
- * update, and survive restarts and deploys.
+ * A scene has states with names, each with the schema of its data, its handler, and optionally a timeout. A scene
+ * belongs to a chat, a user, or a user in a chat. Its state is kept by `State` and its timeouts by `Timer`: both change
+ * with the acknowledgement of an update, and survive restarts and deploys.
  *
  * @since 0.1.0
  */
@@ -28,7 +28,7 @@ import * as Timer from "../bot/Timer.ts"
 export { StaleScene }
 
 /**
- * To what a scene belongs: a chat, a user in all chats, or a user in one chat.
+ * The owner of a scene: a chat, a user in all chats, or a user in one chat.
  *
  * @category models
  * @since 0.1.0
@@ -52,7 +52,7 @@ export type SceneError = NoStateKey | StaleState | StaleScene | InvalidState | T
 export interface Scene<S extends States, O extends Of, out E = never, out R = never> {
   /** The name. */
   readonly name: string
-  /** To what it belongs. */
+  /** The owner of the scene. */
   readonly of: O
   /**
    * Enters a state, in the handler of an update: the state before is left, and the functions `leave` and `enter` run. Use `go` of
@@ -73,8 +73,9 @@ export interface Scene<S extends States, O extends Of, out E = never, out R = ne
   /** Emits the states of all chats or users. A state that cannot be read is a failure in its element. */
   readonly stream: Stream.Stream<SceneEntry<S, O>, StoreError, Inbox>
   /**
-   * Handles the updates of chats or users in this scene, by the handlers of their states, and the timeouts. Updates that no state
-   * takes go to the next handler. A filter such as `Handler.inChatType` around it does not concern the timeouts.
+   * Handles the updates of chats or users in this scene, by the handlers of their states, and the timeouts. Updates
+   * that no state takes go to the next handler. A filter such as `Handler.inChatType` around the handler does not
+   * concern the timeouts.
    */
   readonly handler: Handler.Handler<E | SceneError | Timer.MalformedTimer, R>
 }
@@ -86,19 +87,21 @@ export interface Scene<S extends States, O extends Of, out E = never, out R = ne
  * @since 0.1.0
  */
 export interface SceneEntry<S extends States, O extends Of> {
-  /** The ids of the chat and the user that it belongs to. */
+  /** The ids of the chat and the user to whom the scene belongs. */
   readonly key: Key<O>
-  /** The state, or why it cannot be read. */
+  /** The state, or the reason why the state cannot be read. */
   readonly value: Result.Result<Current<S>, StaleState | StaleScene>
 }
 
 /**
- * What happens if the stored state cannot be read, because the program has no such state, or the schema of its data has changed:
+ * The handling of a stored state that cannot be read, because the program has no such state, or the schema of its data
+ * has changed:
  *
  * - `"end"`: the scene ends with a warning in the log, and the update goes to the next handler.
  * - `"fail"`: the handler fails with {@link StaleScene}, and the update becomes a dead letter. The stored state stays.
- * - a function: returns the state that replaces it, as the arguments of `go`, or `undefined` to end the scene. Its functions
- *   `enter` and `leave` do not run. Its timeout counts from when the stored state was entered.
+ * - a function: returns the state that replaces the stored state, as the arguments of `go`, or `undefined` to end the
+ *   scene. The functions `enter` and `leave` of the stored state do not run. The timeout of the new state counts from
+ *   the time when the stored state was entered.
  *
  * @category models
  * @since 0.1.0
@@ -125,9 +128,10 @@ const checkTimeout = (name: string, state: string, timeout: Duration.Input): voi
 /**
  * Defines a scene with a name, the schemas of the data of its states, and the functions of its states.
  *
- * A state has up to five members: `enter` runs when it was entered, `handler` returns the handler of updates, `leave` runs when it is
- * left, and `onTimeout` runs when it has lasted for `timeout`, by itself. Their functions receive `data`, and `go`, `stay` and
- * `end` to change the scene. It changes when the function has succeeded, so a handler that fails changes nothing.
+ * A state has up to five members: `enter` runs when the state was entered, `handler` returns the handler of updates,
+ * `leave` runs when the state is left, and `onTimeout` runs when the state has lasted for `timeout`. Their functions
+ * receive `data`, and `go`, `stay` and `end` to change the scene. The scene changes when the function has succeeded, so
+ * a handler that fails changes nothing.
  *
  * In `Handler.first`, place `handler` before the handlers whose updates a state may take. Names of scenes are unique within a bot. Throws
  * if the name is empty, the version is no positive whole number, or a `timeout` is not positive and finite.
@@ -171,16 +175,17 @@ export const make = <
 >(
   name: string,
   options: {
-    /** To what the scene belongs. */
+    /** The owner of the scene. */
     readonly of: O
     /** The schemas of the data of the states, by name. `Schema.Void`: the state has no data. */
     readonly states: S
     /**
-     * The version of the program, a positive whole number. Increase it for changes that older programs cannot read, such as a new
-     * state: while both run, updates of a scene of the newer version wait for the newer program. Default: 1.
+     * The version of the program, a positive whole number. Increase the version for changes that older programs cannot
+     * read, such as a new state: while both programs run, updates of a scene of the newer version wait for the newer
+     * program. Default: 1.
      */
     readonly version?: number | undefined
-    /** What happens if the stored state cannot be read. Default: `"end"`. */
+    /** The handling of a stored state that cannot be read. Default: `"end"`. */
     readonly onStale?: OnStale<StatesOf<S>> | undefined
   },
   definitions: D

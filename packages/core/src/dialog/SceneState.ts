@@ -1,5 +1,5 @@
 /**
- * What the states of a `Scene` consist of: their functions, what these functions receive, and the errors.
+ * The parts of a state of a `Scene`: its functions, their arguments, and the errors.
  *
  * @since 0.1.0
  */
@@ -70,7 +70,7 @@ export type Current<S extends States> = {
 }[keyof S & string]
 
 /**
- * What the function `leave` of a state receives.
+ * The argument of the function `leave` of a state.
  *
  * @category models
  * @since 0.1.0
@@ -83,8 +83,8 @@ export interface Leaving<out Data> {
 }
 
 /**
- * What a function of a state receives. The scene changes when the function has succeeded. If it makes several changes, the last
- * one counts.
+ * The argument of a function of a state. The scene changes when the function has succeeded. If the function makes
+ * several changes, the last change counts.
  *
  * @category models
  * @since 0.1.0
@@ -108,15 +108,17 @@ export interface Definition<S extends States, Data> {
   /** Runs when the state was entered. */
   readonly enter?: ((scene: Control<S, Data>) => Effect.Effect<unknown, unknown, unknown>) | undefined
   /**
-   * Returns the handler of updates while the scene is in this state. What it does not take goes to the next handler of the bot.
+   * Returns the handler of updates while the scene is in this state. Updates that this handler declines go to the next
+   * handler of the bot.
    */
   readonly handler?: ((scene: Omit<Control<S, Data>, "update">) => Handler.Handler<unknown, unknown>) | undefined
   /** Runs when the state is left, also by the end of the scene. */
   readonly leave?: ((scene: Leaving<Data>) => Effect.Effect<unknown, unknown, unknown>) | undefined
-  /** How long the state lasts after it was entered. Default: no limit. */
+  /** The longest time between entering and leaving the state. Default: no limit. */
   readonly timeout?: Duration.Input | undefined
   /**
-   * Runs when the state has lasted for `timeout`. If it makes no change, the scene ends. Default: the scene ends.
+   * Runs when the state has lasted for `timeout`. If the function makes no change, the scene ends. Default: the scene
+   * ends.
    */
   readonly onTimeout?: ((scene: Control<S, Data>) => Effect.Effect<unknown, unknown, unknown>) | undefined
 }

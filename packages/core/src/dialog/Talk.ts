@@ -1,5 +1,5 @@
 /**
- * What the body of a `Conversation` asks and says with: `Talk`, the options of its questions, and its errors.
+ * The operations of the body of a `Conversation`: `Talk`, the options of its questions, and its errors.
  *
  * @since 0.1.0
  */
@@ -66,7 +66,7 @@ export class NoParticipant
 }
 
 /**
- * The errors of what a conversation sends: those of `Messages.send`.
+ * The errors of the messages of a conversation, which are the errors of `Messages.send`.
  *
  * @category errors
  * @since 0.1.0
@@ -74,7 +74,7 @@ export class NoParticipant
 export type SendError = Errors<typeof Messages.send>
 
 /**
- * What a conversation says: a text, or the fields of a message.
+ * A message of a conversation: a text, or the fields of a message.
  *
  * @category models
  * @since 0.1.0
@@ -125,11 +125,15 @@ export interface Texts {
   /** The question whether to start over. Default: "You have not finished yet. Start over?" */
   readonly startOver: string
   /**
-   * The message if a conversation is started or cancelled while it waits for an update that is a dead letter, and the
-   * notification after a press. Default: "Something has gone wrong here. This continues when the problem is solved."
+   * The message if a conversation is started or cancelled while the conversation waits for an update that is a dead
+   * letter, and the notification after a press. Default: "Something has gone wrong here. This continues when the
+   * problem is solved."
    */
   readonly failed: string
-  /** The message if a conversation is started while it sleeps. Default: "Please wait, this is not finished yet." */
+  /**
+   * The message if a conversation is started while the conversation sleeps. Default: "Please wait, this is not finished
+   * yet."
+   */
   readonly wait: string
 }
 
@@ -181,14 +185,14 @@ export const CurrentTexts = Context.Reference<Texts>("@colloquy/core/Talk/Curren
  * @since 0.1.0
  */
 export interface QuestionOptions {
-  /** The question: a text, or the fields of a message. The buttons of the question are added to it. */
+  /** The question: a text, or the fields of a message. The buttons of the question are added to the message. */
   readonly say: Content
   /**
    * The question fails with {@link Unanswered} after this time. `Duration.infinity`: never. Default: the `timeout` of the
    * conversation, or none.
    */
   readonly timeout?: Duration.Input | undefined
-  /** Whether the question has a button to skip it. The answer is then `undefined`. Default: `false`. */
+  /** Whether the question has a button to skip the question. The answer is then `undefined`. Default: `false`. */
   readonly optional?: boolean | undefined
   /** Whether the question has a button that leads back to the question before. Default: the `back` of the conversation. */
   readonly back?: boolean | undefined
@@ -215,7 +219,7 @@ export interface QuestionOptions {
  * @since 0.1.0
  */
 export interface AskOptions extends QuestionOptions {
-  /** The schema that reads the text, without the spaces around it. Default: any text that is not empty. */
+  /** The schema that decodes the text, without the spaces around the text. Default: any text that is not empty. */
   readonly read?: Schema.ConstraintCodec<unknown, string, unknown, unknown> | undefined
 }
 
@@ -281,7 +285,10 @@ export interface AttachmentOptions extends QuestionOptions {
  * @since 0.1.0
  */
 export interface RequestOptions extends QuestionOptions {
-  /** The text of the button by which the user sends it. Default: no button, the user attaches it to a message. */
+  /**
+   * The text of a button by which the user sends the attachment. Default: no button, the user attaches the file to a
+   * message.
+   */
   readonly button?: string | undefined
 }
 
@@ -292,14 +299,14 @@ export interface RequestOptions extends QuestionOptions {
  * @since 0.1.0
  */
 export interface AnyOptions extends QuestionOptions {
-  /** The kinds of answers, by the `_tag` that the result has. The first one that accepts a message is taken. */
+  /** The kinds of answers, by the `_tag` that the result has. The first kind that accepts a message is taken. */
   readonly answers: { readonly [tag: string]: Answer<unknown, unknown> }
   /** Number of buttons in a row. Default: 3. */
   readonly columns?: number | undefined
 }
 
 /**
- * What a user did in answer to a question: sent a message, or pressed the button of a choice.
+ * The answer of a user to a question: a message, or the press of the button of a choice.
  *
  * @category models
  * @since 0.1.0
@@ -315,13 +322,13 @@ export type AnswerInput =
  * @since 0.1.0
  */
 export interface Answer<out A, out R = never> {
-  /** Identifies what the answer accepts. If it differs after a deploy, the question that waits is asked again. */
+  /** Identifies the accepted answers. If the signature differs after a deploy, a question that waits is asked again. */
   readonly signature: string
   /** The buttons of the answer, by value. */
   readonly choices?: Choices | undefined
   /** Other buttons of the question. */
   readonly buttons?: ReadonlyArray<Keyboard.Button> | undefined
-  /** Reads an answer. Returns `undefined` if it is of another kind, and fails with what is wrong with it. */
+  /** Reads an answer. Returns `undefined` for an answer of another kind, and fails with the problem of the answer. */
   readonly read: (input: AnswerInput) => Effect.Effect<A, string, R> | undefined
   /** Returns the JSON value that is stored. */
   encode(value: unknown): Effect.Effect<Schema.Json, string, R>
@@ -330,7 +337,7 @@ export interface Answer<out A, out R = never> {
 }
 
 /**
- * Rejects options that do not exist. No value has the type of such an option, and the error message names it.
+ * Rejects options that do not exist. No value has the type of such an option, and the error message names the option.
  *
  * @category utility types
  * @since 0.1.0
@@ -362,7 +369,7 @@ export type Asked<A, O, D, R = never> = Effect.Effect<
 >
 
 /**
- * A conversation, as `Talk.run` accepts it.
+ * A conversation in the form that `Talk.run` accepts.
  *
  * @category models
  * @since 0.1.0
@@ -375,11 +382,12 @@ export interface Body<in I, out A, out E, out R> {
 }
 
 /**
- * What the body of a conversation asks and says with. Each question, step and sleep has a name, under which its result is
- * stored. The body runs again for each answer, and what has a result returns it at once.
+ * The operations of the body of a conversation: questions, messages, steps and sleeps. Each question, step and sleep
+ * has a name, under which its result is stored. The body runs again for each answer, and operations with a stored
+ * result return this result at once.
  *
- * A name can be used once in a run: using it again is a defect. Name the questions of a loop by its index. A question that was
- * not answered in time may be asked again under the same name, so `Effect.retry` works.
+ * A name can be used once in a run: a second use is a defect. Name the questions of a loop by its index. A question
+ * that was not answered in time may be asked again under the same name, so `Effect.retry` works.
  *
  * @category models
  * @since 0.1.0
@@ -390,22 +398,23 @@ export interface Talk<D = never> {
   /** The user who started the conversation. */
   readonly user_id: UserId
   /**
-   * Sends a message once: it is not sent again when the body runs again. In concurrent branches, messages are identified by their
-   * content, or by the option `name`.
+   * Sends a message once: the message is not sent again when the body runs again. In concurrent branches, messages are
+   * identified by their content, or by the option `name`.
    */
   readonly say: (
     content: Content,
     options?: { readonly name?: string | undefined }
   ) => Effect.Effect<void, SendError, BotApi>
-  /** Asks for a text. The schema `read` decodes it. If it does not match, the user receives `again`. */
+  /** Asks for a text. The schema `read` decodes the text. If the text does not match, the user receives `again`. */
   readonly ask: <const O extends AskOptions>(
     name: string,
     options: O & Exact<O, AskOptions> & { readonly migrate?: Migration<Read<O>["value"]> | undefined }
   ) => Asked<Read<O>["value"], O, D, Read<O>["services"]>
   /**
-   * Asks for a choice by buttons. A text that equals the text of a button is accepted as well. With `several`, the keyboard
-   * shows what is chosen, and the result is an array in the order of the choices. The buttons are removed at the end.
-   * A question that cannot be answered, because it has no choices or `min` exceeds their number, is a defect.
+   * Asks for a choice by buttons. A text that equals the text of a button is accepted as well. With `several`, the
+   * keyboard shows the chosen choices, and the result is an array in the order of the choices. The buttons are removed
+   * at the end. A question without a possible answer, because there are no choices or `min` exceeds their number, is a
+   * defect.
    */
   readonly choose: <const O extends ChooseOptions>(
     name: string,
@@ -416,7 +425,7 @@ export interface Talk<D = never> {
     name: string,
     options: O & Exact<O, ConfirmOptions>
   ) => Asked<boolean, O, D>
-  /** Asks for an attachment of a type. The first one of the message is taken. */
+  /** Asks for an attachment of a type. The first such attachment of the message is taken. */
   readonly attachment: <const O extends AttachmentOptions>(
     name: string,
     options: O & Exact<O, AttachmentOptions>
@@ -447,11 +456,12 @@ export interface Talk<D = never> {
     O["answers"][keyof O["answers"]] extends Answer<unknown, infer R> ? R : never
   >
   /**
-   * Runs an effect once in the conversation, and stores its result: a payment, a call of another service. A failure is not
-   * stored: the effect runs again in the next run, also in a later update. `Journal.key` is a key for services that accept idempotency
-   * keys. It stays the same until the result is stored, and changes when `back` has forgotten the result. To do something else
-   * after a failure, such as a payment by another card, use another name. If the schema changes and does not accept the stored
-   * result, the effect runs again. A question, a sleep or `back` in the effect is a defect.
+   * Runs an effect once in the conversation, and stores its result: a payment, a call of another service. A failure is
+   * not stored: the effect runs again in the next run, also in a later update. `Journal.key` is a key for services that
+   * accept idempotency keys. The key stays the same until the result is stored, and changes when `back` has forgotten
+   * the result. A different operation after a failure, such as a payment by another card, needs another name. If the
+   * schema changes and does not accept the stored result, the effect runs again. A question, a sleep or `back` in the
+   * effect is a defect.
    */
   readonly step: <A, I, E, R>(
     name: string,
@@ -461,19 +471,20 @@ export interface Talk<D = never> {
   /** Waits for a finite time, and continues after restarts. Messages of the user go to the next handler. */
   readonly sleep: (name: string, duration: Duration.Input) => Effect.Effect<void>
   /**
-   * Forgets the answer to the question before, or to the named one, with all that came after, and runs the body again. With the
-   * name of a part, it forgets the whole part and what came after.
+   * Forgets the answer to the previous question, or to the named question, with all later results, and runs the body
+   * again. With the name of a part, `back` forgets the whole part and all later results.
    */
   readonly back: (name?: string) => Effect.Effect<never>
   /**
-   * Runs another conversation as a part of this one. Its names do not collide with those of this one. Its questions have its own
-   * `timeout` and `back`. The other options are those of this conversation.
+   * Runs another conversation as a part of this conversation. The names of the part do not collide with the names of
+   * this conversation. The questions of the part have the `timeout` and `back` of the part. All other options are taken
+   * from this conversation.
    */
   readonly run: <A, E, R, I = void>(
     name: string,
     conversation: Body<I, A, E, R>,
     ...input: [I] extends [void] ? [] : [input: I]
   ) => Effect.Effect<A, E, R>
-  /** Who answered a question, in a conversation of a chat. `undefined` if it was not answered. */
+  /** The user who answered a question, in a conversation of a chat. `undefined` if the question was not answered. */
   readonly answeredBy: (name: string) => Effect.Effect<UserId | undefined>
 }

@@ -105,7 +105,7 @@ export interface Texts {
 export interface UpdateJournal {
   /** Identifies the update, also after a restart and after the replay of a dead letter. */
   readonly key: string
-  /** Carries a call out, or returns the answer that was recorded for it. */
+  /** Carries out a call, or returns the recorded answer of the call. */
   readonly call: <A, E>(call: Call<A, E>) => Effect.Effect<A, E>
   readonly callEndpoint: <Request, Success>(
     call: EndpointCall<Request, Success>

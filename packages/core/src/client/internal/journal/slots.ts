@@ -1,7 +1,7 @@
 import * as Context from "effect/Context"
 
 /**
- * Gives each call of an attempt its slot: its name, and how many calls of this name began before it. A call that failed
+ * Gives each call of an attempt its slot: its name, and the number of earlier calls with this name. A call that failed
  * keeps its slot, so that later calls have the same slots in all attempts.
  */
 export interface Slots {

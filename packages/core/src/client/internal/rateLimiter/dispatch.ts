@@ -7,7 +7,7 @@ interface Pending {
 }
 
 /**
- * Delays requests until the times of their permits. One timer serves all requests in the order of their permits,
+ * Delays requests until the times of their permits. A single timer serves all requests in the order of their permits,
  * because two timers with a resolution of a millisecond could fire in another order.
  */
 export const make = (now: () => number, fork: (effect: Effect.Effect<void>) => unknown) => {

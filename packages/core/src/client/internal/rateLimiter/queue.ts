@@ -137,8 +137,8 @@ const insertAfter = <A>(set: Set<A>, item: A, isBefore: (other: A) => boolean): 
 export type Queue = ReturnType<typeof make>
 
 /**
- * The waiting queue. A bucket has one place in the queue of a priority, however many calls wait in it: the place of the
- * most urgent of its calls. So a call never waits behind less urgent calls for longer than its own bucket takes.
+ * The waiting queue. A bucket has one place in the queue of a priority, however many calls of the bucket wait: the
+ * place of its most urgent call. So a call never waits behind less urgent calls for longer than its own bucket takes.
  */
 export const make = () => {
   const buckets = new Map<string | undefined, Bucket>()

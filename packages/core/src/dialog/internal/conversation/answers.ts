@@ -40,7 +40,7 @@ const makeText = (schema: TextSchema): Answer<unknown, unknown> => {
   }
 }
 
-/** The body of a conversation runs for each answer, so what reads texts is kept with its schema. */
+/** The body of a conversation runs for each answer, so the answer that decodes texts is cached for each schema. */
 const texts = new WeakMap<object, Answer<unknown, unknown>>()
 
 /** A text that a schema reads. */
@@ -52,7 +52,7 @@ export const text = (schema: TextSchema = anyText): Answer<unknown, unknown> => 
   return made
 }
 
-/** One of several choices. */
+/** The answer is one of several choices. */
 export const choice = (choices: Choices): Answer<string> => {
   const check = (value: unknown) =>
     typeof value === "string" && Object.hasOwn(choices, value)
@@ -96,7 +96,7 @@ export const confirmation = (yes: string, no: string): Answer<boolean> => {
 const encodeAttachment = Schema.encodeEffect(attachments.Attachment)
 const decodeAttachment = Schema.decodeUnknownEffect(attachments.Attachment)
 
-/** An attachment of a type. It is stored as JSON text, because its ids can exceed 2^53. */
+/** An attachment of a type. The attachment is stored as JSON text, because its ids can exceed 2^53. */
 export const attachment = (kind: AttachmentKind, button?: Keyboard.Button): Answer<attachments.Attachment> => ({
   signature: kind,
   ...(button === undefined ? {} : { buttons: [button] }),
@@ -125,7 +125,7 @@ export const contact = (button?: string): Answer<attachments.Attachment> =>
 export const location = (button?: string): Answer<attachments.Attachment> =>
   attachment("location", button === undefined ? undefined : Keyboard.requestGeoLocation(button))
 
-/** A command. The value is the text after it. */
+/** A command. The value is the text after the command. */
 export const command = (name: string): Answer<string> => {
   const expected = name.replace(/^\//, "").toLowerCase()
   const check = (value: unknown) => (typeof value === "string" ? Effect.succeed(value) : Effect.fail("must be a text"))

@@ -6,7 +6,7 @@ import type * as Update from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
 import type { Press } from "./payload.ts"
 
-/** What happened to a conversation. The operation that waits takes it. */
+/** The event that a conversation receives. The operation that waits takes the event. */
 export type Event =
   | { readonly _tag: "Message"; readonly update: Update.Of<"message_created"> }
   | { readonly _tag: "Press"; readonly update: Update.Of<"message_callback">; readonly press: Press }
@@ -34,6 +34,6 @@ export interface Place {
 export const toBody = (content: Content): Exclude<Content, string> =>
   typeof content === "string" ? { text: content } : content
 
-/** Whether an effect is known to succeed without running it. */
+/** Whether an effect is known to succeed before running. */
 export const isSuccess = (effect: Effect.Effect<unknown, unknown, unknown>): boolean =>
   Exit.isExit(effect) && Exit.isSuccess(effect)

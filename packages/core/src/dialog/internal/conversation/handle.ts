@@ -23,12 +23,12 @@ import type { Event } from "./event.ts"
 import { type At, type Definition, type Due, end, notify, removeButtons, save, turn } from "./turn.ts"
 import { meets } from "./unfinished.ts"
 
-/** What a conversation does by itself. */
+/** The options of a conversation that concern the handling of updates. */
 export interface Policies {
   readonly placement: Placement
-  /** What happens to a conversation of another version. */
+  /** The handling of a conversation of another version. */
   readonly onVersion: (from: number) => "continue" | "restart" | "tell"
-  /** What happens if it is started while it runs. */
+  /** The handling of a start while the conversation runs. */
   readonly ifRunning: "keep" | "restart" | "ask"
 }
 
@@ -71,7 +71,7 @@ const stored = ({ name, state, version }: Conversation) =>
 /** How often conversations have begun in an attempt to handle an update, by their names. */
 const begun = new WeakMap<object, Map<string, number>>()
 
-/** An attempt that repeats the start has the same id, so the buttons that were sent belong to it. */
+/** An attempt that repeats the start has the same id, so the buttons that were sent belong to the conversation. */
 const makeId = Effect.fnUntraced(function* ({ name }: Conversation) {
   const attempt = yield* CurrentUpdate
   const counts = (attempt && begun.get(attempt)) ?? new Map<string, number>()
@@ -173,7 +173,7 @@ const proceedOutdated = Effect.fnUntraced(function* (
   return yield* end(self, at, record, record.waiting)
 })
 
-/** Goes on with a conversation after something happened. `before` is what is stored. */
+/** Continues a conversation after an event. `before` is the stored record. */
 const proceed = (self: Conversation, at: At, before: Record, record: Record, happened: Event) =>
   Effect.withFiber((fiber) => {
     const { unfinished, version } = record
@@ -198,7 +198,7 @@ const written = Effect.fnUntraced(function* (self: Conversation, update: Update.
 })
 
 const tooLate = Effect.fnUntraced(function* ({ name }: Conversation, update: Press, texts: Texts) {
-  // It may be a dead letter that was replayed, and nobody sees the notification.
+  // The update may be a replayed dead letter, and no user sees the notification.
   if ((yield* Handler.CurrentAttempt) > 1)
     yield* Effect.logWarning(
       `A press of a button of the conversation "${name}" changes nothing: the conversation has ended.`
@@ -234,7 +234,7 @@ const due = Effect.fnUntraced(function* (self: Conversation, [run, until]: Due, 
   const record = yield* stored(self)
   if (record === undefined) return
   const met = yield* meets(record)
-  // The timer was due already when it was cancelled.
+  // The timer was already due at the time of its cancellation.
   const isOver = record.run !== run || record.waiting?.until !== until
   if (met === "waits" || (met === "free" && isOver)) return
   const place = yield* at(self, update, update.chat_id, update.user_id)

@@ -6,9 +6,9 @@ export interface Press {
   readonly run: string
   /** The name of the question. Empty for the question whether to start over. */
   readonly question: string
-  /** The value of a choice, after a character for what the button does with it, or what else the button does. */
+  /** The value of a choice, after a character for the action of the button, or another action. */
   readonly value: string
-  /** The user whose button it is. `undefined`: anybody in the chat may press it. */
+  /** The user to whom the button belongs. `undefined`: any member of the chat may press the button. */
   readonly user: UserId | undefined
 }
 
@@ -21,16 +21,16 @@ export const keep = "keep"
 
 export const choice = (value: string): string => `.${value}`
 
-/** The value of a button of several choices. It names the state that is wished, so a second press changes nothing. */
+/** The value of a button of several choices. The value names the requested state, so a second press changes nothing. */
 export const choiceOfSeveral = (value: string, isChosen: boolean): string => `${isChosen ? "+" : "-"}${value}`
 
 export const choiceOf = (value: string): string | undefined => (/^[.+-]/.test(value) ? value.slice(1) : undefined)
 
-/** Whether a choice is to be one of several after a press. The buttons of earlier versions change what it is. */
+/** Whether a choice is chosen after a press. The buttons of earlier versions toggle the choice. */
 export const isChosenBy = (value: string, isChosen: boolean): boolean =>
   value.startsWith(".") ? !isChosen : value.startsWith("+")
 
-// The slash distinguishes it from the payloads of `Payload`, whose names have none.
+// The slash distinguishes these payloads from the payloads of `Payload`, whose names have no slash.
 const prefix = "conversation/"
 
 /** Whether a payload is that of a button of any conversation. */
@@ -41,7 +41,7 @@ const prefixOf = (name: string): string => `${prefix}${name}:`
 export const encode = (name: string, { question, run, user, value }: Press): string =>
   prefixOf(name) + JSON.stringify(user === undefined ? [run, question, value] : [run, question, value, user])
 
-/** Returns `undefined` for the payload of another conversation, and `"malformed"` for one that cannot be read. */
+/** Returns `undefined` for the payload of another conversation, and `"malformed"` for a payload that cannot be read. */
 export const decode = (name: string, payload: string | null | undefined): Press | "malformed" | undefined => {
   const ownPrefix = prefixOf(name)
   // The name of another conversation can begin with this one and a colon.

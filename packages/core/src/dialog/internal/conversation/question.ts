@@ -40,7 +40,7 @@ const unanswerable = ({ answer, options, several }: Question): string | undefine
     : undefined
 }
 
-/** One question in one run of its conversation. */
+/** A question in one run of its conversation. */
 class Asking {
   readonly #run: Run
   readonly #slot: string
@@ -156,7 +156,7 @@ class Asking {
     })
   }
 
-  /** Offers what happened to the question, which was asked before. */
+  /** Offers the event to the question, which was asked before. */
   #offer(waiting: Waiting, event: Event | undefined): Asked {
     const run = this.#run
     switch (event?._tag) {
@@ -233,7 +233,7 @@ class Asking {
 
   #pressed(waiting: Waiting, { press, update }: Extract<Event, { readonly _tag: "Press" }>): Asked {
     const run = this.#run
-    // A press of an older question stays, so that it is answered as late.
+    // A press of an older question is not taken, so that the press is answered as late.
     if (press.question !== this.#slot) return this.#wait
     run.event = undefined
     if (!this.#isAsked(update.callback.user.user_id))
@@ -241,7 +241,7 @@ class Asking {
     return this.#do(waiting, press.value, update, update)
   }
 
-  /** Does what a button does. Without a press, its text was written. */
+  /** Carries out the action of a button. Without a press, the user wrote the text of the button. */
   #do(
     waiting: Waiting,
     value: string,
@@ -328,7 +328,10 @@ class Asking {
   }
 }
 
-/** The timeout of a question in milliseconds, or that of its conversation. One that is infinite is none. */
+/**
+ * The timeout of a question in milliseconds, or the timeout of its conversation. An infinite timeout counts as no
+ * timeout.
+ */
 export const timeoutOf = (
   own: Duration.Input | undefined,
   inherited: Duration.Input | undefined
@@ -338,8 +341,8 @@ export const timeoutOf = (
 }
 
 /**
- * Asks a question, or returns its answer. Most questions of a run have an answer that decodes at once, and need no more than that.
- * benchmarks/src/conversations/cpu.ts measures it.
+ * Asks a question, or returns its answer. Most questions of a run have a stored answer that decodes at once, and need
+ * no more objects. benchmarks/src/conversations/cpu.ts measures this.
  */
 export const ask = (run: Run, name: string, answer: Question["answer"], make: () => Question): Asked =>
   run.operation(name, (slot) => {

@@ -13,9 +13,9 @@ import type { Entry, Waiting } from "./record.ts"
 import { toBody } from "./event.ts"
 import type { Run } from "./run.ts"
 
-/** What a question asks for. */
+/** The content of a question. */
 export interface Question {
-  /** The name, with those of the conversations that it is a part of. */
+  /** The name, prefixed by the names of the conversations around the question. */
   readonly name: string
   readonly answer: Answer<unknown, unknown>
   readonly options: QuestionOptions
@@ -32,7 +32,7 @@ const isMessageText = Schema.is(MessageText)
 const isAnswer = ([, outcome]: Entry): boolean =>
   outcome === "answer" || outcome === "skipped" || outcome === "unanswered"
 
-/** The message of a question in one run of its conversation: its buttons, and how it changes. */
+/** The message of a question in one run of its conversation: its buttons, and its changes. */
 export class QuestionMessage {
   readonly #run: Run
   readonly #slot: string
@@ -75,7 +75,7 @@ export class QuestionMessage {
     )
   }
 
-  /** The buttons of the question, or `undefined` if it has none. */
+  /** The buttons of the question, or `undefined` if the question has no buttons. */
   keyboard(chosen: ReadonlyArray<string>): Keyboard.Keyboard | undefined {
     const { answer, columns, several } = this.#question
     const { texts } = this.#run.place
@@ -94,7 +94,7 @@ export class QuestionMessage {
     return rows.length === 0 ? undefined : Keyboard.make(...rows)
   }
 
-  /** What is shown of a question does not decide about its answer, so a refusal is only logged. */
+  /** The message of a question does not decide about its answer, so a refusal is only logged. */
   #shown<E, R>(effect: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R> {
     return this.#run.finishing(
       Effect.catch(Effect.asVoid(effect), (error) =>
@@ -118,14 +118,14 @@ export class QuestionMessage {
     )
   }
 
-  /** Removes the buttons, and shows what was chosen. */
+  /** Removes the buttons, and shows the chosen values. */
   close(waiting: Waiting, press: Update.Of<"message_callback"> | undefined, label: string) {
     if (press === undefined) return this.removeButtons(waiting)
     this.#run.buttons = undefined
     const { say } = this.#question.options
     const { disable_link_preview, ...body } = toBody(say)
     const withLabel = `${body.text ?? ""}\n${this.#run.place.texts.chosen}${label}`
-    // Text in markup could change the meaning of the label, and a long text has no room for it.
+    // Text in markup could change the meaning of the label, and a text of maximum length leaves no space for the label.
     const text = typeof say === "string" && isMessageText(withLabel) ? withLabel : body.text
     return this.#shown(
       Answers.answer(press, {

@@ -14,7 +14,7 @@ export type Entry = readonly [
 /** The operation that a conversation waits for. */
 export interface Waiting {
   readonly name: string
-  /** What it accepts. If the code has changed it, the question is asked again. */
+  /** The accepted answers. If the code has changed these answers, the question is asked again. */
   readonly signature: string
   /** When the timer is due, in Unix milliseconds. */
   readonly until?: number
@@ -22,34 +22,37 @@ export interface Waiting {
   readonly message?: string
   /** Its other attachments, which stay when the buttons are removed. */
   readonly attachments?: ReadonlyArray<AttachmentRequest>
-  /** What is chosen so far. */
+  /** The chosen values so far. */
   readonly chosen?: ReadonlyArray<string>
 }
 
-/** An answer to a question that the code reaches only after another question, because it has changed. */
+/** An answer to a question that the code reaches only after another question, because the code has changed. */
 export interface Kept {
   readonly name: string
   /** The JSON text of the update. */
   readonly update: string
 }
 
-/** An update of which a part is stored while it is being handled. If it becomes a dead letter, the conversation waits for it. */
+/**
+ * An update that is being handled, and whose results are partly stored. If the update becomes a dead letter, the
+ * conversation waits for this update.
+ */
 export interface Unfinished {
-  /** Its id in the inbox. A replay gives it another one. */
+  /** The id of the update in the inbox. A replay gives another id to the update. */
   readonly id: string
   readonly fingerprint: string
   readonly partitionKey: string
-  /** Whether the question that waited has taken it. */
+  /** Whether the question that waited has taken the update. */
   readonly isTaken: boolean
 }
 
-/** What is stored of a conversation. */
+/** The stored record of a conversation. */
 export interface Record {
-  /** Distinguishes this conversation from earlier and later ones of the same user. */
+  /** Distinguishes this conversation from earlier and later conversations of the same user. */
   readonly run: string
   readonly version: number
   readonly user: UserId
-  /** When it was started, in Unix milliseconds. */
+  /** The time of the start, in Unix milliseconds. */
   readonly startedAt: number
   readonly input?: Schema.Json
   readonly entries: ReadonlyArray<Entry>
@@ -79,8 +82,8 @@ const isRecord = (u: unknown): u is Record =>
   (u.waiting === undefined || (isObject(u.waiting) && typeof u.waiting.name === "string"))
 
 /**
- * Records are JSON already, and are read and written for each update: a schema of all parts, or the check of all parts for JSON,
- * would take most of the time. benchmarks/src/conversations/cpu.ts measures it.
+ * Records are already JSON, and are read and written for each update: a schema of all parts, or the check of all parts
+ * for JSON, would take most of the time. benchmarks/src/conversations/cpu.ts measures this time.
  */
 export const Record: Schema.Codec<Record | undefined, unknown> = Schema.declare(
   (u): u is Record | undefined => u === undefined || isRecord(u),

@@ -18,7 +18,10 @@ import { type Event, isSuccess, type Pause, type Place, toBody } from "./event.t
 import type { Entry, Kept, Record, Waiting } from "./record.ts"
 import type { Storing } from "./storing.ts"
 
-/** What completes before its run ends, and so cannot end it: a step, or the option `otherwise` of a question. */
+/**
+ * An operation that completes before its run ends, and so cannot end the run: a step, or the option `otherwise` of a
+ * question.
+ */
 interface CriticalSection {
   readonly run: Run
   readonly name: string
@@ -42,11 +45,11 @@ export interface Beginning {
 const yields = Effect.repeat(Effect.yieldNow, { times: 10 })
 
 /**
- * One run of the body of a conversation.
+ * A run of the body of a conversation.
  *
- * Until the operation that waits is reached, the run repeats what happened before: operations return their results, and
- * messages without a name are kept back. If the code has changed and the operation is not reached, the messages that are new
- * are sent before the next thing happens.
+ * Until the operation that waits is reached, the run repeats the earlier runs: operations return their results, and
+ * messages without a name are kept back. If the code has changed and the operation is not reached, the new messages are
+ * sent before the next operation.
  */
 export class Run {
   readonly place: Place
@@ -96,15 +99,15 @@ export class Run {
   }
 
   /**
-   * The key of a step for services that accept idempotency keys. A step that failed runs again in later updates with the same key,
-   * and one whose result was forgotten with another one.
+   * The key of a step for services that accept idempotency keys. A failed step runs again in later updates with the
+   * same key, and a step whose result was forgotten runs again with another key.
    */
   keyOf(step: string): string {
     const { forgotten, run, user } = this.#record
     return `${run} ${this.place.chat_id} ${user} ${(forgotten?.[step] ?? 0) + 1} ${step}`
   }
 
-  /** What is to be stored. */
+  /** The record to store. */
   get next(): Record {
     const { again, forgotten, input, run, startedAt, user, version } = this.#record
     return {
@@ -122,7 +125,7 @@ export class Run {
     }
   }
 
-  /** Runs the body. Returns `undefined` if it was paused. */
+  /** Runs the body. Returns `undefined` if the body was paused. */
   execute<A, E, R>(
     body: Effect.Effect<A, E, R>
   ): Effect.Effect<Exit.Exit<A, E | SendError> | undefined, never, R | BotApi> {
@@ -169,13 +172,13 @@ export class Run {
     this.#running.add(slot)
     return Effect.onExitPrimitive(result, (exit) => {
       this.#running.delete(slot)
-      // What failed can be run again, together with what came before, which returns its results.
+      // A failed operation can be run again, together with earlier operations, which return their results.
       if (Exit.isFailure(exit)) this.#taken = new Set(this.#running)
       return undefined
     })
   }
 
-  /** The question was not answered in time. If it is asked again under its name, it is another question. */
+  /** The question was not answered in time. Asked again under its name, the question is another question. */
   unanswered(name: string): void {
     this.#repetitions.set(name, (this.#repetitions.get(name) ?? 0) + 1)
   }
@@ -203,7 +206,10 @@ export class Run {
     this.changed()
   }
 
-  /** Records what a person has answered. If an earlier attempt has ended its process, so may what follows. */
+  /**
+   * Records the answer of a person. If an earlier attempt has ended its process, later operations of this attempt can
+   * end the process again.
+   */
   take(entry: Entry): Effect.Effect<void> {
     return Effect.suspend(() => {
       this.record(entry)
@@ -211,7 +217,7 @@ export class Run {
     })
   }
 
-  /** Stores what has happened, before something that must not happen without it. */
+  /** Stores the results so far, before an operation that must not run without stored results. */
   get store(): Effect.Effect<void> {
     return this.#beginning.storing.store(
       () => this.next,
@@ -249,7 +255,10 @@ export class Run {
     })
   }
 
-  /** A step begins. If an operation waits that is not reached, what is said between them was said before the step was in the code. */
+  /**
+   * A step begins. If an operation waits that is not reached, the messages in between were sent before the step was in
+   * the code.
+   */
   get beginStep(): Send<void> {
     return Effect.suspend(() => (this.waiting === undefined ? this.begin : Effect.void))
   }
@@ -276,8 +285,9 @@ export class Run {
   }
 
   /**
-   * Does something that may end the run. Concurrent branches do it one after the other, because only one can end the run. In a critical
-   * section, this is a defect: each would wait for the other.
+   * Runs an operation that may end the run. Concurrent branches run such operations one after the other, because only
+   * one operation can end the run. In a critical section, such an operation is a defect: the section and the operation
+   * would wait for each other.
    */
   ending<A, E, R>(what: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.flatMap(CurrentSection, (section) =>
@@ -290,13 +300,18 @@ export class Run {
     )
   }
 
-  /** What begins after the run was paused has to wait for the next run, unless it is part of a critical section. */
+  /**
+   * An operation that begins after the run was paused has to wait for the next run, unless the operation is part of a
+   * critical section.
+   */
   #unlessPaused<A, E, R>(begin: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     if (this.pause === undefined) return begin()
     return Effect.flatMap(CurrentSection, (section) => (section?.run === this ? begin() : this.#paused))
   }
 
-  /** Ends the run of the body. The body is interrupted, so no operator on failures or causes recovers from it. */
+  /**
+   * Ends the run of the body. The body is interrupted, so no operator on failures or causes recovers from the pause.
+   */
   pauseBy(pause: Pause): Effect.Effect<never> {
     return Effect.suspend(() => {
       this.pause ??= pause
@@ -304,7 +319,7 @@ export class Run {
     })
   }
 
-  /** Sends a message. An attempt that repeats the turn does not send it again. */
+  /** Sends a message. An attempt that repeats the turn does not send the message again. */
   send(content: Content, id: string): Send<Message> {
     const sent = Messages.send({ ...toBody(content), chat_id: this.place.chat_id })
     const named = Journal.named(sent, `conversation ${this.id} ${id}`)

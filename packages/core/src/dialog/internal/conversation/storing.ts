@@ -2,19 +2,19 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { Record } from "./record.ts"
 
-/** What a run stores while its update is being handled. */
+/** The stored data of a run while its update is being handled. */
 interface Options {
-  /** What is stored of the conversation. */
+  /** The stored record of the conversation. */
   readonly before: Record | undefined
-  /** Whether it says that the update is unfinished. */
+  /** Whether the record says that the update is unfinished. */
   readonly isMarked: boolean
   /** Stores a record as unfinished at once. `isTaken`: whether the question that waited has taken the update. */
   readonly write: (record: Record, isTaken: boolean) => Effect.Effect<void>
 }
 
 /**
- * Stores where a run is, before something that must not happen without it. If the update becomes a dead letter, the conversation
- * waits for it, and a replay continues from there.
+ * Stores the progress of a run, before an operation that must not run without stored progress. If the update becomes a
+ * dead letter, the conversation waits for this update, and a replay continues from the stored progress.
  */
 export class Storing {
   readonly #options: Options
@@ -29,7 +29,7 @@ export class Storing {
     this.#isStored = options.isMarked && options.before === record
   }
 
-  /** Whether what is stored says that the update is unfinished. */
+  /** Whether the stored record says that the update is unfinished. */
   get isMarked(): boolean {
     return this.#isMarked
   }
@@ -39,7 +39,7 @@ export class Storing {
     this.#isStored = false
   }
 
-  /** Stores that the update is unfinished, and nothing of what has happened. */
+  /** Stores that the update is unfinished, without the results so far. */
   get mark(): Effect.Effect<void> {
     const marked = Effect.suspend(() => {
       const { before, write } = this.#options
@@ -49,11 +49,11 @@ export class Storing {
     return this.#writing.withPermit(marked)
   }
 
-  /** Stores what has happened. */
+  /** Stores the results so far. */
   store(next: () => Record, isTaken: () => boolean): Effect.Effect<void> {
     const stored = Effect.suspend(() => {
       if (this.#isStored) return Effect.void
-      // What happens during the write is not stored.
+      // Results that are recorded during the write are not stored.
       this.#isStored = true
       return Effect.matchCauseEffect(this.#options.write(next(), isTaken()), {
         onSuccess: () => Effect.sync(() => void (this.#isMarked = true)),

@@ -58,7 +58,7 @@ const codecOf = (schema: Schema.Codec<unknown, unknown>): ResultCodec => {
 
 const defaultColumns = 3
 
-/** Creates what the body of a conversation asks and says with. The names of a part begin with its prefix. */
+/** Creates the operations for the body of a conversation. The names of a part begin with its prefix. */
 export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => {
   const question = (name: string, options: Options, answer: Answer<unknown, unknown>) =>
     ask(run, prefix + name, answer, () => ({
@@ -146,7 +146,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
 
   const back = (name: string | undefined) =>
     Effect.suspend(() => {
-      // The names of what is in a part begin with its own.
+      // The names in a part begin with the name of the part.
       const isIn = (entry: string) => entry.startsWith(`${name}/`)
       const to = name === undefined || run.entries.has(name) ? name : [...run.entries.keys()].find(isIn)
       if (name === undefined || to !== undefined) return run.ending("go back", run.pauseBy({ _tag: "Back", to }))

@@ -23,10 +23,10 @@ import { type Defaults, makeTalk } from "./talk.ts"
 import { Storing } from "./storing.ts"
 import { ofCurrent } from "./unfinished.ts"
 
-/** What a timer of a conversation means: the run that set it, and when it was due. */
+/** The meaning of a timer of a conversation: the run that set the timer, and the due time. */
 export type Due = readonly [run: string, until: number]
 
-/** A conversation as it was defined. */
+/** The definition of a conversation. */
 export interface Definition extends Defaults {
   readonly name: string
   readonly version: number
@@ -47,12 +47,12 @@ export interface At extends Place {
 /** More of these would never end. */
 const maxRounds = 1000
 
-/** The key of the timer of a conversation. Those of different users in a chat have different ones. */
+/** The key of the timer of a conversation. The timers of different users in a chat have different keys. */
 export const timerKeyOf = (owner: UserId | undefined) => (owner === undefined ? {} : { key: String(owner) })
 
 /**
- * Sets or cancels the timer, so that it is that of the operation that waits. The timer of a conversation that was stored while an
- * update was handled is not known.
+ * Sets or cancels the timer, so that the timer belongs to the operation that waits. The timer of a conversation that
+ * was stored while an update was handled is not known.
  */
 const setTimer = Effect.fnUntraced(
   function* ({ timer }: Definition, at: At, before: Record | undefined, after: Record | undefined) {
@@ -80,7 +80,7 @@ export const removeButtons = ({ attachments = [], message }: Pick<Waiting, "atta
         Effect.logDebug(`The buttons of a conversation were not removed: ${error.message}`)
       )
 
-/** Ends a conversation. Nothing of it is left in the store. */
+/** Ends a conversation. The stored data of the conversation is deleted. */
 export const end = Effect.fnUntraced(
   function* (self: Definition, at: At, record: Record, buttons: Waiting | undefined) {
     yield* removeButtons(buttons)
@@ -107,7 +107,7 @@ const storeNow = Effect.fnUntraced(function* ({ state }: Definition, record: Rec
   yield* writeNow(state.name, state.of)
 }, Effect.orDie)
 
-/** Forgets an answer and what came after it. */
+/** Forgets an answer and all later results. */
 const cut = (
   { kept: _kept, said: _said, unfinished: _unfinished, waiting: _waiting, ...record }: Record,
   to: string | undefined
@@ -136,13 +136,13 @@ const keep = ({ event, kept }: Run, before: Record): Run["kept"] =>
     ? { name: before.waiting.name, update: stringify(Update.encode(event.update)) }
     : kept
 
-/** Whether a run has taken what a person has answered, so that the person cannot answer again. */
+/** Whether a run has taken the answer of a person, so that the person cannot answer again. */
 const hasTaken = (event: Event | undefined, run: Run, round: number): boolean =>
   (event?._tag === "Message" || event?._tag === "Press") && run.event === undefined && (run.isChanged || round > 1)
 
 /**
- * Runs the body of a conversation until it waits or ends, and stores where it is. `before` is what is stored, and `record` where
- * the run begins.
+ * Runs the body of a conversation until the body waits or ends, and stores the record. `before` is the stored record,
+ * and `record` the record at the start of the run.
  */
 export const turn = Effect.fnUntraced(function* (
   self: Definition,

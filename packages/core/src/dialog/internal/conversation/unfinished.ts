@@ -5,7 +5,7 @@ import type { StoreError } from "../../../base/StoreError.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
 import type { Record, Unfinished } from "./record.ts"
 
-/** An update whose handling has not ended: it is queued, or a dead letter with this id. */
+/** An update whose handling has not ended: the update is queued, or a dead letter with this id. */
 type Found = "queued" | { readonly deadLetter: string }
 
 type Page<A> = (page: { readonly after: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<A>, StoreError>
@@ -15,7 +15,7 @@ const pageSize = 100
 /** The stores have pages that begin after an id. */
 const beforeId = (id: string): string => String(BigInt(id) - 1n)
 
-/** Returns the update with its first id, or with the one that a replay gave it. Ids ascend. */
+/** Returns the update with its first id, or with the id that a replay gave to the update. Ids ascend. */
 const find = Effect.fnUntraced(function* <A extends Entry>(page: Page<A>, { fingerprint, id }: Unfinished) {
   let after = beforeId(id)
   for (let limit = 1; ; limit = pageSize) {
@@ -37,7 +37,7 @@ export const whereIs = Effect.fnUntraced(function* (store: InboxStore["Service"]
   return replayed === undefined ? undefined : "queued"
 }) as (store: InboxStore["Service"], unfinished: Unfinished) => Effect.Effect<Found | undefined, StoreError>
 
-/** What a conversation stores of the update that is being handled. */
+/** The part of the update that is being handled that a conversation stores. */
 export const ofCurrent = Effect.map(CurrentUpdate, (current): Omit<Unfinished, "isTaken"> | undefined => {
   if (current?.entry === undefined) return undefined
   const { id, update } = current.entry

@@ -16,7 +16,7 @@ interface Options<K extends string, Chosen> {
 
 const defaultMarks = ["✓ ", ""] as const
 
-/** A button that sets a value. A second tap of it sets the same value. */
+/** A button that sets a value. A second tap of the button sets the same value. */
 const setter = (
   name: string,
   value: string,
@@ -43,7 +43,7 @@ export const toggle = (
 
 const keysOf = <K extends string>(choices: { readonly [Key in K]: string }) => Object.keys(choices) as Array<K>
 
-/** Buttons of which one is on. */
+/** Creates buttons of which one is on. */
 export const radio = <K extends string>(
   name: string,
   { choices, chosen, columns = 1, marks, set }: Options<K, K> & { readonly chosen: K | undefined }

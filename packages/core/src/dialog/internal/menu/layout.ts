@@ -39,7 +39,7 @@ export interface Definition {
   readonly version: number
 }
 
-/** The current page, as it is now. */
+/** The current page, made again for this update. */
 export interface Layout {
   readonly menu: Definition
   readonly places: ReadonlyArray<Place>

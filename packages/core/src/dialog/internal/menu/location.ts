@@ -8,9 +8,9 @@ import type { ValueCodec } from "../../../bot/internal/handlers/namedValue.ts"
 const Frame = Schema.Struct({
   /** The page. */
   p: Schema.String,
-  /** Its parameters, encoded. Absent if it has none. */
+  /** The parameters of the page, encoded. Absent if the page has no parameters. */
   d: Schema.optionalKey(Schema.Json),
-  /** The parts of its lists that are shown, by name. Absent where it is the first one. */
+  /** The shown parts of the lists of the page, by name. Absent for the first part. */
   l: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int))
 })
 
@@ -25,12 +25,12 @@ const Act = Schema.Union([
   Schema.Tuple([Schema.Literals(["back", "close", "refresh"])])
 ])
 
-/** What a button does, as its payload says. */
+/** The action of a button in its payload. */
 export type Act = typeof Act.Type
 
 /**
- * The payload of a button. It contains all that is needed to show the page again, so that nothing has to be stored, and each message
- * of a menu has its own place.
+ * The payload of a button. The payload contains all data that is needed to show the page again, so that no data has to
+ * be stored, and each message of a menu has its own place.
  */
 export const Pressed = Schema.Struct({
   /** The open pages, the current one last. */
@@ -40,7 +40,7 @@ export const Pressed = Schema.Struct({
   by: Schema.optionalKey(Schema.Int),
   /** The version of the menu. Absent: 1. */
   v: Schema.optionalKey(Schema.Int),
-  /** Identifies the showing of the button, if only one press of it counts. */
+  /** Identifies one display of the button, if only the first press counts. */
   n: Schema.optionalKey(Schema.String)
 })
 
@@ -94,7 +94,7 @@ export const readPlaces = Effect.fnUntraced(function* (codecs: PageCodecs, frame
 
 const isSamePage = (a: Frame, b: Frame): boolean => a.p === b.p && JSON.stringify(a.d) === JSON.stringify(b.d)
 
-/** Opens a page, or returns to it if it is open. */
+/** Opens a page, or returns to the page if the page is open. */
 export const open = (places: ReadonlyArray<Place>, place: Place): ReadonlyArray<Place> => {
   const index = places.findIndex(({ frame }) => isSamePage(frame, place.frame))
   return index === -1 ? [...places, place] : places.slice(0, index + 1)

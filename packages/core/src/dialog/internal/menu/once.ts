@@ -22,13 +22,16 @@ const hash = (text: string): string => {
   return (value >>> 0).toString(36)
 }
 
-/** Identifies a showing of a page. It is the same in each attempt to handle an update, so that a message is sent once. */
+/**
+ * Identifies one display of a page. The nonce is the same in each attempt to handle an update, so that a message is
+ * sent once.
+ */
 export const nonceOf = (update: Update | undefined): Effect.Effect<string> =>
   update === undefined
     ? Effect.map(Random.nextIntBetween(0, 2 ** 31), (value) => value.toString(36))
     : Effect.sync(() => hash(Fingerprint.of(update)))
 
-/** Records a press, and returns whether it is the first one. */
+/** Records a press, and returns whether the press is the first one. */
 export const isFirst = (message_id: string, nonce: string, name: string, value: string | undefined) => {
   const press = JSON.stringify([message_id, nonce, name, ...(value === undefined ? [] : [value])])
   return Presses.modify((presses) =>

@@ -12,7 +12,7 @@ import { isFirst, nonceOf } from "./once.ts"
 
 type Callback = Of<"message_callback">
 
-/** What the bot does about presses that have no effect. */
+/** The handling of presses that have no effect. */
 export interface Policy {
   readonly onOutdated: (update: Callback) => Return
   readonly notYours: (update: Callback) => string
@@ -41,7 +41,7 @@ const notify = (update: Callback, notification: string | undefined) =>
     ? Effect.void
     : Effect.catchTag(Answers.answer(update, notification), "MethodNotAllowed", () => Effect.void)
 
-/** Whether a message would have no content. An edit without a text keeps the one that the message has. */
+/** Whether a message would have no content. An edit without a text keeps the text of the message. */
 const isEmpty = (update: Callback, { attachments, link, text }: Shown): boolean =>
   !(text ?? update.message?.body?.text) && attachments?.length === 0 && link == null
 
@@ -117,7 +117,7 @@ const conclude = Effect.fnUntraced(function* (
   }
 })
 
-/** The page `main`, if it has no parameters. */
+/** The page `main`, if the page has no parameters. */
 const startOf = ({ codecs }: Definition): ReadonlyArray<Place> =>
   codecs.get(start)?.hasValue === false ? [{ frame: { p: start }, params: undefined }] : []
 
@@ -127,7 +127,7 @@ const back = (menu: Definition, places: ReadonlyArray<Place>): ReadonlyArray<Pla
   return first.length > 0 ? first : places
 }
 
-/** Shows what there is now instead of what was pressed. */
+/** Shows the current content instead of carrying out the press. */
 const outdated = Effect.fnUntraced(function* (
   menu: Definition,
   policy: Policy,

@@ -30,7 +30,7 @@ export interface Machine {
   readonly timer: Timer.Timer<{ readonly since: number }>
   readonly placement: Placement
   readonly definitions: ReadonlyMap<string, Definition<States, unknown>>
-  /** Returns what takes the place of a state that cannot be read, or fails. */
+  /** Returns the replacement of a state that cannot be read, or fails. */
   readonly onStale: (stale: StaleScene) => Effect.Effect<Pick<Entered, "state" | "data"> | undefined, StaleScene>
 }
 
@@ -41,7 +41,7 @@ export type Change =
 
 const maxChanges = 100
 
-/** How many changes of scenes are being made, each by a function of the one before. */
+/** The number of nested changes of scenes: each change is made by a function of the change before. */
 const CurrentDepth = Context.Reference("@colloquy/core/Scene/CurrentDepth", { defaultValue: () => 0 })
 
 /** The timer of a scene with a key. */
@@ -75,7 +75,7 @@ const timeoutOf = ({ definitions }: Machine, state: string): Duration.Duration |
 const insteadOf = ({ onStale }: Machine, stale: StaleScene, { since }: Stored) =>
   Effect.map(onStale(stale), (instead): Entered | undefined => instead && { ...instead, since })
 
-/** Reads a stored state. What takes the place of one that cannot be read is not stored. */
+/** Reads a stored state. The replacement of a state that cannot be read is not stored. */
 export const decode = (machine: Machine, stored: Stored | null): Effect.Effect<Entered | undefined, StaleScene> =>
   stored === null
     ? Effect.undefined
@@ -96,7 +96,7 @@ const replaceStale = Effect.fnUntraced(function* (machine: Machine, stale: Stale
   return entered
 })
 
-/** Reads the state of the update that is being handled, and stores what takes the place of one that cannot be read. */
+/** Reads the state of the update that is being handled, and stores the replacement of a state that cannot be read. */
 const readOrReplace = Effect.fnUntraced(function* (machine: Machine) {
   const stored = yield* machine.state.get
   if (stored === null) return { entered: undefined, isReplaced: false }
@@ -108,7 +108,7 @@ const readOrReplace = Effect.fnUntraced(function* (machine: Machine) {
 
 const read = (machine: Machine) => Effect.map(readOrReplace(machine), ({ entered }) => entered)
 
-/** What a function of a state receives, and the change that it asked for. */
+/** The argument of the functions of a state, and the change that the function requested. */
 const controlOf = (entered: Entered, update: Handled) => {
   let requested: Change | undefined
   const request = (change: Change) =>
@@ -128,7 +128,7 @@ const controlOf = (entered: Entered, update: Handled) => {
 const leave = ({ definitions }: Machine, { data, state }: Entered, update: Handled) =>
   definitions.get(state)?.leave?.({ data, update }) ?? Effect.void
 
-/** Makes a change, and those that the entered states ask for. */
+/** Makes a change, and the changes that the functions of the entered states request. */
 const apply = Effect.fnUntraced(function* (
   machine: Machine,
   update: Handled,
@@ -206,7 +206,7 @@ export const handle = (machine: Machine, update: Update): Handler.Return => {
 /** Handles the end of the time of a state. Nothing happens if the state was left meanwhile. */
 export const timeOut = Effect.fnUntraced(function* (machine: Machine, since: number, update: TimerUpdate) {
   const { entered, isReplaced } = yield* readOrReplace(machine)
-  // The timer was that of the state before. The one that takes its place has set its own.
+  // The timer was that of the state before. The new state has set its own timer.
   if (isReplaced) return
   // The state had a timeout when it was entered, and may have none in this program.
   if (entered === undefined || entered.since !== since || timeoutOf(machine, entered.state) === undefined) return

@@ -5,13 +5,16 @@ import { StaleScene } from "../../SceneState.ts"
 import { InvalidState } from "../../../bot/StateValue.ts"
 import { makeCodec, type ValueSchema } from "../../../bot/internal/handlers/namedValue.ts"
 
-/** What is stored of a scene. */
+/** The stored state of a scene. */
 export const Stored = Schema.NullOr(
   Schema.Struct({
     state: Schema.String,
     /** The data, encoded. Absent if the state has none. */
     data: Schema.optionalKey(Schema.Json),
-    /** When the state was entered, in Unix milliseconds. It tells the timer of this time from earlier ones. */
+    /**
+     * When the state was entered, in Unix milliseconds. This time distinguishes the timer of the state from earlier
+     * timers.
+     */
     since: Schema.Int
   })
 )
