@@ -86,8 +86,8 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a retry keeps what the attempt before has changed",
     file: "inbox/internal/consumer/partitions.ts",
-    find: "    this.#current?.close()\n    this.#current = undefined\n  }\n\n  /** Returns what is written with the acknowledgement",
-    replace: "  }\n\n  /** Returns what is written with the acknowledgement",
+    find: "    this.#current?.close()\n    this.#current = undefined\n  }\n\n  /**\n   * Returns the changes to write",
+    replace: "  }\n\n  /**\n   * Returns the changes to write",
     programs: handlers
   },
   {
