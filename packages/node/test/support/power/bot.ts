@@ -58,7 +58,7 @@ const handle = Updates.on("message_created", (update) =>
     const receipt = Effect.sync(() => `receipt ${number} of ${Math.random()}`)
     receipts.set(number, yield* Journal.step("receipt", Schema.String, receipt))
     yield* Messages.reply(update, `reply ${number}`)
-    if (number % 17 === 0) yield* new Refused()
+    if (number % 17 === 0) return yield* new Refused()
     yield* Numbers.update((numbers) => [...numbers, number])
     yield* Later.in("10 days", number, { key: String(number) })
   })
@@ -173,4 +173,4 @@ const program = Effect.gen(function* () {
   yield* run(LongPolling.layer(), Effect.andThen(talk(messages.polling), kill))
 })
 
-await Effect.runPromise(Effect.scoped(program).pipe(Effect.provide(Emulator.layer()), Effect.provide(Logger.layer([]))))
+await Effect.runPromise(Effect.scoped(program).pipe(Effect.provide(Layer.merge(Emulator.layer(), Logger.layer([])))))
