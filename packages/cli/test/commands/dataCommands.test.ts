@@ -79,7 +79,7 @@ for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
         )
         yield* onBroadcasts(Effect.void)
         assert.include((yield* colloquy("broadcast", "pause", "news")).err, 'There is no broadcast "news".')
-        const request = { name: "news", owner: "one", now: 1000, leaseUntil: 0, create: true }
+        const request = { name: "news", owner: "one", leaseDuration: 0, create: true }
         yield* onBroadcasts(BroadcastStore.BroadcastStore.use((store) => store.acquireLease(request)))
         assert.strictEqual(yield* statusOf, "running")
         assert.strictEqual((yield* colloquy("broadcast", "pause", "news")).code, 0)

@@ -26,15 +26,14 @@ export class BroadcastStore extends Context.Service<
   BroadcastStore,
   {
     /**
-     * Gives `owner` the lease of a broadcast until `leaseUntil`. An owner renews its lease by acquiring the lease
-     * again, and releases the lease with a `leaseUntil` in the past. Returns none if another owner has the lease at
-     * `now`, or if the broadcast does not exist and `create` is `false`.
+     * Gives `owner` the lease of a broadcast for `leaseDuration` milliseconds. The clock of the store measures the lease, and
+     * sets `startedAt`. An owner renews its lease by acquiring the lease again, and releases the lease with a duration of 0.
+     * Returns none if another owner has the lease, or if the broadcast does not exist and `create` is `false`.
      */
     readonly acquireLease: (request: {
       readonly name: string
       readonly owner: string
-      readonly now: number
-      readonly leaseUntil: number
+      readonly leaseDuration: number
       readonly create: boolean
     }) => Effect.Effect<Option.Option<Summary>, StoreError>
     /** Returns the state of a broadcast, or none if the broadcast does not exist. */
@@ -78,8 +77,8 @@ export class BroadcastStore extends Context.Service<
  * @category constructors
  * @since 0.1.0
  */
-export const makeMemory: Effect.Effect<BroadcastStore["Service"]> = Effect.sync(() =>
-  BroadcastStore.of(memoryStore.make())
+export const makeMemory: Effect.Effect<BroadcastStore["Service"]> = Effect.clockWith((clock) =>
+  Effect.sync(() => BroadcastStore.of(memoryStore.make(clock)))
 )
 
 /**

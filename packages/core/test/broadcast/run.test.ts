@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Emulator } from "@colloquy/testing"
+import { shifted } from "../support/clocks.ts"
 import { bot, dialogs, inTime, platform, sent, textsIn } from "../support/broadcast.ts"
 
 const message = { text: "News!" }
@@ -46,6 +47,14 @@ const slow = Layer.merge(
 )
 
 type Operations = BroadcastStore.BroadcastStore["Service"]
+
+/** A store in memory with a clock that is ahead. */
+const skewed = (ahead: () => number) =>
+  Layer.unwrap(
+    Effect.map(Clock.Clock, (clock) =>
+      Layer.provide(BroadcastStore.layerMemory(), Layer.succeed(Clock.Clock, shifted(clock, ahead)))
+    )
+  )
 
 /** A store in memory, in which the operations that `isUnavailable` selects fail. */
 const failing = (isUnavailable: (operation: keyof Operations) => boolean) =>
@@ -242,15 +251,17 @@ describe("run", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("stops within a second when another runner has the lease, and both send to every recipient once", () =>
-    Effect.gen(function* () {
+  it.effect("stops within a second when another runner has the lease, and both send to every recipient once", () => {
+    let ahead = 0
+    return Effect.gen(function* () {
       const chats = yield* dialogs(150)
       const store = yield* BroadcastStore.BroadcastStore
       const fiber = yield* fork(Effect.flip(Stream.runDrain(newsFor(chats))))
       yield* TestClock.adjust("1500 millis")
-      const now = (yield* Clock.currentTimeMillis) + 120_000
-      const taken = yield* store.acquireLease({ name: "news", owner: "other", now, leaseUntil: now, create: false })
+      ahead = 120_000
+      const taken = yield* store.acquireLease({ name: "news", owner: "other", leaseDuration: 0, create: false })
       assert.isTrue(Option.isSome(taken))
+      ahead = 0
       const [took, error] = yield* measure(Fiber.join(fiber))
       assert.strictEqual(error._tag, "BroadcastAlreadyRunning")
       // The requests in flight complete first.
@@ -258,16 +269,30 @@ describe("run", () => {
       yield* TestClock.adjust("3 minutes")
       yield* inTime(Stream.runDrain(newsFor(chats)))
       for (const chat_id of chats) assert.deepStrictEqual(yield* textsIn(chat_id), ["News!"])
-    }).pipe(Effect.provide(platform))
-  )
+    }).pipe(
+      Effect.provide(
+        Layer.merge(
+          bot,
+          skewed(() => ahead)
+        )
+      )
+    )
+  })
 
-  it.effect("renews a lease that may have expired before it sends", () => {
+  it.effect.each([
+    { name: "the time passes", setBack: 0 },
+    { name: "the wall clock is set back", setBack: 3_600_000 }
+  ])("renews a lease that may have expired before it sends, if $name", ({ setBack }) => {
     let isUnavailable = false
+    let ahead = 0
     return Effect.gen(function* () {
       const chats = yield* dialogs(2000)
-      const fiber = yield* fork(Effect.result(Stream.runDrain(newsFor(chats))))
+      const clock = shifted(yield* Clock.Clock, () => ahead)
+      const news = Effect.provideService(Stream.runDrain(newsFor(chats)), Clock.Clock, clock)
+      const fiber = yield* fork(Effect.result(news))
       yield* TestClock.adjust("2 seconds")
       isUnavailable = true
+      ahead = -setBack
       yield* TestClock.adjust("11 seconds")
       const soFar = yield* sent
       yield* TestClock.adjust("20 seconds")

@@ -65,8 +65,8 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
 
     return BroadcastStore.BroadcastStore.of({
       acquireLease: acquireFromGone(
-        ({ create, leaseUntil, name, now, owner }) =>
-          summaryOf("acquireLease", name, acquireLease(keysOf(name), owner, now, leaseUntil, create)),
+        ({ create, leaseDuration, name, owner }) =>
+          summaryOf("acquireLease", name, acquireLease(keysOf(name), owner, leaseDuration, create)),
         (name) =>
           redis
             .send<string | null>("HGET", keysOf(name).broadcast, "owner")

@@ -6,6 +6,7 @@
 import type * as Broadcast from "@colloquy/core/broadcast/Broadcast"
 import * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
+import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -45,6 +46,7 @@ export const make: (
       prefix: options.prefix,
       migrations
     })
+    const clock = yield* Clock.Clock
     yield* migrate
 
     const broadcasts = sql(table)
@@ -80,7 +82,9 @@ export const make: (
         (rows) => rows.length > 0
       )
 
-    const acquireLease = ({ create, leaseUntil, name, now, owner }: LeaseRequest) => {
+    const acquireLease = ({ create, leaseDuration, name, owner }: LeaseRequest) => {
+      const now = dialect.now(clock.currentTimeMillisUnsafe())
+      const leaseUntil = sql`${now} + ${leaseDuration}`
       const isFree = sql`(${broadcasts}.owner = ${owner} OR ${broadcasts}.lease_until <= ${now})`
       return summaryOf(
         "acquireLease",
@@ -101,7 +105,7 @@ export const make: (
       )
 
     return BroadcastStore.BroadcastStore.of({
-      acquireLease: acquireFromGone(acquireLease, ownerOf),
+      acquireLease: acquireFromGone((request) => Effect.suspend(() => acquireLease(request)), ownerOf),
       summary: (name) => summaryOf("summary", sql<BroadcastRow>`SELECT * FROM ${broadcasts} WHERE name = ${name}`),
       update: (name, { status, total }) =>
         isChanged(

@@ -12,7 +12,7 @@ import { join } from "node:path"
 import { isGone, ownerIn } from "../../src/broadcast/internal/owner.ts"
 import { temporaryFolder } from "../support/databases.ts"
 
-const lease = { name: "news", now: 1000, leaseUntil: 21_000, create: true }
+const lease = { name: "news", leaseDuration: 20_000, create: true }
 
 describe.skipIf(process.platform !== "linux")("the lease of a process", () => {
   it.live("is free when the process has ended, and not before", () =>

@@ -20,7 +20,7 @@ export const places = Databases.places("broadcasts")
 const suite = (store: Effect.Effect<Layer.Layer<BroadcastStore.BroadcastStore, unknown>, unknown, Scope.Scope>) =>
   it.effect.each(BroadcastSuite.cases)("$name", ({ effect }) => Effect.provide(effect, Layer.unwrap(store)))
 
-export const request = { name: "news", owner: "one", now: 0, leaseUntil: 1, create: true }
+export const request = { name: "news", owner: "one", leaseDuration: 1, create: true }
 
 export const sent = (chat_id: number) => ({ chat_id: ChatId.make(chat_id), status: "Sent", at: 0 }) as const
 

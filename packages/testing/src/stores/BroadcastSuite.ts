@@ -10,6 +10,7 @@ import * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
 import { ChatId } from "@colloquy/core/model/Chat"
 import { MessageId } from "@colloquy/core/model/Message"
 import * as Messages from "@colloquy/core/endpoints/Messages"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -37,10 +38,8 @@ const name = "news of May"
 const now = Fixtures.timestamp
 
 const { acquireLease, update, remove, addRecords, records, summary, pending } = {
-  acquireLease: (owner: string, at: number, until: number, create = true, broadcast = name) =>
-    BroadcastStore.BroadcastStore.use((store) =>
-      store.acquireLease({ name: broadcast, owner, now: now + at, leaseUntil: now + until, create })
-    ),
+  acquireLease: (owner: string, leaseDuration: number = 60_000, create = true, broadcast = name) =>
+    BroadcastStore.BroadcastStore.use((store) => store.acquireLease({ name: broadcast, owner, leaseDuration, create })),
   update: (changes: Parameters<BroadcastStore.BroadcastStore["Service"]["update"]>[1]) =>
     BroadcastStore.BroadcastStore.use((store) => store.update(name, changes)),
   remove: (broadcast = name) => BroadcastStore.BroadcastStore.use((store) => store.remove(broadcast)),
@@ -77,39 +76,66 @@ const countsOf = (broadcast = name) => Effect.map(summary(broadcast), (found) =>
 
 const none = { Sent: 0, Forbidden: 0, NotFound: 0, Failed: 0 }
 
+/** Acquires the lease by a process whose clock is an hour ahead or behind. */
+const acquireWithClock = (owner: string, hours: -1 | 1) =>
+  Effect.clockWith((clock) => {
+    const now = () => clock.currentTimeMillisUnsafe() + hours * 3_600_000
+    const shifted: Clock.Clock = Object.assign(Object.create(clock), {
+      currentTimeMillisUnsafe: now,
+      currentTimeMillis: Effect.sync(now)
+    })
+    return Effect.provideService(acquireLease(owner), Clock.Clock, shifted)
+  })
+
 const leaseCases: ReadonlyArray<Case> = [
   {
     name: "creates a broadcast when its lease is acquired, only if requested",
     effect: Effect.gen(function* () {
-      equals(yield* acquireLease("one", 0, 60, false), Option.none())
+      equals(yield* acquireLease("one", 60_000, false), Option.none())
       equals(yield* summary(), Option.none())
-      const made = { name, status: "running", startedAt: now, total: undefined, counts: none }
-      equals(yield* acquireLease("one", 0, 60), Option.some(made))
-      equals(yield* acquireLease("one", 1, 61), Option.some(made))
+      const made = Option.getOrThrow(yield* acquireLease("one"))
+      const { startedAt } = made
+      equals(typeof startedAt, "number")
+      equals(made, { name, status: "running", startedAt, total: undefined, counts: none })
+      equals(yield* acquireLease("one"), Option.some(made))
       equals(yield* summary(), Option.some(made))
     })
   },
   {
     name: "gives the lease to one owner until it expires or is released",
     effect: Effect.gen(function* () {
-      const has = (owner: string, at: number, until: number) =>
-        Effect.map(acquireLease(owner, at, until, false), Option.isSome)
-      yield* acquireLease("one", 0, 60)
-      equals(yield* has("two", 59, 119), false)
-      equals(yield* has("one", 59, 119), true)
-      equals(yield* has("two", 118, 178), false)
-      equals(yield* has("two", 119, 179), true)
-      equals(yield* has("one", 120, 180), false)
-      equals(yield* has("one", -now, -now), false)
-      equals(yield* has("two", -now, -now), true)
-      equals(yield* has("one", 121, 181), true)
+      const has = (owner: string, leaseDuration: number = 60_000) =>
+        Effect.map(acquireLease(owner, leaseDuration, false), Option.isSome)
+      yield* acquireLease("one")
+      equals(yield* has("two"), false)
+      equals(yield* has("one"), true)
+      equals(yield* has("two", 0), false)
+      equals(yield* has("one", 0), true)
+      equals(yield* has("two"), true)
+      equals(yield* has("one"), false)
+      equals(yield* has("one", 0), false)
+      equals(yield* has("two", 0), true)
+      equals(yield* has("one"), true)
+    })
+  },
+  {
+    name: "measures leases by the clock of the store, whatever the clocks of the owners",
+    effect: Effect.gen(function* () {
+      yield* acquireLease("one")
+      equals(yield* acquireWithClock("two", 1), Option.none())
+      yield* acquireLease("one", 0)
+      const { startedAt } = Option.getOrThrow(yield* acquireWithClock("two", -1))
+      equals(yield* acquireLease("one"), Option.none())
+      yield* remove()
+      const again = Option.getOrThrow(yield* acquireWithClock("one", 1))
+      assert.ok(Math.abs(again.startedAt - startedAt) < 1_800_000)
     })
   },
   {
     name: "gives the lease to one of several owners that acquire it concurrently",
     effect: Effect.gen(function* () {
       const owners = Array.from({ length: 10 }, (_, index) => `owner ${index}`)
-      const got = yield* Effect.forEach(owners, (owner) => acquireLease(owner, 0, 60), { concurrency: "unbounded" })
+      const got = yield* Effect.forEach(owners, (owner) => acquireLease(owner), { concurrency: "unbounded" })
       equals(got.filter(Option.isSome).length, 1)
     })
   },
@@ -117,7 +143,7 @@ const leaseCases: ReadonlyArray<Case> = [
     name: "updates status and total independently, and nothing once the broadcast is over",
     effect: Effect.gen(function* () {
       equals(yield* update({ status: "paused" }), false)
-      yield* acquireLease("one", 0, 60)
+      yield* acquireLease("one")
       equals(yield* update({ status: "paused" }), true)
       equals(yield* update({ total: 3_000_000_000 }), true)
       equals(yield* update({}), true)
@@ -130,7 +156,8 @@ const leaseCases: ReadonlyArray<Case> = [
         equals(yield* update({ status, total: 1 }), false)
       }
       equals(yield* seen(), ["cancelled", 3_000_000_000])
-      equals(Option.isSome(yield* acquireLease("two", 60, 120)), true)
+      yield* acquireLease("one", 0)
+      equals(Option.isSome(yield* acquireLease("two")), true)
     })
   }
 ]
@@ -147,20 +174,21 @@ const recordCases: ReadonlyArray<Case> = [
         store.begin({ name, owner, recipients: recipients.slice(0, count) })
       yield* begin("one", 1)
       equals(yield* store.begun(name), [])
-      yield* acquireLease("one", 0, 60)
+      yield* acquireLease("one")
       equals(yield* store.begun(name), [])
       yield* begin("one", 1)
       yield* begin("one", 4)
       yield* addRecords([sent(1)])
       equals(yield* store.begun(name), recipients)
-      yield* acquireLease("two", 60, 120)
+      yield* acquireLease("one", 0)
+      yield* acquireLease("two")
       yield* begin("one", 1)
       equals(yield* store.begun(name), recipients)
       yield* begin("two", 0)
       equals(yield* store.begun(name), [])
       yield* begin("two", 2)
       yield* remove()
-      yield* acquireLease("one", 120, 180)
+      yield* acquireLease("one")
       equals(yield* store.begun(name), [])
     })
   },
@@ -168,7 +196,7 @@ const recordCases: ReadonlyArray<Case> = [
     name: "returns the chats without a record, in the order of the query",
     effect: Effect.gen(function* () {
       equals(yield* pending([idOf(2), idOf(1)]), [2, 1])
-      yield* acquireLease("one", 0, 60)
+      yield* acquireLease("one")
       yield* addRecords([sent(5), unsuccessful(3, "Forbidden"), unsuccessful(-4, "NotFound")])
       equals(yield* pending([9, 5, -9, 3, 4, -4, 1].map(idOf)), [9, -9, 4, 1])
       equals(yield* pending([]), [])
@@ -177,7 +205,7 @@ const recordCases: ReadonlyArray<Case> = [
   {
     name: "distinguishes ids at the limits of safe integers from their neighbours",
     effect: Effect.gen(function* () {
-      yield* acquireLease("one", 0, 60)
+      yield* acquireLease("one")
       yield* addRecords(ends.map(sent))
       equals(yield* pending(ends.map(idOf)), [])
       const neighbours = [Number.MIN_SAFE_INTEGER + 1, -2, 2, Number.MAX_SAFE_INTEGER - 1].map(idOf)
@@ -188,7 +216,7 @@ const recordCases: ReadonlyArray<Case> = [
   {
     name: "adds, looks up and counts many records in one operation",
     effect: Effect.gen(function* () {
-      yield* acquireLease("one", 0, 60)
+      yield* acquireLease("one")
       const ids = Array.from({ length: 2000 }, (_, index) => index + 1)
       yield* addRecords(ids.filter((id) => id % 2 === 0).map(sent))
       equals(
@@ -201,7 +229,7 @@ const recordCases: ReadonlyArray<Case> = [
   {
     name: "records and counts a recipient once, and keeps the first record",
     effect: Effect.gen(function* () {
-      yield* acquireLease("one", 0, 60)
+      yield* acquireLease("one")
       yield* addRecords([
         sent(1),
         unsuccessful(1, "Failed"),
@@ -218,7 +246,7 @@ const recordCases: ReadonlyArray<Case> = [
   {
     name: "counts records that are added concurrently once each",
     effect: Effect.gen(function* () {
-      yield* acquireLease("one", 0, 60)
+      yield* acquireLease("one")
       const batches = Array.from({ length: 30 }, (_, index) => [sent(index), sent(index + 1), sent(index + 2)])
       yield* Effect.forEach(batches, (records) => addRecords(records), { concurrency: 10, discard: true })
       equals(yield* countsOf(), { ...none, Sent: 32 })
@@ -228,7 +256,7 @@ const recordCases: ReadonlyArray<Case> = [
   {
     name: "stores a problem with any characters",
     effect: Effect.gen(function* () {
-      yield* acquireLease("one", 0, 60)
+      yield* acquireLease("one")
       yield* addRecords([unsuccessful(1, "Failed", `it's "5 %" \\ 👋\n`), unsuccessful(2, "Failed", "a\0b\ud800c")])
       const [first, second] = yield* records(undefined, 2)
       equals(first, unsuccessful(1, "Failed", `it's "5 %" \\ 👋\n`))
@@ -239,7 +267,7 @@ const recordCases: ReadonlyArray<Case> = [
     name: "returns pages of records in ascending order of the chats",
     effect: Effect.gen(function* () {
       equals(yield* records(undefined, 2), [])
-      yield* acquireLease("one", 0, 60)
+      yield* acquireLease("one")
       yield* addRecords([30, -20, 5, -100].map(sent))
       equals(yield* records(undefined, 2), [sent(-100), sent(-20)])
       equals(yield* records(idOf(-20), 2), [sent(5), sent(30)])
@@ -252,7 +280,7 @@ const recordCases: ReadonlyArray<Case> = [
     effect: Effect.gen(function* () {
       const names = ["a", "a:b", "A", `it's "5 %_*" [x] 👋`, "records:a"]
       for (const [index, broadcast] of names.entries()) {
-        yield* acquireLease("one", 0, 60, true, broadcast)
+        yield* acquireLease("one", 60_000, true, broadcast)
         yield* addRecords([sent(index)], broadcast)
       }
       for (const [index, broadcast] of names.entries()) {
@@ -268,14 +296,14 @@ const recordCases: ReadonlyArray<Case> = [
     name: "removes a broadcast with its records, and accepts no further ones",
     effect: Effect.gen(function* () {
       equals(yield* remove(), false)
-      yield* acquireLease("one", 0, 60)
-      yield* acquireLease("one", 0, 60, true, "another")
+      yield* acquireLease("one")
+      yield* acquireLease("one", 60_000, true, "another")
       yield* addRecords([sent(1)])
       yield* addRecords([sent(1)], "another")
       equals(yield* remove(), true)
       yield* addRecords([sent(2)])
       equals(yield* summary(), Option.none())
-      yield* acquireLease("two", 1, 60)
+      yield* acquireLease("two")
       equals(yield* countsOf(), none)
       equals(yield* pending([1, 2].map(idOf)), [1, 2])
       equals(yield* countsOf("another"), { ...none, Sent: 1 })

@@ -5,7 +5,7 @@
  */
 import { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { DurableObjectStorage } from "../base/DurableObjectStorage.ts"
 import { makeStore } from "./internal/broadcasts.ts"
@@ -18,7 +18,7 @@ import { transactionsOf } from "../base/internal/database.ts"
  * @since 0.1.0
  */
 export const make = (storage: DurableObjectStorage): Effect.Effect<BroadcastStore["Service"], StoreError> =>
-  transactionsOf(storage, "broadcasts")("migrate", () => makeStore(storage))
+  Effect.clockWith((clock) => transactionsOf(storage, "broadcasts")("migrate", () => makeStore(storage, clock)))
 
 /**
  * Provides a `BroadcastStore` in the storage of a Durable Object, in the tables `colloquy_broadcasts` and

@@ -13,7 +13,7 @@ import { find } from "../../inbox/internal/journal/lookUp.ts"
 import type { Outage } from "../../client/Outage.ts"
 import type { Lease } from "./lease.ts"
 
-/** Before the first response of a run, the clocks of the platform and of the processes are assumed to differ by at most this. */
+/** Before the first response of a run, the clocks of the platform and of the store are assumed to differ by at most this. */
 const maxDifference = 600_000
 
 /** The clocks of the platform's servers may differ by this, in milliseconds. */

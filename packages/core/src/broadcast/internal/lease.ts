@@ -10,6 +10,7 @@ import type { StoreError } from "../../base/StoreError.ts"
 import { randomId } from "../../base/internal/randomId.ts"
 import type { Lease as HeldLease } from "../../client/internal/currentLease.ts"
 import * as Outage from "../../client/Outage.ts"
+import { monoNow } from "../../inbox/internal/consumer/held.ts"
 
 /** How long a killed process keeps a broadcast from others, in milliseconds. */
 const leaseDuration = 20_000
@@ -65,7 +66,7 @@ export const acquire: (name: string) => Effect.Effect<Lease, LeaseError, Broadca
     const outage = Outage.make("The store of the broadcasts")
     const retryStore: RetryStore = (self) => outage.retry(self, ({ isRetryable }) => isRetryable)
     let isEnded = false
-    let renewedAt = -Infinity
+    let renewedAt = { wall: -Infinity, mono: -Infinity }
 
     const end = Effect.suspend(() => {
       isEnded = true
@@ -74,14 +75,11 @@ export const acquire: (name: string) => Effect.Effect<Lease, LeaseError, Broadca
 
     const acquireLease = (create: boolean) =>
       Effect.suspend(() => {
-        const now = clock.currentTimeMillisUnsafe()
-        return Effect.map(
-          store.acquireLease({ name, owner, now, leaseUntil: now + leaseDuration, create }),
-          (summary) => {
-            if (Option.isSome(summary)) renewedAt = now
-            return summary
-          }
-        )
+        const now = { wall: clock.currentTimeMillisUnsafe(), mono: monoNow(clock) }
+        return Effect.map(store.acquireLease({ name, owner, leaseDuration, create }), (summary) => {
+          if (Option.isSome(summary)) renewedAt = now
+          return summary
+        })
       }).pipe(retryStore)
 
     const apply = (status: Status) =>
@@ -94,7 +92,7 @@ export const acquire: (name: string) => Effect.Effect<Lease, LeaseError, Broadca
       return isRemoved ? yield* end : yield* new BroadcastAlreadyRunning({ broadcastName: name })
     })
 
-    const release = Effect.ignore(store.acquireLease({ name, owner, now: 0, leaseUntil: 0, create: false }))
+    const release = Effect.ignore(store.acquireLease({ name, owner, leaseDuration: 0, create: false }))
 
     const first = Effect.catchTag(renew(true), "BroadcastAlreadyRunning", () =>
       Effect.logInfo(
@@ -110,7 +108,9 @@ export const acquire: (name: string) => Effect.Effect<Lease, LeaseError, Broadca
     )
     yield* Effect.acquireRelease(first, () => release, { interruptible: true })
 
-    const isCertain = () => clock.currentTimeMillisUnsafe() - renewedAt < maxLeaseAge
+    /** The monotonic clock stands still while a computer is suspended, and the other clock can be set back. */
+    const isCertain = () =>
+      clock.currentTimeMillisUnsafe() - renewedAt.wall < maxLeaseAge && monoNow(clock) - renewedAt.mono < maxLeaseAge
 
     const mayContinue: Effect.Effect<boolean, LeaseError> = Effect.gen(function* () {
       yield* running.await

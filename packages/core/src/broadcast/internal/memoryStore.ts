@@ -1,3 +1,4 @@
+import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { BegunRecipient, RecipientRecord, RecipientStatus, Status, Summary } from "../Broadcast.ts"
@@ -19,12 +20,11 @@ interface Broadcast {
 interface LeaseRequest {
   readonly name: string
   readonly owner: string
-  readonly now: number
-  readonly leaseUntil: number
+  readonly leaseDuration: number
   readonly create: boolean
 }
 
-export const make = () => {
+export const make = (clock: Clock.Clock) => {
   const broadcasts = new Map<string, Broadcast>()
 
   const create = (name: string, startedAt: number): Broadcast => {
@@ -54,12 +54,13 @@ export const make = () => {
   return {
     acquireLease: (request: LeaseRequest) =>
       Effect.sync(() => {
-        const { leaseUntil, name, now, owner } = request
+        const { leaseDuration, name, owner } = request
+        const now = clock.currentTimeMillisUnsafe()
         const broadcast = broadcasts.get(name) ?? (request.create ? create(name, now) : undefined)
         if (broadcast === undefined) return Option.none()
         if (broadcast.owner !== owner && broadcast.leaseUntil > now) return Option.none()
         broadcast.owner = owner
-        broadcast.leaseUntil = leaseUntil
+        broadcast.leaseUntil = now + leaseDuration
         return Option.some(summaryOf(name, broadcast))
       }),
     summary: (name: string) =>

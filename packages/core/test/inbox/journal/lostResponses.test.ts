@@ -22,6 +22,7 @@ import {
   Updates
 } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
+import { shifted } from "../../support/clocks.ts"
 
 type Response = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
 
@@ -64,20 +65,6 @@ const textsOfBot = Effect.fnUntraced(function* (chat: Parameters<typeof Emulator
   const messages = yield* Emulator.messages(chat)
   return messages.flatMap(({ body, sender }) => (sender?.is_bot === true ? [body?.text] : []))
 })
-
-/** A clock that differs from another one. The monotonic time does not. */
-const shifted = (clock: Clock.Clock, by: () => number): Clock.Clock => {
-  const millis = () => clock.currentTimeMillisUnsafe() + by()
-  const nanos = () => clock.currentTimeNanosUnsafe() + BigInt(by()) * 1_000_000n
-  return Object.assign(Object.create(clock) as Clock.Clock, {
-    currentTimeMillisUnsafe: millis,
-    currentTimeMillis: Effect.sync(millis),
-    currentTimeNanosUnsafe: nanos,
-    currentTimeNanos: Effect.sync(nanos),
-    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-    sleep: (duration: Parameters<Clock.Clock["sleep"]>[0]) => clock.sleep(duration)
-  })
-}
 
 const Later = Timer.make("later", Schema.String)
 

@@ -62,8 +62,7 @@ export const isGone = (owner: string): boolean => {
 export interface LeaseRequest {
   readonly name: string
   readonly owner: string
-  readonly now: number
-  readonly leaseUntil: number
+  readonly leaseDuration: number
   readonly create: boolean
 }
 
@@ -77,7 +76,7 @@ export const acquireFromGone =
     const own = { ...request, owner: ownerIn(request.owner) }
     const takeOver = Effect.flatMap(ownerOf(name), (owner) => {
       if (owner == null || !isGone(owner)) return Effect.succeedNone
-      return Effect.andThen(acquire({ name, owner, now: 0, leaseUntil: 0, create: false }), acquire(own))
+      return Effect.andThen(acquire({ name, owner, leaseDuration: 0, create: false }), acquire(own))
     })
     return Effect.flatMap(acquire(own), (summary) => (Option.isSome(summary) ? Effect.succeed(summary) : takeOver))
   }

@@ -1,6 +1,7 @@
 import type { RecipientRecord, RecipientStatus, Status } from "@colloquy/core/broadcast/Broadcast"
 import type { ChatId } from "@colloquy/core/model/Recipient"
 import * as Redis from "effect/persistence/Redis"
+import { readingClock } from "../../base/internal/stores/redis.ts"
 import { type BroadcastRow, fromRecord } from "./row.ts"
 
 /**
@@ -39,24 +40,23 @@ export const toRow = (name: string, values: ReadonlyArray<string | null>): Broad
 }
 
 export const acquireLease = Redis.script(
-  (keys: Keys, owner: string, now: number, leaseUntil: number, create: boolean) => [
+  (keys: Keys, owner: string, leaseDuration: number, create: boolean) => [
     keys.broadcast,
     owner,
-    now,
-    leaseUntil,
+    leaseDuration,
     create ? 1 : 0
   ],
   {
     numberOfKeys: 1,
-    lua: `
-local lease = redis.call("HMGET", KEYS[1], "owner", "lease_until")
+    lua: `${readingClock}
+local lease, now = redis.call("HMGET", KEYS[1], "owner", "lease_until"), read_clock()
 if not lease[1] then
-  if ARGV[4] == "0" then return {} end
-  redis.call("HSET", KEYS[1], "status", "running", "started_at", ARGV[2])
-elseif lease[1] ~= ARGV[1] and tonumber(lease[2]) > tonumber(ARGV[2]) then
+  if ARGV[3] == "0" then return {} end
+  redis.call("HSET", KEYS[1], "status", "running", "started_at", string.format("%.0f", now))
+elseif lease[1] ~= ARGV[1] and tonumber(lease[2]) > now then
   return {}
 end
-redis.call("HSET", KEYS[1], "owner", ARGV[1], "lease_until", ARGV[3])
+redis.call("HSET", KEYS[1], "owner", ARGV[1], "lease_until", string.format("%.0f", now + ARGV[2]))
 return redis.call("HMGET", KEYS[1], ${fields.map((field) => `"${field}"`).join(", ")})`
   }
 ).withReturnType<ReadonlyArray<string | null>>()

@@ -1,6 +1,7 @@
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import type * as Effect from "effect/Effect"
 import * as Redis from "effect/persistence/Redis"
+import { readingClock } from "../../base/internal/stores/redis.ts"
 
 /*
  * All keys start with the prefix, which is one hash slot of a cluster:
@@ -83,13 +84,6 @@ local function append(key, id, mark, update)
   if redis.call('RPUSH', queues .. key, id, mark, update) == 3 and redis.call('EXISTS', leases .. key) == 0 then
     make_ready(key, id)
   end
-end
-`
-
-export const readingClock = `
-local function read_clock()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 `
 

@@ -1,7 +1,8 @@
 import { addingJournals, type Packed } from "./journal/redisJournals.ts"
 import { movingTimers } from "./timers/redisTimers.ts"
 import { addingDeadLetters } from "./redisDeadLetters.ts"
-import { appending, holding, readingClock, script } from "./redisLua.ts"
+import { readingClock } from "../../base/internal/stores/redis.ts"
+import { appending, holding, script } from "./redisLua.ts"
 
 /**
  * Arguments: sender, number of batches, number of all updates and dead letters; for each batch the number of its updates

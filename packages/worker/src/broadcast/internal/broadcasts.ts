@@ -7,6 +7,7 @@ import type {
 } from "@colloquy/core/broadcast/Broadcast"
 import { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
 import { ChatId, MessageId } from "@colloquy/core/model/Recipient"
+import type * as Clock from "effect/Clock"
 import * as Arr from "effect/Array"
 import * as Option from "effect/Option"
 import type { DurableObjectStorage } from "../../base/DurableObjectStorage.ts"
@@ -100,7 +101,7 @@ const insertAll = (query: Query, name: string, records: ReadonlyArray<RecipientR
 const opened = new WeakSet<DurableObjectStorage>()
 
 /** The store of broadcasts in the storage of a Durable Object. */
-export const makeStore = (storage: DurableObjectStorage): BroadcastStore["Service"] => {
+export const makeStore = (storage: DurableObjectStorage, clock: Clock.Clock): BroadcastStore["Service"] => {
   const query = queryOf(storage)
   migrate(query, "broadcasts", migrations)
   // An object exists only once, so all owners of leases have ended when the object starts.
@@ -111,8 +112,9 @@ export const makeStore = (storage: DurableObjectStorage): BroadcastStore["Servic
   const summaryOf = (rows: ReadonlyArray<BroadcastRow>) => Option.map(Arr.head(rows), toSummary)
 
   return BroadcastStore.of({
-    acquireLease: ({ create, leaseUntil, name, now, owner }) =>
+    acquireLease: ({ create, leaseDuration, name, owner }) =>
       run("acquireLease", () => {
+        const now = clock.currentTimeMillisUnsafe()
         const key = encodeText(name)
         if (create) {
           query(
@@ -127,7 +129,7 @@ export const makeStore = (storage: DurableObjectStorage): BroadcastStore["Servic
             `UPDATE colloquy_broadcasts SET owner = ?, lease_until = ?
               WHERE name = ? AND (owner IN ('', ?) OR lease_until <= ?) RETURNING *`,
             owner,
-            leaseUntil,
+            now + leaseDuration,
             key,
             owner,
             now

@@ -5,6 +5,14 @@ import * as Redis from "effect/persistence/Redis"
 /** The first part of all keys of a store. Its hash tag keeps them on one node of a cluster. */
 export const keyPrefix = (store: StoreName, prefix = "colloquy"): string => `{${prefix}:${store}}`
 
+/** Lua: `read_clock` returns the time of the server's clock, in milliseconds. */
+export const readingClock = `
+local function read_clock()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+`
+
 /**
  * Permanent error replies: another type of key, missing rights, an unsuitable server, and invalid commands. All other
  * error replies are temporary, for example if the server is full, loads its data or lost its replicas.

@@ -1,7 +1,8 @@
 import type { StoredTimer, TimerChange, TimerStore } from "@colloquy/core/inbox/HandlingStore"
 import * as Effect from "effect/Effect"
 import { encodeIndexed, encodeText, isId } from "../../../base/internal/stores/values.ts"
-import { readingClock, type Run, script } from "../redisLua.ts"
+import { readingClock } from "../../../base/internal/stores/redis.ts"
+import { type Run, script } from "../redisLua.ts"
 import { pack, unpack } from "../redisRows.ts"
 
 /** How many values a change has as arguments of a script. */
