@@ -3,7 +3,9 @@ import type { Defect } from "./defect.ts"
 
 const programs = ["handlers"]
 
-const file = "inbox/internal/journal/journal.ts"
+const calls = "inbox/internal/journal/calls.ts"
+
+const recovery = "inbox/internal/journal/recovery.ts"
 
 export const journalDefects: ReadonlyArray<Defect> = [
   {
@@ -16,43 +18,43 @@ export const journalDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a look-up that adopts a call in flight",
-    file,
+    file: recovery,
     find: "return Effect.flatMap(created.settled(call.kind, call.chat_id), () => {",
     replace: "return Effect.flatMap(Effect.void, () => {",
     programs
   },
   {
     name: "a recorded answer is not used",
-    file,
-    find: 'if (entry?.state === "done") return this.#replay(call, entry.text, "replayed")',
-    replace: "if (entry === null) return this.#replay(call, '', 'replayed')",
+    file: calls,
+    find: 'if (entry?.state === "done") return this.replay(call, entry.text, "replayed")',
+    replace: "if (entry === null) return this.replay(call, '', 'replayed')",
     programs
   },
   {
     name: "a call is not recorded before its request leaves",
-    file,
-    find: "return Effect.map(this.#write(entry), () => void this.#open().entries.set(slot, entry))",
-    replace: "return Effect.sync(() => void this.#open().entries.set(slot, entry))",
+    file: calls,
+    find: "return Effect.map(entries.write(entry), () => entries.set(entry))",
+    replace: "return Effect.sync(() => entries.set(entry))",
     programs
   },
   {
     name: "a call whose outcome is not known counts as refused",
-    file,
+    file: calls,
     find: "isBegun && cause.reasons.every((reason) => Cause.isFailReason(reason) && call.isRefusal(reason.error))",
     replace: "isBegun && cause.reasons.length > 0",
     programs
   },
   {
     name: "a call whose outcome is not known is not looked for",
-    file,
+    file: recovery,
     find: 'return decision === "lookUp" && call.find !== undefined',
     replace: "return call.find === null && call.find !== undefined",
     programs
   },
   {
     name: "the clock of the process bounds a look-up",
-    file,
-    find: "const after = Math.floor(Math.max(happenedAt, time.atLeast(now, at))) - tolerance",
+    file: "inbox/internal/journal/past.ts",
+    find: "const after = Math.floor(Math.max(happenedAt, time.atLeast(mono, at))) - tolerance",
     replace: "const after = Math.floor(at) - tolerance",
     programs
   },
@@ -65,16 +67,16 @@ export const journalDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a look-up takes messages of other calls",
-    file,
-    find: "!created.isOfAnother(id, this.#callOf(slot)) && !started.created.includes(id)",
+    file: recovery,
+    find: "!created.isOfAnother(id, calls.idOf(slot)) && !started.created.includes(id)",
     replace: "id !== undefined",
     programs
   },
   {
     name: "the key of a step differs in each attempt",
-    file,
+    file: "inbox/internal/journal/journal.ts",
     find: "    return this.#queued.fingerprint\n",
-    replace: "    return `${this.#queued.fingerprint} ${this.#shared.monotonic()}`\n",
+    replace: "    return `${this.#queued.fingerprint} ${this.#shared.clocks.monotonic()}`\n",
     programs
   },
   {
@@ -86,8 +88,8 @@ export const journalDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "the result of a step is not written",
-    file,
-    find: "if (call.isWrittenAtOnce) return Effect.as(this.#write(), answer)",
+    file: calls,
+    find: "if (call.isWrittenAtOnce) return Effect.as(entries.write(), answer)",
     replace: "if (call.isWrittenAtOnce) return Effect.succeed(answer)",
     programs: ["handlers", "conversations"]
   },

@@ -1,0 +1,126 @@
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Latch from "effect/Latch"
+import type { Created } from "../../../client/internal/journal/created.ts"
+import type { Call, Past } from "../../../client/internal/journal/current.ts"
+import type { JournalEntry } from "../../HandlingStore.ts"
+import type { QueuedUpdate } from "../../QueuedUpdate.ts"
+import type { Entries } from "./entries.ts"
+import type { Outcome } from "./metrics.ts"
+import { type Clocks, dialogOf, type Started, startedNow } from "./past.ts"
+import { resolve } from "./recovery.ts"
+
+export interface Options {
+  readonly queued: QueuedUpdate
+  readonly entries: Entries
+  readonly clocks: Clocks
+  readonly count: (outcome: Outcome) => void
+  /** Writes the unwritten entries, in the next turn of the event loop. */
+  readonly writeSoon: () => void
+}
+
+/** The calls of one update. Each is carried out in its slot, and its answer is recorded. */
+export class Calls {
+  readonly #options: Options
+  /** The slots whose call is running. */
+  readonly #running = new Map<string, Latch.Latch>()
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  get dialog(): Past["dialog"] {
+    return dialogOf(this.#options.queued)
+  }
+
+  count(outcome: Outcome): void {
+    this.#options.count(outcome)
+  }
+
+  /** Identifies a call, also if the update is claimed again by this process. */
+  idOf(slot: string): string {
+    return `${this.#options.queued.fingerprint} ${slot}`
+  }
+
+  /** Carries a call out, or returns its recorded answer. */
+  call<A, E>(slot: string, call: Call<A, E>): Effect.Effect<A, E> {
+    return Effect.suspend((): Effect.Effect<A, E> => {
+      const { entries } = this.#options
+      // Only a fiber that an earlier attempt has left behind can still be running this call.
+      const other = this.#running.get(slot)
+      if (other !== undefined) return Effect.andThen(other.await, this.call(slot, call))
+      const entry = entries.get(slot)
+      if (entry?.state === "done") return this.replay(call, entry.text, "replayed")
+      const latch = Latch.makeUnsafe(false)
+      this.#running.set(slot, latch)
+      const result = entry === undefined ? this.carryOut(slot, call) : resolve(this, entries, call, entry)
+      return Effect.onExitPrimitive(result, () => {
+        this.#running.delete(slot)
+        latch.openUnsafe()
+        return undefined
+      })
+    })
+  }
+
+  replay<A, E>(call: Call<A, E>, text: string, outcome: Outcome): Effect.Effect<A, E> {
+    this.count(outcome)
+    return call.read(text)
+  }
+
+  /** Records that a call begins. A repetition keeps the time of the first call, because either may have been carried out. */
+  #begin<A, E>(slot: string, call: Call<A, E>, before: Started | undefined): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const { clocks, entries, queued } = this.#options
+      const request = call.request()
+      const { requests, ...started } = before ?? startedNow(queued, call, clocks)
+      const all = request === undefined || requests.includes(request) ? requests : [...requests, request]
+      const entry: JournalEntry = { slot, state: "started", text: JSON.stringify({ ...started, requests: all }) }
+      return Effect.map(entries.write(entry), () => entries.set(entry))
+    })
+  }
+
+  carryOut<A, E>(slot: string, call: Call<A, E>, before?: Started): Effect.Effect<A, E> {
+    const { entries, writeSoon } = this.#options
+    let isBegun = false
+    let end = () => {}
+    const begin = Effect.suspend(() =>
+      isBegun
+        ? Effect.void
+        : Effect.map(this.#begin(slot, call, before), () => {
+            isBegun = true
+            if (call.find !== undefined) end = call.platform!.created.begin(call.kind, call.chat_id)
+          })
+    )
+    const isRefused = (cause: Cause.Cause<E>): boolean =>
+      isBegun && cause.reasons.every((reason) => Cause.isFailReason(reason) && call.isRefusal(reason.error))
+    // An interruption cannot come between the answer and its entry.
+    const carriedOut = Effect.onExitPrimitive(call.run(begin, slot), (exit) => {
+      if (Exit.isSuccess(exit)) {
+        this.remember(slot, call, call.created(exit.value))
+        // The answer is in memory first, because a handler that is interrupted now may run again in this process.
+        entries.add({ slot, state: "done", text: call.write(exit.value) })
+      } else if (isRefused(exit.cause)) entries.delete(slot)
+      end()
+      return undefined
+    })
+    return Effect.matchCauseEffect(carriedOut, {
+      onSuccess: (answer) => {
+        if (call.isWrittenAtOnce) return Effect.as(entries.write(), answer)
+        writeSoon()
+        return Effect.succeed(answer)
+      },
+      onFailure: (cause) => {
+        const failed = Effect.failCause(cause)
+        return isRefused(cause) ? Effect.andThen(entries.write({ slot, state: "removed", text: "" }), failed) : failed
+      }
+    })
+  }
+
+  /** Remembers the message that a call has created, so that the look-up of another call does not adopt the message. */
+  remember<A, E>(slot: string, { platform }: Call<A, E>, created: Created | undefined): void {
+    if (created === undefined) return
+    platform?.time.observe(created.at, this.#options.clocks.monotonic())
+    platform?.created.add(created, this.idOf(slot))
+  }
+}

@@ -1,0 +1,84 @@
+import * as Effect from "effect/Effect"
+import { Uncertain } from "../../../client/ApiError.ts"
+import type { Call, Candidate } from "../../../client/internal/journal/current.ts"
+import type { JournalEntry } from "../../HandlingStore.ts"
+import { CurrentPolicy, type Decision } from "../../Journal.ts"
+import type { Calls } from "./calls.ts"
+import type { Entries } from "./entries.ts"
+import type { Started } from "./past.ts"
+
+/** A call that an earlier attempt has begun, and whose result is not known. */
+interface UncertainCall<A, E> {
+  readonly calls: Calls
+  readonly entries: Entries
+  readonly slot: string
+  readonly call: Call<A, E>
+  readonly started: Started
+}
+
+const repeat = <A, E>({ call, calls, slot, started }: UncertainCall<A, E>): Effect.Effect<A, E> => {
+  calls.count("repeated")
+  return calls.carryOut(slot, call, started)
+}
+
+/** Remembers the messages that calls of the same kind have created for this update, also in another process. */
+const rememberCreated = <A, E>({ call, calls, entries }: UncertainCall<A, E>): Effect.Effect<void> => {
+  const answers = entries
+    .all()
+    .filter(
+      ({ slot, state }) => state === "done" && (slot.startsWith(`${call.kind} `) || slot.includes(`/${call.kind} `))
+    )
+  return Effect.forEach(
+    answers,
+    ({ slot, text }) =>
+      Effect.ignore(Effect.map(call.read(text), (answer) => calls.remember(slot, call, call.created(answer)))),
+    { discard: true }
+  )
+}
+
+const lookUp = <A, E>(
+  uncertain: UncertainCall<A, E>,
+  find: Effect.Effect<ReadonlyArray<Candidate>, E>
+): Effect.Effect<A, E> => {
+  const { call, calls, entries, slot, started } = uncertain
+  const { created } = call.platform!
+  const isFree = ({ id }: Candidate) => !created.isOfAnother(id, calls.idOf(slot)) && !started.created.includes(id)
+  return Effect.flatMap(Effect.andThen(rememberCreated(uncertain), find), (candidates) => {
+    if (!candidates.some(isFree)) return repeat(uncertain)
+    // The message may belong to an equal call whose response has not been received.
+    return Effect.flatMap(created.settled(call.kind, call.chat_id), () => {
+      const found = candidates.find(isFree)
+      if (found === undefined) return repeat(uncertain)
+      calls.remember(slot, call, found)
+      entries.add({ slot, state: "done", text: found.answer })
+      return Effect.andThen(
+        entries.write(),
+        Effect.suspend(() => calls.replay(call, found.answer, "adopted"))
+      )
+    })
+  })
+}
+
+/** Applies the policy to a call that may have been carried out. */
+export const resolve = <A, E>(
+  calls: Calls,
+  entries: Entries,
+  call: Call<A, E>,
+  { slot, text }: JournalEntry
+): Effect.Effect<A, E> =>
+  Effect.withFiber((fiber) => {
+    const started = JSON.parse(text) as Started
+    const uncertain = { calls, entries, slot, call, started }
+    const error = new Uncertain({ call: call.kind === "step" ? call.name : call.kind, startedAt: started.at })
+    const policy = fiber.getRef(CurrentPolicy)
+    const decide = (decision: Decision): Effect.Effect<A, E> => {
+      if (decision === "skip") {
+        calls.count("skipped")
+        return Effect.fail(call.toError(error))
+      }
+      return decision === "lookUp" && call.find !== undefined
+        ? lookUp(uncertain, call.find({ ...started, dialog: calls.dialog }))
+        : repeat(uncertain)
+    }
+    return typeof policy === "string" ? decide(policy) : Effect.flatMap(policy(error), decide)
+  })
