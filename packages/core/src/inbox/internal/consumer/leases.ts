@@ -160,8 +160,12 @@ export const make = Effect.fnUntraced(function* (
       for (const change of live) change.owner = change.held.owner
       return Effect.flatMap(applyShared(live), (results) => {
         let lost = 0
-        live.forEach(({ held: partition, release }, index) => {
+        const again: Array<Change> = []
+        live.forEach((change, index) => {
+          const { held: partition, owner, release } = change
           if (results[index] === "stateConflict") partition.releasing = undefined
+          // This process has claimed the partition again meanwhile, under another name.
+          else if (results[index] === "leaseLost" && partition.owner !== owner) again.push(change)
           // The result of a release that was repeated says nothing: the partition is released in any case.
           else if (release) held.remove(partition)
           else if (results[index] === "leaseLost") {
@@ -170,7 +174,10 @@ export const make = Effect.fnUntraced(function* (
           }
         })
         const conflicts = conflictsOf(live, results)
-        return lost === 0 ? Effect.succeed(conflicts) : Effect.as(warnOfLoss(lost), conflicts)
+        const warned = lost === 0 ? Effect.succeed(conflicts) : Effect.as(warnOfLoss(lost), conflicts)
+        if (again.length === 0) return warned
+        const repeated = Effect.map(retried(commitShared(again)), (others) => new Set([...conflicts, ...others]))
+        return Effect.andThen(warned, repeated)
       })
     })
   }
