@@ -3,20 +3,19 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { BotApi } from "../../../client/BotApi.ts"
 import type { Migration } from "../../../bot/StateValue.ts"
 import { type AnswerInput, Unanswered } from "../../Talk.ts"
 import * as Update from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
 import { defect } from "../../../base/internal/defect.ts"
-import { isCommand } from "./answers.ts"
 import * as payload from "./payload.ts"
 import { type Question, QuestionMessage } from "./questionMessage.ts"
 import type { Entry, Waiting } from "./record.ts"
-import { type Event, isSuccess, toBody } from "./event.ts"
+import { isSuccess, toBody } from "./event.ts"
+import { PendingQuestion } from "./pendingQuestion.ts"
 import type { Run } from "./run.ts"
 
-type Asked = Effect.Effect<unknown, unknown, unknown>
+export type Asked = Effect.Effect<unknown, unknown, unknown>
 
 const migrate = (migration: Migration<unknown>, stored: Schema.Json): Asked =>
   Schema.isSchema(migration)
@@ -40,41 +39,41 @@ const unanswerable = ({ answer, options, several }: Question): string | undefine
     : undefined
 }
 
-/** A question in one run of its conversation. */
-class Asking {
-  readonly #run: Run
-  readonly #slot: string
-  readonly #question: Question
-  readonly #message: QuestionMessage
+/** A question in one run of its conversation: returns its recorded answer, or sends it and waits. */
+export class Asking {
+  readonly run: Run
+  readonly slot: string
+  readonly question: Question
+  readonly message: QuestionMessage
 
   constructor(run: Run, slot: string, question: Question) {
-    this.#run = run
-    this.#slot = slot
-    this.#question = question
-    this.#message = new QuestionMessage(run, slot, question)
+    this.run = run
+    this.slot = slot
+    this.question = question
+    this.message = new QuestionMessage(run, slot, question)
   }
 
   answer(entry: Entry | undefined): Asked {
-    const run = this.#run
+    const run = this.run
     if (entry !== undefined) return this.#answered(entry)
     // While a conversation sleeps, nothing was asked.
-    if (run.waiting?.name !== this.#slot || run.waiting.signature === "sleep") return this.#ask
+    if (run.waiting?.name !== this.slot || run.waiting.signature === "sleep") return this.#ask
     run.reach()
     const { event, waiting } = run
-    const offered = Effect.suspend(() => this.#offer(waiting, event))
+    const offered = Effect.suspend(() => new PendingQuestion(this, waiting).offer(event))
     return event?._tag === "Timeout" ? offered : this.#ifPossible(offered)
   }
 
   #ifPossible(asked: Asked): Asked {
-    const problem = unanswerable(this.#question)
-    if (problem === undefined) return this.#run.ending(`ask "${this.#slot}"`, asked)
+    const problem = unanswerable(this.question)
+    if (problem === undefined) return this.run.body.ending(`ask "${this.slot}"`, asked)
     return defect(
-      `The question "${this.#slot}" of the conversation "${this.#run.place.name}" cannot be answered: ${problem}.`
+      `The question "${this.slot}" of the conversation "${this.run.place.name}" cannot be answered: ${problem}.`
     )
   }
 
   #answered([, outcome, value = null]: Entry): Asked {
-    const { answer, options, timeout } = this.#question
+    const { answer, options, timeout } = this.question
     switch (outcome) {
       case "answer": {
         const decoded = answer.decode(value)
@@ -85,7 +84,7 @@ class Asking {
       case "skipped":
         return options.optional === true ? Effect.void : this.#askAgain
       case "unanswered":
-        return timeout === undefined ? this.#askAgain : this.#unanswered
+        return timeout === undefined ? this.#askAgain : this.unanswered
       default:
         return this.#askAgain
     }
@@ -94,235 +93,93 @@ class Asking {
   /** The result does not fit the code any more. */
   get #askAgain(): Asked {
     return Effect.suspend(() => {
-      this.#run.forget(this.#slot)
+      this.run.forget(this.slot)
       return this.#ask
     })
   }
 
-  get #unanswered(): Asked {
+  get unanswered(): Asked {
     return Effect.suspend(() => {
-      const { place } = this.#run
-      this.#run.unanswered(this.#question.name)
-      return Effect.fail(new Unanswered({ conversation: place.name, question: this.#question.name }))
+      const { place } = this.run
+      this.run.names.unanswered(this.question.name)
+      return Effect.fail(new Unanswered({ conversation: place.name, question: this.question.name }))
     })
   }
 
   get #ask(): Asked {
-    const run = this.#run
+    const run = this.run
     const asked = Effect.flatMap(run.begin, () => {
-      const kept = run.kept?.name === this.#slot ? this.#keptInput(run.kept.update) : undefined
-      if (kept === undefined) return this.#present(undefined)
-      const read = this.#question.answer.read(kept)
+      const kept = run.kept?.name === this.slot ? this.#keptInput(run.kept.update) : undefined
+      if (kept === undefined) return this.present(undefined)
+      const read = this.question.answer.read(kept)
       return read === undefined
-        ? this.#present(undefined)
+        ? this.present(undefined)
         : Effect.matchEffect(read, {
-            onSuccess: (value) => this.#accept(value, kept._tag === "Message" ? kept.update : undefined),
-            onFailure: () => this.#present(undefined)
+            onSuccess: (value) => this.accept(value, kept._tag === "Message" ? kept.update : undefined),
+            onFailure: () => this.present(undefined)
           })
     })
     return this.#ifPossible(asked)
   }
 
   #keptInput(text: string): AnswerInput | undefined {
-    this.#run.kept = undefined
-    this.#run.changed()
+    this.run.kept = undefined
+    this.run.changed()
     const update = Result.getOrUndefined(Update.parse(text))
-    return update?.update_type === "message_created" && this.#isAsked(Update.userIdOf(update))
+    return update?.update_type === "message_created" && this.isAsked(Update.userIdOf(update))
       ? this.#inputOf(update)
       : undefined
   }
 
   /** Sends the question, and waits. */
-  #present(before: Waiting | undefined, chosen: ReadonlyArray<string> = []): Effect.Effect<never, unknown, unknown> {
-    const run = this.#run
-    const { options, timeout } = this.#question
+  present(before: Waiting | undefined, chosen: ReadonlyArray<string> = []): Effect.Effect<never, unknown, unknown> {
+    const run = this.run
+    const { options, timeout } = this.question
     return Effect.gen({ self: this }, function* () {
-      const keyboard = this.#message.keyboard(chosen)
+      const keyboard = this.message.keyboard(chosen)
       const body = toBody(options.say)
       const content =
         keyboard === undefined ? options.say : { ...body, attachments: [...(body.attachments ?? []), keyboard] }
-      const message = yield* run.send(content, `ask ${this.#slot}`)
+      const message = yield* run.send(content, `ask ${this.slot}`)
       const now = yield* Clock.currentTimeMillis
       const until = before?.until ?? (timeout === undefined ? undefined : now + timeout)
       run.wait({
-        name: this.#slot,
-        signature: this.#question.answer.signature,
+        name: this.slot,
+        signature: this.question.answer.signature,
         ...(until === undefined ? {} : { until }),
         ...(chosen.length === 0 ? {} : { chosen }),
         ...(keyboard === undefined || message.body == null ? {} : { message: message.body.mid }),
         ...(keyboard === undefined || !body.attachments?.length ? {} : { attachments: body.attachments })
       })
-      return yield* run.pauseBy({ _tag: "Waiting" })
+      return yield* run.body.pauseBy({ _tag: "Waiting" })
     })
   }
 
-  /** Offers the event to the question, which was asked before. */
-  #offer(waiting: Waiting, event: Event | undefined): Asked {
-    const run = this.#run
-    switch (event?._tag) {
-      case undefined:
-        return this.#wait
-      case "Repeat":
-        run.event = undefined
-        return this.#present(waiting)
-      case "Timeout": {
-        run.event = undefined
-        if (this.#question.timeout === undefined) {
-          const { until: _, ...rest } = waiting
-          run.wait(rest)
-          return this.#wait
-        }
-        run.record([this.#slot, "unanswered"])
-        return Effect.andThen(this.#message.removeButtons(waiting), this.#unanswered)
-      }
-      case "Press":
-        return this.#pressed(waiting, event)
-      case "Message":
-        return this.#written(waiting, event)
-    }
+  get wait(): Effect.Effect<never> {
+    return this.run.body.pauseBy({ _tag: "Waiting" })
   }
 
-  get #wait(): Effect.Effect<never> {
-    return this.#run.pauseBy({ _tag: "Waiting" })
-  }
-
-  #isAsked(user: UserId | undefined): boolean {
-    const { from } = this.#question.options
+  isAsked(user: UserId | undefined): boolean {
+    const { from } = this.question.options
     if (from === undefined) return true
     return user !== undefined && (typeof from === "number" ? from === user : from.includes(user))
   }
 
-  #written(waiting: Waiting, { update }: Extract<Event, { readonly _tag: "Message" }>): Asked {
-    const run = this.#run
-    const { answer, options } = this.#question
-    const declined = run.pauseBy({ _tag: "Declined" })
-    if (!this.#isAsked(Update.userIdOf(update))) return declined
-    const pressed = this.#message.valueOf(Update.textOf(update)?.trim())
-    if (pressed !== undefined) {
-      run.event = undefined
-      return this.#do(waiting, pressed, update, undefined)
-    }
-    const input: AnswerInput = { _tag: "Message", update }
-    const read = answer.read(input)
-    if (read !== undefined) {
-      run.event = undefined
-      return Effect.matchEffect(read, {
-        onSuccess: (value) => Effect.andThen(this.#message.removeButtons(waiting), this.#accept(value, update)),
-        onFailure: (problem) => Effect.andThen(this.#sayAgain(problem), this.#wait)
-      })
-    }
-    if (waiting.signature !== answer.signature) {
-      run.event = undefined
-      return Effect.andThen(this.#message.removeButtons(waiting), this.#present(waiting))
-    }
-    if (options.otherwise === undefined || isCommand(input)) return declined
-    run.event = undefined
-    const handled = run.critical(`\`otherwise\` of the question "${this.#slot}"`, options.otherwise(update))
-    return Effect.andThen(handled, this.#wait)
-  }
-
   #inputOf(update: Update.Of<"message_created">): AnswerInput {
-    const value = payload.choiceOf(this.#message.valueOf(Update.textOf(update)?.trim()) ?? "")
+    const value = payload.choiceOf(this.message.valueOf(Update.textOf(update)?.trim()) ?? "")
     return value === undefined ? { _tag: "Message", update } : { _tag: "Choice", value }
   }
 
-  #sayAgain(problem: string): Effect.Effect<unknown, unknown, BotApi> {
-    const { again = this.#run.place.texts.again } = this.#question.options
-    return this.#run.send(typeof again === "function" ? again(problem) : again, `again ${this.#slot}`)
-  }
-
-  #pressed(waiting: Waiting, { press, update }: Extract<Event, { readonly _tag: "Press" }>): Asked {
-    const run = this.#run
-    // A press of an older question is not taken, so that the press is answered as late.
-    if (press.question !== this.#slot) return this.#wait
-    run.event = undefined
-    if (!this.#isAsked(update.callback.user.user_id))
-      return Effect.andThen(this.#message.notify(update, run.place.texts.notYours), this.#wait)
-    return this.#do(waiting, press.value, update, update)
-  }
-
-  /** Carries out the action of a button. Without a press, the user wrote the text of the button. */
-  #do(
-    waiting: Waiting,
-    value: string,
-    update: Update.Of<"message_created" | "message_callback">,
-    press: Update.Of<"message_callback"> | undefined
-  ): Asked {
-    const run = this.#run
-    const { answer, options, several } = this.#question
-    if (value === payload.skip && options.optional === true) {
-      return Effect.andThen(
-        this.#message.close(waiting, press, run.place.texts.skip),
-        run.take([this.#slot, "skipped"])
-      )
-    }
-    if (value === payload.back && this.#question.back && this.#message.hasBefore) {
-      return Effect.andThen(
-        this.#message.close(waiting, press, run.place.texts.back),
-        run.pauseBy({ _tag: "Back", to: undefined })
-      )
-    }
-    const choice = payload.choiceOf(value)
-    if (several !== undefined && press !== undefined) return this.#chooseSeveral(waiting, choice, value, several, press)
-    const read = choice === undefined ? undefined : answer.read({ _tag: "Choice", value: choice })
-    if (read === undefined) return this.#withoutButton(waiting, press, [])
-    const label = answer.choices?.[choice!] ?? ""
-    return Effect.matchEffect(read, {
-      onSuccess: (value) => Effect.andThen(this.#message.close(waiting, press, label), this.#accept(value, update)),
-      onFailure: (problem) => Effect.andThen(this.#sayAgain(problem), this.#wait)
-    })
-  }
-
-  /** The code does not have the button any more, so the question is asked again. */
-  #withoutButton(
-    waiting: Waiting,
-    press: Update.Of<"message_callback"> | undefined,
-    chosen: ReadonlyArray<string>
-  ): Asked {
-    const notified = press === undefined ? Effect.void : this.#message.notify(press, this.#run.place.texts.late)
-    const closed = Effect.andThen(notified, this.#message.removeButtons(waiting))
-    return Effect.andThen(closed, this.#present(waiting, chosen))
-  }
-
-  #chooseSeveral(
-    waiting: Waiting,
-    choice: string | undefined,
-    value: string,
-    { max, min }: NonNullable<Question["several"]>,
-    press: Update.Of<"message_callback">
-  ): Asked {
-    const run = this.#run
-    const { answer } = this.#question
-    const { texts } = run.place
-    const choices = answer.choices ?? {}
-    const before = (waiting.chosen ?? []).filter((value) => Object.hasOwn(choices, value))
-    if (value === payload.done) {
-      if (before.length < min) return Effect.andThen(this.#message.notify(press, texts.tooFew(min)), this.#wait)
-      const all = Object.keys(choices).filter((value) => before.includes(value))
-      const labels = all.map((value) => choices[value]).join(", ")
-      return Effect.andThen(this.#message.close(waiting, press, labels || texts.done), this.#accept(all, press))
-    }
-    if (choice === undefined || !Object.hasOwn(choices, choice)) return this.#withoutButton(waiting, press, before)
-    const isChosen = before.includes(choice)
-    const isChosenThen = payload.isChosenBy(value, isChosen)
-    if (isChosenThen && !isChosen && before.length >= max)
-      return Effect.andThen(this.#message.notify(press, texts.tooMany(max)), this.#wait)
-    const others = before.filter((value) => value !== choice)
-    const chosen = isChosenThen ? [...others, choice] : others
-    run.wait({ ...waiting, chosen })
-    return Effect.andThen(this.#message.show(press, chosen), this.#wait)
-  }
-
-  #accept(value: unknown, update: Update.Update | undefined): Asked {
-    const run = this.#run
+  accept(value: unknown, update: Update.Update | undefined): Asked {
+    const run = this.run
     const user = run.place.owner === undefined && update !== undefined ? Update.userIdOf(update) : undefined
     const unstorable = (problem: string) =>
       defect(
-        `The answer to the question "${this.#slot}" of the conversation "${run.place.name}" cannot be stored: ${problem}. Its ` +
+        `The answer to the question "${this.slot}" of the conversation "${run.place.name}" cannot be stored: ${problem}. Its ` +
           "schema must encode what it decodes."
       )
-    return Effect.flatMap(Effect.catch(this.#question.answer.encode(value), unstorable), (stored) => {
-      const entry: Entry = user === undefined ? [this.#slot, "answer", stored] : [this.#slot, "answer", stored, user]
+    return Effect.flatMap(Effect.catch(this.question.answer.encode(value), unstorable), (stored) => {
+      const entry: Entry = user === undefined ? [this.slot, "answer", stored] : [this.slot, "answer", stored, user]
       return Effect.as(run.take(entry), value)
     })
   }

@@ -96,7 +96,7 @@ export class QuestionMessage {
 
   /** The message of a question does not decide about its answer, so a refusal is only logged. */
   #shown<E, R>(effect: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R> {
-    return this.#run.finishing(
+    return this.#run.body.finishing(
       Effect.catch(Effect.asVoid(effect), (error) =>
         Effect.logDebug(`A question of the conversation "${this.#run.place.name}" was not edited: ${String(error)}`)
       )

@@ -1,35 +1,16 @@
-import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
-import * as Hash from "effect/Hash"
-import * as Semaphore from "effect/Semaphore"
 import type { BotApi } from "../../../client/BotApi.ts"
 import * as Journal from "../../../inbox/Journal.ts"
 import type { Message } from "../../../model/Message.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
 import type { Content, SendError } from "../../Talk.ts"
 import type { UserId } from "../../../model/User.ts"
-import { stringify } from "../../../base/internal/json.ts"
 import { HasUniqueName } from "../../../client/internal/journal/current.ts"
-import { defect } from "../../../base/internal/defect.ts"
-import { type Event, isSuccess, type Pause, type Place, toBody } from "./event.ts"
+import { Body } from "./body.ts"
+import { type Event, type Place, toBody } from "./event.ts"
+import { OperationNames } from "./operationNames.ts"
 import type { Entry, Kept, Record, Waiting } from "./record.ts"
 import type { Storing } from "./storing.ts"
-
-/**
- * An operation that completes before its run ends, and so cannot end the run: a step, or the option `otherwise` of a
- * question.
- */
-interface CriticalSection {
-  readonly run: Run
-  readonly name: string
-}
-
-const CurrentSection = Context.Reference<CriticalSection | undefined>("@colloquy/core/Conversation/CurrentSection", {
-  defaultValue: () => undefined
-})
 
 type Send<A> = Effect.Effect<A, SendError, BotApi>
 
@@ -42,10 +23,8 @@ export interface Beginning {
   readonly storing: Storing
 }
 
-const yields = Effect.repeat(Effect.yieldNow, { times: 10 })
-
 /**
- * A run of the body of a conversation.
+ * A run of the body of a conversation: the results that it repeats, and the record that it changes.
  *
  * Until the operation that waits is reached, the run repeats the earlier runs: operations return their results, and
  * messages without a name are kept back. If the code has changed and the operation is not reached, the new messages are
@@ -53,34 +32,27 @@ const yields = Effect.repeat(Effect.yieldNow, { times: 10 })
  */
 export class Run {
   readonly place: Place
+  readonly names: OperationNames
+  readonly body: Body
   readonly id: string
   readonly entries: Map<string, Entry>
   readonly #record: Record
   readonly #beginning: Beginning
-  readonly #settled = Deferred.makeUnsafe<Exit.Exit<unknown, unknown> | undefined>()
-  /** How often a name was not answered in time. */
-  readonly #repetitions = new Map<string, number>()
-  /** The names that no other operation can have. */
-  #taken = new Set<string>()
-  readonly #running = new Set<string>()
-  readonly #ending = Semaphore.makeUnsafe(1)
   #keptBack: Array<() => Send<void>> = []
   #last: string | undefined
   #isRepeating: boolean
-  #busy = 0
-  #isOver = false
-  #root: Fiber.Fiber<unknown, unknown> | undefined
   waiting: Waiting | undefined
   said: number
   kept: Kept | undefined
   event: Event | undefined
-  pause: Pause | undefined
   isChanged = false
   /** The question whose buttons are to be removed. */
   buttons: Waiting | undefined
 
   constructor(place: Place, record: Record, event: Event | undefined, beginning: Beginning) {
     this.place = place
+    this.names = new OperationNames(place.name)
+    this.body = new Body(place.name)
     this.id = record.run
     this.entries = new Map()
     for (const entry of record.entries) this.entries.set(entry[0], entry)
@@ -125,62 +97,9 @@ export class Run {
     }
   }
 
-  /** Runs the body. Returns `undefined` if the body was paused. */
-  execute<A, E, R>(
-    body: Effect.Effect<A, E, R>
-  ): Effect.Effect<Exit.Exit<A, E | SendError> | undefined, never, R | BotApi> {
-    const settled = this.#settled
-    const rooted = Effect.withFiber((fiber) => {
-      this.#root = fiber
-      return Effect.tap(body, () => this.begin)
-    })
-    return Effect.flatMap(Effect.forkChild(rooted, { startImmediately: true }), (fiber) => {
-      // A fiber that meets a value that is no effect ends without its finalizers.
-      fiber.addObserver((exit) => void Deferred.doneUnsafe(settled, Effect.succeed(exit)))
-      return Effect.flatMap(Deferred.await(settled), (exit) => {
-        if (exit !== undefined) return Effect.succeed(exit as Exit.Exit<A, E | SendError>)
-        this.#isOver = true
-        return Effect.as(Fiber.interrupt(fiber), undefined)
-      })
-    })
-  }
-
   /** Runs an operation with a name that no other operation of this run has. */
   operation<A, E, R>(name: string, run: (slot: string) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    return Effect.suspend(() => this.#unlessPaused(() => this.#start(name, run)))
-  }
-
-  #start<A, E, R>(name: string, run: (slot: string) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    const repetition = this.#repetitions.get(name)
-    const slot = repetition === undefined ? name : `${name} ${repetition + 1}`
-    if (name === "") {
-      return defect(
-        `The conversation "${this.place.name}" uses an empty name. Each question, step and sleep needs a name of its own.`
-      )
-    }
-    if (this.#taken.has(slot)) {
-      return defect(
-        // The names of parts end with a slash.
-        `The conversation "${this.place.name}" uses the name "${name.replace(/\/$/, "")}" twice. Each question, step and ` +
-          "sleep needs a name of its own. In a loop, add the index to the name."
-      )
-    }
-    this.#taken.add(slot)
-    const result = run(slot)
-    // The body runs for each answer, and most of its operations have a result already.
-    if (isSuccess(result)) return result
-    this.#running.add(slot)
-    return Effect.onExitPrimitive(result, (exit) => {
-      this.#running.delete(slot)
-      // A failed operation can be run again, together with earlier operations, which return their results.
-      if (Exit.isFailure(exit)) this.#taken = new Set(this.#running)
-      return undefined
-    })
-  }
-
-  /** The question was not answered in time. Asked again under its name, the question is another question. */
-  unanswered(name: string): void {
-    this.#repetitions.set(name, (this.#repetitions.get(name) ?? 0) + 1)
+    return Effect.suspend(() => this.body.unlessPaused(() => this.names.start(name, run)))
   }
 
   /** Returns the result of an operation. */
@@ -213,7 +132,7 @@ export class Run {
   take(entry: Entry): Effect.Effect<void> {
     return Effect.suspend(() => {
       this.record(entry)
-      return this.#beginning.isRepeated ? this.finishing(this.#beginning.storing.mark) : Effect.void
+      return this.#beginning.isRepeated ? this.body.finishing(this.#beginning.storing.mark) : Effect.void
     })
   }
 
@@ -263,80 +182,24 @@ export class Run {
     return Effect.suspend(() => (this.waiting === undefined ? this.begin : Effect.void))
   }
 
-  /** Does something that is finished before the run is paused. */
-  finishing<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    return Effect.suspend(() => {
-      this.#busy++
-      return Effect.onExit(effect, (exit) =>
-        Effect.suspend(() => {
-          this.#busy--
-          if (this.pause === undefined || this.#busy > 0) return Effect.void
-          if (Exit.isSuccess(exit)) return Effect.sync(this.#settle)
-          // If nothing recovers from the failure, the body fails first.
-          return Effect.forkDetach(Effect.andThen(yields, Effect.sync(this.#settle)))
-        })
-      )
-    })
-  }
-
-  /** Does something that completes before the run ends, and in which nothing can end the run. */
-  critical<A, E, R>(name: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    return this.finishing(Effect.provideService(effect, CurrentSection, { run: this, name }))
-  }
-
-  /**
-   * Runs an operation that may end the run. Concurrent branches run such operations one after the other, because only
-   * one operation can end the run. In a critical section, such an operation is a defect: the section and the operation
-   * would wait for each other.
-   */
-  ending<A, E, R>(what: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    return Effect.flatMap(CurrentSection, (section) =>
-      section?.run !== this
-        ? this.#ending.withPermit(Effect.suspend(() => (this.pause === undefined ? effect : this.#paused)))
-        : defect(
-            `The conversation "${this.place.name}" cannot ${what} in ${section.name}, which has to complete in one run. Do ` +
-              "this outside of it."
-          )
-    )
-  }
-
-  /**
-   * An operation that begins after the run was paused has to wait for the next run, unless the operation is part of a
-   * critical section.
-   */
-  #unlessPaused<A, E, R>(begin: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    if (this.pause === undefined) return begin()
-    return Effect.flatMap(CurrentSection, (section) => (section?.run === this ? begin() : this.#paused))
-  }
-
-  /**
-   * Ends the run of the body. The body is interrupted, so no operator on failures or causes recovers from the pause.
-   */
-  pauseBy(pause: Pause): Effect.Effect<never> {
-    return Effect.suspend(() => {
-      this.pause ??= pause
-      return this.#paused
-    })
-  }
-
   /** Sends a message. An attempt that repeats the turn does not send the message again. */
   send(content: Content, id: string): Send<Message> {
     const sent = Messages.send({ ...toBody(content), chat_id: this.place.chat_id })
     const named = Journal.named(sent, `conversation ${this.id} ${id}`)
-    return this.finishing(Effect.provideService(named, HasUniqueName, true))
+    return this.body.finishing(Effect.provideService(named, HasUniqueName, true))
   }
 
   /** Says something once. */
   say(content: Content, name: string | undefined): Send<void> {
     return Effect.withFiber((fiber) => {
-      if (name !== undefined || fiber !== this.#root) {
-        return this.operation(name ?? this.#nameOf(content), (slot) =>
+      if (name !== undefined || !this.body.isRoot(fiber)) {
+        return this.operation(name ?? this.names.ofContent(content), (slot) =>
           this.known(slot) !== undefined
             ? Effect.void
             : Effect.map(this.send(content, slot), () => this.record([slot, "done"]))
         )
       }
-      return this.#unlessPaused(() => this.#sayInOrder(content))
+      return this.body.unlessPaused(() => this.#sayInOrder(content))
     })
   }
 
@@ -354,23 +217,4 @@ export class Run {
     this.#keptBack.push(say)
     return Effect.void
   }
-
-  /** The order of concurrent branches can differ, so their messages are told apart by their content. */
-  #nameOf(content: Content): string {
-    const digest = Hash.string(stringify(content)).toString(36)
-    for (let occurrence = 1; ; occurrence++) {
-      const name = `say ${digest} ${occurrence}`
-      if (!this.#taken.has(name)) return name
-    }
-  }
-
-  get #paused(): Effect.Effect<never> {
-    return Effect.suspend(() => {
-      if (this.#isOver) return Effect.interrupt
-      if (this.#busy === 0) this.#settle()
-      return Effect.interruptible(Effect.never)
-    })
-  }
-
-  readonly #settle = (): void => void Deferred.doneUnsafe(this.#settled, Effect.succeed(undefined))
 }

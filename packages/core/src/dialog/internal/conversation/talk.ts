@@ -87,7 +87,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
       )
       const recorded = Journal.step(`conversation ${run.id} ${slot}`, schema, keyed)
       const execute = Effect.flatMap(run.beginStep, () =>
-        run.critical(
+        run.body.critical(
           `the step "${slot}"`,
           run.store.pipe(
             Effect.andThen(Effect.provideService(recorded, HasUniqueName, true)),
@@ -123,10 +123,10 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
         const begin = Effect.flatMap(run.begin, () =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => {
             run.wait({ name: slot, signature: "sleep", until: now + millis })
-            return run.pauseBy({ _tag: "Waiting" })
+            return run.body.pauseBy({ _tag: "Waiting" })
           })
         )
-        return run.ending(`sleep ("${slot}")`, begin)
+        return run.body.ending(`sleep ("${slot}")`, begin)
       }
       run.reach()
       switch (run.event?._tag) {
@@ -135,12 +135,12 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
           run.record([slot, "done"])
           return Effect.void
         case "Message":
-          return run.pauseBy({ _tag: "Declined" })
+          return run.body.pauseBy({ _tag: "Declined" })
         case "Repeat":
           run.event = undefined
-          return Effect.andThen(run.send(texts.wait, `wait ${slot}`), run.pauseBy({ _tag: "Waiting" }))
+          return Effect.andThen(run.send(texts.wait, `wait ${slot}`), run.body.pauseBy({ _tag: "Waiting" }))
         default:
-          return run.pauseBy({ _tag: "Waiting" })
+          return run.body.pauseBy({ _tag: "Waiting" })
       }
     })
 
@@ -149,7 +149,8 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
       // The names in a part begin with the name of the part.
       const isIn = (entry: string) => entry.startsWith(`${name}/`)
       const to = name === undefined || run.entries.has(name) ? name : [...run.entries.keys()].find(isIn)
-      if (name === undefined || to !== undefined) return run.ending("go back", run.pauseBy({ _tag: "Back", to }))
+      if (name === undefined || to !== undefined)
+        return run.body.ending("go back", run.body.pauseBy({ _tag: "Back", to }))
       return defect(
         `The conversation "${run.place.name}" cannot go back to "${name}", because nothing of this name has a result.`
       )

@@ -167,10 +167,15 @@ export const turn = Effect.fnUntraced(function* (
       begin
     )
     const run = new Run(at, begin, rest, { isBack: round > 1, isRepeated: attempt > 1, storing })
-    const exit = yield* run.execute(Effect.suspend(() => self.body(makeTalk(run, self, "") as never, input.success)))
-    if (exit === undefined && run.pause?._tag === "Back") {
+    const exit = yield* run.body.execute(
+      Effect.tap(
+        Effect.suspend(() => self.body(makeTalk(run, self, "") as never, input.success)),
+        () => run.begin
+      )
+    )
+    if (exit === undefined && run.body.pause?._tag === "Back") {
       yield* removeButtons(run.buttons)
-      begin = cut(run.next, run.pause.to)
+      begin = cut(run.next, run.body.pause.to)
       isMarked = storing.isMarked
       rest = run.event
       continue
@@ -183,7 +188,7 @@ export const turn = Effect.fnUntraced(function* (
     // The code has left the question that had these buttons.
     const buttons = run.waiting?.message === run.buttons?.message ? undefined : run.buttons
     if (exit === undefined) {
-      const isDeclined = run.pause?._tag === "Declined"
+      const isDeclined = run.body.pause?._tag === "Declined"
       if (!isDeclined) {
         run.kept = keep(run, record)
         yield* removeButtons(buttons)
