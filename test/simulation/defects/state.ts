@@ -106,7 +106,7 @@ export const stateDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a live message that was found counts as up to date",
-    file: "live/internal/liveMessage/writer.ts",
+    file: "live/internal/liveMessage/messages.ts",
     find: "shown = { id, text: sent?.text, hasKeyboard: sent !== undefined }",
     replace: "shown = { id, text: sent?.text ?? body().text, hasKeyboard: true }",
     programs: ["live"]
@@ -114,8 +114,8 @@ export const stateDefects: ReadonlyArray<Defect> = [
   {
     name: "the end of a live message is not shown",
     file: "live/internal/liveMessage/writer.ts",
-    find: 'if (message.text !== body.text || isMarked) yield* edit(message, () => body, "reply")',
-    replace: 'if (message.text === undefined) yield* edit(message, () => body, "reply")',
+    find: 'if (message.text !== body.text || isMarked) yield* messages.edit(message, () => body, "reply")',
+    replace: 'if (message.text === undefined) yield* messages.edit(message, () => body, "reply")',
     programs: ["live"]
   },
   {

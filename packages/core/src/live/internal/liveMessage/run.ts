@@ -115,7 +115,7 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
     if (arrived.update_type === "message_callback") {
       const mid = messageIdOf(arrived)
       const notification = notificationOf(arrived)
-      if (notification !== undefined && mid !== undefined && writer.ids.includes(mid)) {
+      if (notification !== undefined && mid !== undefined && writer.messages.ids.includes(mid)) {
         stopNow()
         running.setAnswered(arrived.callback.callback_id)
         answers.push(yield* Effect.forkChild(Effect.ignore(Answers.answer(arrived, notification))))
@@ -123,7 +123,7 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
     }
     if (isStop(arrived)) stopNow()
     if (update === undefined) return
-    if (stopsWhenRemoved && isRemoval(arrived, update, writer.ids)) end("removed")
+    if (stopsWhenRemoved && isRemoval(arrived, update, writer.messages.ids)) end("removed")
     if (onNextMessage === "queue" || !isNextMessage(arrived, update)) return
     if (onNextMessage === "replace") end("replaced")
     else droppedUpdates.push(fingerprint)
@@ -132,7 +132,7 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
   const watching = yield* Effect.forkChild(watch(onArrival))
   const displaying = yield* Effect.forkChild(
     Effect.catchIf(writer.display, isGone, (error) =>
-      writer.isShown() ? Effect.sync(() => void (stopsWhenRemoved && end("removed"))) : Effect.fail(error)
+      writer.messages.ids.length > 0 ? Effect.sync(() => void (stopsWhenRemoved && end("removed"))) : Effect.fail(error)
     )
   )
   const writing = yield* Effect.forkChild(list.writing)
@@ -146,7 +146,7 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
       chat_id !== undefined && spec.isTyping ? Effect.raceFirst(showTyping(chat_id), writer.whenBegun) : Effect.void
     )
     // Text that was emitted before the first message was sent.
-    if (content.view.isBegun() && !writer.isStanding()) writer.notify()
+    if (content.view.isBegun() && !writer.messages.isStanding()) writer.notify()
     const outcome = yield* Effect.tapCause(content.source(writer.notify), (cause) =>
       Effect.sync(() => (failure = cause))
     ).pipe(
@@ -185,7 +185,7 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
       Effect.onInterrupt(() =>
         Effect.andThen(
           Effect.andThen(Effect.sync(content.keep), Fiber.interrupt(displaying)),
-          writer.isShown()
+          writer.messages.ids.length > 0
             ? Effect.forkDetach(
                 Effect.catchDefect(Effect.ignore(Effect.timeoutOption(finish(unfinished), finishTimeout)), (defect) =>
                   Effect.logError("The messenger does not show that a live message has ended.", defect)
@@ -200,18 +200,18 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
     const finished = finish({ ...spec.atEnd({ outcome, text }), isComplete: outcome === "completed" })
     const isRemoved = yield* Effect.catchIf(
       Effect.as(finished, false),
-      (error) => writer.isShown() && (isGone(error) || (outcome === "removed" && isForbidden(error))),
+      (error) => writer.messages.ids.length > 0 && (isGone(error) || (outcome === "removed" && isForbidden(error))),
       () => Effect.succeed(true)
     )
-    if (!isRemoved) yield* writer.removeRest
+    if (!isRemoved) yield* writer.messages.removeRest
     yield* Fiber.joinAll(answers)
     yield* dropped.add(said.dropped)
-    return { outcome: isRemoved ? ("removed" as const) : outcome, text, messages: writer.used() }
+    return { outcome: isRemoved ? ("removed" as const) : outcome, text, messages: writer.messages.used() }
   })
 
   const repeatable = Effect.onError(live, () =>
     Effect.sync(() => {
-      writer.release()
+      writer.messages.release()
       list.release()
     })
   )
@@ -220,7 +220,7 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
     repeatable,
     Effect.suspend(() => {
       isOver = true
-      for (const id of writer.ids) running.stops.delete(id)
+      for (const id of writer.messages.ids) running.stops.delete(id)
       return Effect.andThen(Fiber.interruptAll([watching, writing]), close)
     })
   )

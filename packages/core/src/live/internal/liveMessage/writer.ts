@@ -1,32 +1,21 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import * as ApiError from "../../../client/ApiError.ts"
 import type { AttachmentRequest } from "../../../model/AttachmentRequest.ts"
-import type { BotApi } from "../../../client/BotApi.ts"
-import * as Journal from "../../../inbox/Journal.ts"
 import type { Keyboard } from "../../../model/Keyboard.ts"
 import * as RateLimiter from "../../../client/RateLimiter.ts"
-import type { MessageId } from "../../../model/Recipient.ts"
-import { CurrentRefresh } from "../../../client/internal/refresh.ts"
-import { HasUniqueName } from "../../../client/internal/journal/current.ts"
-import { CurrentSlots } from "../../../client/internal/journal/slots.ts"
-import * as Html from "../../../model/internal/text/html.ts"
 import { concat, type FormattedText } from "../../../model/internal/text/spans.ts"
-import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
+import * as Messages from "./messages.ts"
+import { toBody } from "./messages.ts"
 import { fits, type Part } from "./parts.ts"
-import type { Body, EditError, Target } from "./target.ts"
+import type { Body, EditError } from "./target.ts"
 import type { Cut, View } from "./view.ts"
 
-export interface Options<E> {
+export interface Options<E> extends Pick<Messages.Options<E>, "name" | "onSent" | "target"> {
   readonly view: View
-  readonly target: Target<E>
-  /** The name under which the journal records the messages. No other live message of the update has this name. */
-  readonly name: string
   readonly keyboard: Keyboard | undefined
   /** Minimum time between two edits, in milliseconds. */
   readonly interval: number
-  readonly onSent: (id: MessageId) => void
   /** Runs when a message is complete. */
   readonly onCut: (cut: Cut) => Effect.Effect<void>
 }
@@ -40,162 +29,62 @@ export interface Ending {
   readonly keyboard: Keyboard | undefined
 }
 
-interface Shown {
-  readonly id: MessageId
-  /** The text that the message shows, or `undefined` if that is not known. */
-  text: string | undefined
-  /** Whether the message shows the keyboard of a running live message. */
-  hasKeyboard: boolean
-}
+const withKeyboard = (attachments: ReadonlyArray<AttachmentRequest>, last: Keyboard | undefined) =>
+  last === undefined ? attachments : [...attachments, last]
 
 const paragraph: FormattedText = { text: "\n\n", spans: [] }
-
-const withoutId = new ApiError.RequestFailed({
-  endpoint: "Messages.send",
-  reason: new ApiError.InvalidResponse({ status: 200, problem: "the message has no id", body: "" })
-})
 
 /** A failure after which a later edit may succeed. */
 const isTemporary = (error: EditError): boolean =>
   error._tag === "RateLimited" || (error._tag === "RequestFailed" && error.isRetryable)
 
 /**
- * Shows a view in messages. At most one request waits for each message, and shows the newest content when the rate
- * limiter permits the request, so that no edit waits behind another edit.
+ * Shows a view in messages, while the view changes and at its end. No edit waits behind another edit, because an edit shows the newest
+ * content when the rate limiter permits the edit.
  */
 export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
-  const { interval, keyboard, name, target, view } = options
+  const { interval, keyboard, name, onSent, target, view } = options
   const clock = yield* Clock.Clock
   const changed = Latch.makeUnsafe(false)
   const ended = Latch.makeUnsafe(false)
   const begun = Latch.makeUnsafe(false)
-  const journal = (yield* CurrentUpdate)?.journal
-  const slots = yield* CurrentSlots
-  /** The messages, including messages that earlier attempts have sent and this attempt has not used yet. */
-  const ids: Array<MessageId> = []
-  let shown: Shown | undefined
   /** The message of a notice that the last part has no room for. */
   let extra = 0
   /** The length of the shown text, without markup. */
   let visible = 0
   let isEnded = false
-  let isWaiting = false
-  let editedAt = -Infinity
-
-  const now = () => clock.currentTimeMillisUnsafe()
-
-  const toBody = (text: FormattedText, attachments?: ReadonlyArray<AttachmentRequest>): Body => ({
-    text: Html.render(text),
-    format: "html",
-    ...(attachments === undefined ? {} : { attachments })
-  })
+  const messages = yield* Messages.make({ name, onSent, target, index: () => view.complete() + extra })
 
   const running = (text: FormattedText): Body => toBody(text, keyboard === undefined ? undefined : [keyboard])
 
   const closed = (text: FormattedText): Body => toBody(text, keyboard === undefined ? undefined : [])
 
-  const nameOf = (index: number): string => `${name} ${index + 1}`
-
-  const stateOf = (index: number) => journal?.stateOf(target.sends, nameOf(index), slots)
-
-  /** Sends the next message, or returns the message that an earlier attempt has sent. */
-  const sendNext = Effect.fnUntraced(function* (body: Body) {
-    const sending = target.send(body, ids.length === 0)
-    const named = Journal.named(sending, nameOf(ids.length))
-    const message = yield* Effect.provideService(named, HasUniqueName, true)
-    const id = message.body?.mid
-    if (id === undefined) return yield* withoutId
-    ids.push(id)
-    options.onSent(id)
-    return id
-  })
-
-  const index = (): number => view.complete() + extra
-
-  /** Goes on in the message that an earlier attempt has sent. */
-  const takeOver = (): Shown | undefined => {
-    const id = ids[index()]
-    return id === undefined ? undefined : (shown = { id, text: undefined, hasKeyboard: false })
-  }
-
-  const send = Effect.fnUntraced(function* (body: () => Body) {
-    // `undefined` if no request leaves: the message was sent before, with another text.
-    let sent: Body | undefined
-    const id = yield* Effect.provideService(sendNext(body()), CurrentRefresh, {
-      endpoint: target.sends,
-      read: (request) => {
-        editedAt = now()
-        sent = body()
-        return { ...(request as object), ...sent }
-      }
-    })
-    shown = { id, text: sent?.text, hasKeyboard: sent !== undefined }
-    return shown
-  })
-
-  /**
-   * Sends a message whose content does not change any more. An earlier attempt may have sent the message with another
-   * content.
-   */
-  const sendAgain = Effect.fnUntraced(function* (body: Body) {
-    const message = takeOver() ?? (yield* send(() => body))
-    if (message.text === undefined) {
-      yield* edit(message, () => ({ ...body, attachments: body.attachments ?? [] }), "reply")
-    }
-  })
-
-  const edit = (
-    message: Shown,
-    body: () => Body,
-    priority: RateLimiter.Priority
-  ): Effect.Effect<void, EditError, BotApi> =>
-    Effect.suspend(() => {
-      let latest = body()
-      isWaiting = true
-      return target.edit(message.id, latest).pipe(
-        Effect.provideService(CurrentRefresh, {
-          endpoint: target.edits,
-          read: () => {
-            isWaiting = false
-            editedAt = now()
-            latest = body()
-            return target.toEdit(message.id, latest)
-          }
-        }),
-        RateLimiter.withSlot(`LiveMessage ${message.id}`),
-        RateLimiter.withPriority(priority),
-        Effect.map(() => {
-          message.text = latest.text
-          if (latest.attachments !== undefined) message.hasKeyboard = true
-        }),
-        Effect.onExit(() => Effect.sync(() => void (isWaiting = false)))
-      )
-    })
-
   /** Shows the first part of a text that is too long. */
   const closePart = Effect.fnUntraced(function* (text: FormattedText) {
     const body = closed(text)
+    const { shown } = messages
     if (shown !== undefined) {
-      if (shown.text !== body.text || keyboard !== undefined) yield* edit(shown, () => body, "reply")
-    } else if (text.text.trim() !== "") yield* sendAgain(body)
+      if (shown.text !== body.text || keyboard !== undefined) yield* messages.edit(shown, () => body, "reply")
+    } else if (text.text.trim() !== "") yield* messages.sendAgain(body)
   })
 
   /** Goes on in another message. */
   const advance = (part: Part): Effect.Effect<void> =>
     Effect.suspend(() => {
-      shown = undefined
+      messages.advance()
       return options.onCut(view.advance(part))
     })
 
   /** Sends or edits the message. If its text is complete, the next step sends another message. */
   const step = Effect.gen(function* () {
+    let { shown } = messages
     if (shown === undefined) {
       if (!view.isBegun()) return
       begun.openUnsafe()
-      takeOver()
+      shown = messages.takeOver()
     }
     // The requests that wait longest come first, so a message that has just been changed does not wait yet.
-    const wait = editedAt + interval - now()
+    const wait = messages.editedAt() + interval - clock.currentTimeMillisUnsafe()
     if (wait > 0) yield* Effect.raceFirst(Effect.sleep(wait), ended.await)
     if (isEnded) return
     if (shown === undefined) {
@@ -204,9 +93,9 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
         part = view.read(false)
         return running(part.text)
       }
-      yield* RateLimiter.withPriority(send(first), "normal")
+      const sent = yield* RateLimiter.withPriority(messages.send(first), "normal")
       visible = part.text.text.length
-      if (part.rest !== undefined || shown!.text === undefined) changed.openUnsafe()
+      if (part.rest !== undefined || sent.text === undefined) changed.openUnsafe()
       return
     }
     const { hasKeyboard } = shown
@@ -221,7 +110,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
       if (part.rest !== undefined) yield* advance(part)
       return
     }
-    yield* edit(shown, latest, "normal")
+    yield* messages.edit(shown, latest, "normal")
     visible = part.text.text.length
     // After the end, `finish` goes on.
     if (part.rest === undefined || isEnded) return
@@ -238,7 +127,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
       yield* Effect.catchIf(
         step,
         (error): error is Extract<EditError, { readonly _tag: "RateLimited" | "RequestFailed" }> =>
-          shown !== undefined && isTemporary(error as EditError),
+          messages.shown !== undefined && isTemporary(error as EditError),
         (error) => (error._tag === "RateLimited" ? Effect.void : Effect.logWarning("An edit failed.", error))
       )
     }
@@ -252,17 +141,15 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
       extra = 1
       return yield* sendLast(toBody(notice!), attachments, last)
     }
-    if (shown === undefined) return yield* sendLast(toBody(joined), attachments, last)
+    const message = messages.shown
+    if (message === undefined) return yield* sendLast(toBody(joined), attachments, last)
     const isMarked = keyboard !== undefined || last !== undefined
     const body = toBody(joined, isMarked ? (last === undefined ? [] : [last]) : undefined)
-    const message = shown
-    if (message.text !== body.text || isMarked) yield* edit(message, () => body, "reply")
+    if (message.text !== body.text || isMarked) yield* messages.edit(message, () => body, "reply")
     // The platform may still process the files, and the text does not wait for them.
-    if (attachments.length > 0) yield* edit(message, () => toBody(joined, withKeyboard(attachments, last)), "reply")
+    if (attachments.length > 0)
+      yield* messages.edit(message, () => toBody(joined, withKeyboard(attachments, last)), "reply")
   })
-
-  const withKeyboard = (attachments: ReadonlyArray<AttachmentRequest>, last: Keyboard | undefined) =>
-    last === undefined ? attachments : [...attachments, last]
 
   const sendLast = Effect.fnUntraced(function* (
     body: Body,
@@ -271,26 +158,12 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   ) {
     const all = withKeyboard(attachments, last)
     if (body.text.trim() === "" && attachments.length === 0) return
-    yield* sendAgain(all.length === 0 ? body : { ...body, attachments: all })
+    yield* messages.sendAgain(all.length === 0 ? body : { ...body, attachments: all })
   })
 
-  const dots = toBody({ text: "\u2026", spans: [] })
-
-  // Presses and removals of existing messages count from the beginning.
-  while (stateOf(ids.length) === "done") yield* sendNext(dots)
-
-  const release = (): void => ids.forEach((_, index) => journal?.release(target.sends, nameOf(index), slots))
-
-  const used = (): number => index() + (shown === undefined ? 0 : 1)
-
   return {
-    ids: ids as ReadonlyArray<MessageId>,
-    /** The messages that show the view. */
-    used: (): ReadonlyArray<MessageId> => ids.slice(0, used()),
-    /** Whether a message shows the view already. */
-    isStanding: (): boolean => ids.length > index(),
+    messages,
     display,
-    isShown: () => ids.length > 0,
     /** Completes when there is text to show. */
     whenBegun: begun.await,
     /** The view has changed. */
@@ -300,26 +173,8 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
       isEnded = true
       changed.openUnsafe()
       ended.openUnsafe()
-      return isWaiting
+      return messages.isWaiting()
     },
-    /**
-     * Releases the names of these messages, so that the same live message continues in these messages if it is repeated
-     * within the attempt.
-     */
-    release,
-    /** Removes messages of an earlier attempt that had more text. */
-    removeRest: Effect.gen(function* () {
-      const from = used()
-      // The message may have been sent.
-      if (stateOf(ids.length) === "started") yield* sendNext(dots)
-      yield* Effect.forEach(ids.slice(from), (id) =>
-        Effect.catchTags(target.remove(id), {
-          NotFound: () => Effect.void,
-          Forbidden: (error) => Effect.logWarning("A message of an earlier attempt was not removed.", error),
-          OperationRejected: (error) => Effect.logWarning("A message of an earlier attempt was not removed.", error)
-        })
-      )
-    }),
     /** Shows all of the view. */
     finish: Effect.fnUntraced(function* (ending: Ending) {
       for (;;) {
@@ -331,5 +186,3 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
     })
   }
 })
-
-export type Writer = Effect.Success<ReturnType<typeof make>>
