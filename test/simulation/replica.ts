@@ -1,5 +1,6 @@
 /** A store in memory with a replica that lags behind: a failover loses the operations that the replica does not have yet. */
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
+import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -21,6 +22,21 @@ export interface Replicated {
 }
 
 const makeStore = (): Store => Effect.runSync(InboxStore.makeMemory)
+
+/** More than the ids that a replica can lack. */
+const skippedIds = 1000
+
+/** Assigns ids, so that no update gets the id of an update that is lost: databases continue with ids above all earlier ids. */
+const skipIds = Effect.fnUntraced(function* (store: Store, now: number) {
+  const deadLetters = Array.from({ length: skippedIds }, (_, index) => ({
+    update: QueuedUpdate.fromStored({ fingerprint: "", partitionKey: "", receivedAt: now, text: `${index}` }),
+    error: ""
+  }))
+  const { length } = yield* store.deadLetters({ limit: skippedIds })
+  yield* store.enqueue({ updates: [], deadLetters, now, duplicatesSince: Infinity })
+  const all = yield* store.deadLetters({ limit: length + skippedIds })
+  yield* store.drop(all.slice(length).map(({ id }) => id))
+})
 
 export const makeReplicated = (world: World, process: Process): Replicated => {
   let current = makeStore()
@@ -85,6 +101,7 @@ export const makeReplicated = (world: World, process: Process): Replicated => {
       log = log.filter(({ at }) => at <= since)
       current = makeStore()
       for (const { at, operate } of log) runAt(at, operate(current))
+      write((store) => skipIds(store, world.now)).pipe(Effect.runSync)
     }
   }
 }

@@ -48,13 +48,11 @@ local queues, leases = name('queue:'), name('lease:')
 local function held_by(owner) return name('held:' .. owner) end
 local function to_id(number) return string.format('%.0f', number) end
 local function reserve_ids(count)
-  local last = redis.call('INCRBY', name('seq'), count)
-  if last == count then
-    -- The first id is the time in microseconds, so that no id of the data that was lost is used again.
-    local time = redis.call('TIME')
-    last = redis.call('INCRBY', name('seq'), to_id(time[1] * 1000000 + time[2]))
-  end
-  return last - count
+  -- Ids are times in microseconds at least, so that no id is used again after a failover or a restart that has lost the last ids.
+  local time = redis.call('TIME')
+  local last = math.max(redis.call('GET', name('seq')) or 0, time[1] * 1000000 + time[2])
+  redis.call('SET', name('seq'), to_id(last + count))
+  return last
 end
 -- Calls a command with many values, a thousand at a time, and puts the results into one table. They follow the key, if one is given.
 local function call_with(results, values, command, key)

@@ -6,6 +6,7 @@ import { createStates } from "./state/sqlStates.ts"
 import { type Dialect, indexName } from "../../base/internal/stores/sql.ts"
 import { createOccurrences, createTimers } from "./timers/sqlTimers.ts"
 import { createFunctions, functionNames } from "./pgFunctions.ts"
+import { renewIds } from "./pgIds.ts"
 import { functionSettings } from "./pgPlans.ts"
 import { countSlots, tableNames } from "./sqlTables.ts"
 
@@ -90,5 +91,6 @@ export const migrations = (sql: SqlClient.SqlClient, table: string, dialect: Dia
   "4_keep_journals": createJournal(sql, table, dialect),
   "5_keep_state_and_timers": keepStateAndTimers(sql, table, dialect),
   "6_remember_occurrences": createOccurrences(sql, table, dialect),
-  "12_commit_with_fewer_locks": createNewestFunctions(sql, table, dialect)
+  "12_commit_with_fewer_locks": createNewestFunctions(sql, table, dialect),
+  "13_renew_ids": dialect.name === "pg" ? renewIds(sql, table) : Effect.void
 })

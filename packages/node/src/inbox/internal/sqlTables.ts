@@ -4,7 +4,7 @@
  * `owner` counts until `lease_until`, and `begun` are the ids of the updates whose attempt is running, separated by
  * commas. `counts` has the numbers of updates, as sums over its rows. `journal` has the entries of updates, which
  * PostgreSQL marks as `journaled`. `states` has the values of the state, and `timers` the timers that become updates at
- * `due_at`. `occurrences` has the updates of due timers, until they are handled.
+ * `due_at`. `occurrences` has the updates of due timers, until they are handled. `server` is a sequence of PostgreSQL: see `pgIds.ts`.
  */
 export const tableNames = (table: string) => ({
   updates: `${table}_updates`,
@@ -15,7 +15,8 @@ export const tableNames = (table: string) => ({
   journal: `${table}_journal`,
   states: `${table}_states`,
   timers: `${table}_timers`,
-  occurrences: `${table}_occurrences`
+  occurrences: `${table}_occurrences`,
+  server: `${table}_server`
 })
 
 /** PostgreSQL adds to the row of `counts` that belongs to the connection, so that transactions rarely wait for each other. */
