@@ -61,7 +61,9 @@ export class StoreError extends Data.TaggedError("StoreError")<{
   override get message() {
     const advice = this.isRetryable
       ? "The failure may be temporary: check that the database is reachable, then retry."
-      : "A retry will fail the same way: check the database and the options of the store."
+      : this.isUncertain === true
+        ? "The operation may have been applied."
+        : "A retry will fail the same way: check the database and the options of the store."
     return `The ${this.store} store failed in operation "${this.operation}": ${this.reason.replace(/\.$/, "")}. ${advice}`
   }
 }

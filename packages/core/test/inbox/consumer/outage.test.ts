@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
@@ -140,6 +141,36 @@ describe("A bot whose inbox is away", () => {
       yield* TestClock.adjust("61 seconds")
       const error = errorOf(yield* Fiber.await(fiber))
       assert.strictEqual(error._tag, "GaveUp")
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
+  )
+
+  it.effect("fails an acknowledgement, and does not interrupt it, if the stream closes meanwhile", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      const faults: Faults = { fails: undefined }
+      const closing = yield* Deferred.make<void>()
+      const fiber = yield* Updates.deliveries().pipe(
+        Stream.tap(({ ack }) =>
+          Effect.suspend(() => {
+            faults.fails = "away"
+            return Effect.forkDetach(Effect.exit(ack), { startImmediately: true })
+          }).pipe(Effect.tap((acknowledging) => Effect.sync(() => (acknowledged = acknowledging))))
+        ),
+        Stream.interruptWhen(Deferred.await(closing)),
+        Stream.runDrain,
+        Effect.provide(Layer.provideMerge(endless, Inbox.layer())),
+        Effect.provideService(InboxStore.InboxStore, failing(store, faults, ["commit"])),
+        Effect.forkChild({ startImmediately: true })
+      )
+      let acknowledged: Fiber.Fiber<Exit.Exit<void, StoreError.StoreError>> | undefined
+      yield* TestClock.adjust("1 second")
+      yield* Deferred.succeed(closing, undefined)
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.await(fiber)
+      const error = errorOf(yield* Fiber.join(acknowledged!))
+      assert.deepInclude(error, { _tag: "StoreError", isRetryable: false, isUncertain: true })
+      assert.match(error.message, /The stream of deliveries is closed/)
+      assert.deepInclude(yield* store.stats, { queued: 1, deadLetters: 0 })
     }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 })

@@ -7,7 +7,7 @@ import * as Backoff from "../../../base/Backoff.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { JournalEntry, RecordResult } from "../../HandlingStore.ts"
 import type { Commit, CommitResult, Partition } from "../../InboxStore.ts"
-import type { StoreError } from "../../../base/StoreError.ts"
+import { StoreError } from "../../../base/StoreError.ts"
 import { randomId } from "../../../base/internal/randomId.ts"
 import { type Claimed, type Held, makeHeld, makeHeldSet, monoNow, warnOfLoss } from "./held.ts"
 import { isTemporary } from "./persist.ts"
@@ -34,6 +34,17 @@ const conflictsOf = (changes: ReadonlyArray<Change>, results: ReadonlyArray<Comm
   results.includes("stateConflict")
     ? new Set(changes.filter((_, index) => results[index] === "stateConflict"))
     : noConflicts
+
+/** The failure of a write after the scope has closed, which is not repeated. */
+const afterClose = ({ cause, operation, reason, store }: StoreError): StoreError =>
+  new StoreError({
+    store,
+    operation,
+    reason: `${reason}. The stream of deliveries is closed. If the write was not applied, its updates are handled again`,
+    isRetryable: false,
+    isUncertain: true,
+    cause
+  })
 
 /**
  * Claims partitions of an inbox. The leases are renewed until the scope closes. Operations are retried while the store is
@@ -74,11 +85,10 @@ export const make = Effect.fnUntraced(function* (
   const renewal = yield* renewals.make(held, { clock, leaseMillis, store, onDefect, onUnknown })
 
   const retried = <A>(effect: Effect.Effect<A, StoreError>): Effect.Effect<A, StoreError> =>
-    Effect.catchIf(effect, isTemporary, (error) => {
-      const again = Backoff.failedOnce(effect, Cause.fail(error))
-      // After the scope has closed, nothing waits for the result.
-      const attempt = Effect.suspend(() => (isClosed ? Effect.interrupt : again))
-      return inbox.outage.retryOrDie(attempt, isTemporary)
+    Effect.catchIf(effect, isTemporary, (first) => {
+      const again = Backoff.failedOnce(effect, Cause.fail(first))
+      const repeated = inbox.outage.retryOrDie(again, (error) => !isClosed && isTemporary(error))
+      return Effect.mapError(repeated, (error) => (isTemporary(error) ? afterClose(error) : error))
     })
 
   yield* Effect.addFinalizer(() =>
