@@ -28,6 +28,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { Uncertain } from "../client/ApiError.ts"
 import * as FieldIssue from "../base/FieldIssue.ts"
+import { CurrentLease } from "../client/internal/currentLease.ts"
 import { CurrentKey, CurrentName, CurrentStep, HasUniqueName } from "../client/internal/journal/current.ts"
 import * as lists from "./internal/journal/list.ts"
 import { CurrentSlots, makeSlots } from "../client/internal/journal/slots.ts"
@@ -198,6 +199,8 @@ export const step = <A, I, E, R>(
     const codec = Schema.fromJsonString(Schema.toCodecJson(schema))
     const invalid = invalidIn(name)
     const isUnique = fiber.getRef(HasUniqueName)
+    // The process may have stood still while the start was recorded.
+    const confirmed = fiber.getRef(CurrentLease)?.confirm ?? Effect.void
     const run = (slot: string) =>
       effect.pipe(
         Effect.provideService(CurrentStep, slot),
@@ -218,7 +221,7 @@ export const step = <A, I, E, R>(
         request: () => undefined,
         chat_id: undefined,
         platform: undefined,
-        run: (begin, slot) => Effect.andThen(begin, run(slot)),
+        run: (begin, slot) => Effect.andThen(Effect.andThen(begin, confirmed), run(slot)),
         // The result of an arbitrary effect cannot be looked up.
         isWrittenAtOnce: true,
         write: ({ text }) => text,

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import {
@@ -16,6 +17,7 @@ import {
   Deliveries,
   type Delivery,
   Inbox,
+  Journal,
   Messages,
   type QueuedUpdate,
   RateLimiter,
@@ -319,6 +321,36 @@ describe("A process that has lost a chat", () => {
       isDown = false
       yield* TestClock.adjust("5 seconds")
       assert.lengthOf(platform.journal, 1)
+      yield* inTime(Fiber.interrupt(fiber))
+    })
+  )
+
+  it.effect("runs no step while its lease is not certain", () =>
+    Effect.gen(function* () {
+      let isDown = false
+      let ran = 0
+      const store = yield* makeStore((store) => ({
+        claim: (claim) => Effect.suspend(() => (isDown ? unavailable("claim") : store.claim(claim))),
+        renew: (owner, duration) => (isDown ? unavailable("renew") : store.renew(owner, duration)),
+        journal: { record: (records) => Effect.delay(store.journal.record(records), "15 seconds") }
+      }))
+      const handler = () =>
+        Journal.step(
+          "charge",
+          Schema.Int,
+          Effect.sync(() => ++ran)
+        )
+      const fiber = yield* Updates.run(handler, { timeout: "1 hour" }).pipe(
+        Effect.provide(within(store, [started(1, 1)])),
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* TestClock.adjust("1 second")
+      isDown = true
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual(ran, 0)
+      isDown = false
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(ran, 1)
       yield* inTime(Fiber.interrupt(fiber))
     })
   )

@@ -85,10 +85,6 @@ const open = Effect.fnUntraced(function* <E, R>(
     Effect.map(Effect.forkScoped(effect, { startImmediately: true }), (fiber) => watchFiber(fiber, onDefect))
   const held = yield* leases.make(inbox, onDefect)
   const fiber = yield* Effect.forkScoped(source)
-  fiber.addObserver(() => {
-    inbox.wakeAll()
-    claimable.wake()
-  })
   const emitter = yield* engine.make<E | OutageError, R>(held, {
     ...options,
     onDefect,
@@ -159,6 +155,10 @@ const open = Effect.fnUntraced(function* <E, R>(
     emitter.isStopping() ? fiber.pollUnsafe() !== undefined : emitter.size() === 0 || wantsMore()
   const claimable = makeWaiter(isLooking)
   const wakeSoon = oncePerTurn(claimable.wake)
+  fiber.addObserver(() => {
+    inbox.wakeAll()
+    claimable.wake()
+  })
 
   /** How many updates of a partition the next claim asks for. */
   const nextMaxUpdates = (claimed: ReadonlyArray<Claimed>): number => {
