@@ -302,6 +302,27 @@ describe("A process that has lost a chat", () => {
     })
   )
 
+  it.effect("claims the chat again, and handles it after the interrupted handler has ended", () =>
+    Effect.gen(function* () {
+      const store = yield* makeStore((store) => ({ renew: () => Effect.as(store.stats, []) }))
+      let running = 0
+      let most = 0
+      let attempts = 0
+      const handler = () =>
+        Effect.suspend(() => {
+          most = Math.max(most, ++running)
+          return ++attempts === 1 ? Effect.never : Effect.void
+        }).pipe(Effect.ensuring(Effect.sleep("30 seconds")), Effect.ensuring(Effect.sync(() => running--)))
+      yield* Updates.run(handler, { timeout: "1 hour" }).pipe(
+        Effect.provide(within(store, [started(1, 1)])),
+        Effect.timeoutOption("2 minutes"),
+        inTime
+      )
+      assert.isAbove(attempts, 1)
+      assert.strictEqual(most, 1)
+    })
+  )
+
   it.effect("sends nothing while its lease is not certain", () =>
     Effect.gen(function* () {
       let isDown = false

@@ -84,6 +84,8 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     selectIn: (time) => dispatchIn(time)
   })
   const partitions = makePartitionSet()
+  /** Lost partitions whose handlers have not ended yet, by key. */
+  const interrupted = new Map<string, ClaimedPartition>()
   const allCommitted = makeWaiter(() => partitions.all().every(({ commits }) => commits === 0))
   const handBacks = makeHandBacks(clock)
   /** Fibers of updates that wait until they are emitted again, or become dead letters without being emitted. */
@@ -450,8 +452,21 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     settledAll.wake()
     outlet.remove(partition)
     endPartition(partition)
+    if (partition.isHandled) interrupted.set(partition.held.key, partition)
     for (const queued of emitted) queued.onLost()
     useRoom()
+    dispatch()
+  }
+
+  const abandoned = (partition: ClaimedPartition): void => {
+    const { key } = partition.held
+    if (interrupted.get(key) !== partition) return
+    interrupted.delete(key)
+    for (const other of partitions.all()) {
+      if (!other.isBlocked || other.held.key !== key) continue
+      other.isBlocked = false
+      selection.add(other)
+    }
     dispatch()
   }
 
@@ -504,6 +519,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     isSuspect,
     settle,
     lose,
+    abandoned,
     stop,
     fail: onDefect,
     metrics,
@@ -539,6 +555,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     add: (claimed: Claimed, begun: number): void => {
       const partition = new ClaimedPartition(source, claimed, perChat, begun)
       claimed.held.holder = partition
+      partition.isBlocked = interrupted.has(claimed.held.key)
       partitions.add(partition)
       // The updates may have been deleted from the database by hand.
       if (partition.updates.length === 0 || isStopping) endIfFinished(partition)

@@ -31,6 +31,8 @@ export interface OpenChange extends Change {
 export interface Source extends Origin {
   /** Forgets the updates of a partition that another process has claimed. */
   readonly lose: (partition: ClaimedPartition) => void
+  /** Called when the last handler of a lost partition has ended. */
+  readonly abandoned: (partition: ClaimedPartition) => void
   readonly leases: Leases
   /** Whether the process died again and again while an update was handled. */
   readonly isSuspect: (update: ClaimedUpdate) => boolean
@@ -146,6 +148,7 @@ export class Queued extends Settleable<Update> implements Root {
   unwatch(onLost: () => void): void {
     const others = this.#watchers.filter((other) => other !== onLost)
     this.#watchers = others.length === 0 ? none : others
+    if (this.isLost && !this.partition.isHandled) this.partition.source.abandoned(this.partition)
   }
 
   /** The partition is lost. */
@@ -248,6 +251,8 @@ export class ClaimedPartition implements Holder {
   change: OpenChange | undefined = undefined
   isWaiting = false
   isReleasing = false
+  /** Whether handlers of the partition still run that began before the partition was lost and claimed again. */
+  isBlocked = false
   /** Whether no more updates are emitted, because the partition is left to another process. */
   isLeft = false
 
@@ -284,7 +289,8 @@ export class ClaimedPartition implements Holder {
    * acknowledged.
    */
   get isReady(): boolean {
-    if (this.held.isLost || this.isReleasing || this.isLeft || (this.commits > 0 && this.#perChat === 1)) return false
+    const { commits, held, isBlocked, isLeft, isReleasing } = this
+    if (held.isLost || isReleasing || isLeft || isBlocked || (commits > 0 && this.#perChat === 1)) return false
     if (this.#retried !== none) return this.#perChat > 1 || this.open <= this.#retried.length
     return this.#next < this.updates.length && this.open < this.#perChat
   }
@@ -310,6 +316,12 @@ export class ClaimedPartition implements Holder {
     const emitted: Array<Queued> = []
     for (let queued = this.#emitted; queued !== undefined; queued = queued.before) emitted.push(queued)
     return emitted
+  }
+
+  /** Whether a handler of one of these updates runs. */
+  get isHandled(): boolean {
+    for (let queued = this.#emitted; queued !== undefined; queued = queued.before) if (queued.isHandled) return true
+    return false
   }
 
   emit(): Queued {
