@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as pgStates from "../../src/inbox/internal/state/pgStates.ts"
+import * as pgTimers from "../../src/inbox/internal/timers/pgTimers.ts"
 import { functionNames } from "../../src/inbox/internal/pgFunctions.ts"
 import * as SqlInboxStore from "../../src/inbox/SqlInboxStore.ts"
 import * as databases from "../support/databases.ts"
@@ -108,6 +109,60 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", ()
       assert.deepStrictEqual(
         stored.map((value) => value?.revision),
         ["a", "b", undefined]
+      )
+    }).pipe(
+      Effect.provide(
+        SqlInboxStore.layer({ prefix }).pipe(
+          Layer.provide(databases.pgTables(prefix)),
+          Layer.provideMerge(databases.Postgres)
+        )
+      ),
+      Effect.scoped
+    )
+  })
+
+  it.live("Processes that set the same timers in different orders do not deadlock, and keep their orders", () => {
+    const prefix = databases.uniqueName()
+    const timersOf = (keys: ReadonlyArray<string>) =>
+      keys.map((key): HandlingStore.TimerChange => ({
+        name: "later",
+        key,
+        set: { due: { at: 0 }, partitionKey: "chat", fingerprint: key, text: key }
+      }))
+    return Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { timers } = yield* InboxStore.InboxStore
+      const other = Context.get(yield* Layer.build(Layer.fresh(databases.Postgres)), SqlClient.SqlClient)
+      const set = (sql: SqlClient.SqlClient, keys: ReadonlyArray<string>) =>
+        sql`SELECT ${sql(functionNames(`${prefix}_inbox`).changeTimers)}(
+          ${JSON.stringify(pgTimers.toTimerRows("", timersOf(keys)))}::json)`
+      const areWaiting = Effect.map(
+        sql<{ readonly count: bigint }>`
+          SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE ${`%${prefix}%`}`,
+        ([{ count }]) => Number(count) === 2
+      )
+      yield* timers.change([])
+      const orders = [
+        ["b", "middle", "a"],
+        ["a", "middle", "b"]
+      ]
+      const setting = yield* other.withTransaction(
+        Effect.gen(function* () {
+          yield* set(other, ["middle"])
+          const all = Effect.all(
+            orders.map((keys) => set(sql, keys)),
+            { concurrency: 2 }
+          )
+          const fiber = yield* Effect.forkDetach(all)
+          yield* Effect.repeat(areWaiting, { until: (are) => are, schedule: Schedule.spaced("10 millis") })
+          return fiber
+        })
+      )
+      yield* Fiber.join(setting)
+      const stored = yield* timers.page({ after: undefined, limit: 10 })
+      assert.include(
+        orders.map((order) => order.join()),
+        stored.map(({ text }) => text).join()
       )
     }).pipe(
       Effect.provide(

@@ -8,9 +8,8 @@ import { countSlots, tableNames } from "../sqlTables.ts"
 import { combineTimers, type TimerRow } from "./sqlTimers.ts"
 
 /**
- * Creates the function that sets and cancels timers. Existing timers are locked in the order of their names and keys.
- * New timers get their ids in the order of the changes, which is the order in which timers of the same time become
- * updates.
+ * Creates the function that sets and cancels timers. Timers are locked and added in the order of their names and keys. New timers
+ * get their ids in the order of the changes, which is the order in which timers of the same time become updates.
  */
 export const createChange = (
   sql: SqlClient.SqlClient,
@@ -21,12 +20,15 @@ export const createChange = (
   const names = tableNames(table)
   const timers = sql(names.timers)
   const occurrences = sql(names.occurrences)
+  const [identifier] = sql`${timers}`.compile()
+  const quoted = sql.literal(`'${identifier.replaceAll("'", "''")}'`)
   const findTimer = findBy(sql, ["t.name", "t.timer_key"], ["r.n", "r.y"])
   const findOccurrences = findBy(sql, ["o.name", "o.timer_key"], ["r.n", "r.y"])
   return sql`
     CREATE OR REPLACE FUNCTION ${sql(name)}(changes json) RETURNS void ${settings} AS $function$
     DECLARE
       now_at bigint := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+      ids regclass := pg_get_serial_sequence(${quoted}, 'id');
       going bigint[];
     BEGIN
       PERFORM FROM ${timers} AS t JOIN json_to_recordset(changes) AS r(n text, y text) ON ${findTimer}
@@ -41,13 +43,17 @@ export const createChange = (
         WHERE r.u IS NULL AND ${findOccurrences} AND o.cancelled = 0;
       DELETE FROM ${timers} AS t USING json_to_recordset(changes) AS r(n text, y text, p text, u bigint)
         WHERE r.p IS NULL AND r.u IS NULL AND ${findTimer};
-      INSERT INTO ${timers} (name, timer_key, due_at, partition_key, fingerprint, text, user_scope)
-        SELECT r.n, r.y, COALESCE(r.d, now_at + r.a), r.p, r.f, r.t, r.s
-        FROM json_to_recordset(changes) AS r(
-          i bigint, n text, y text, d bigint, a bigint, p text, f text, t text, s text, u bigint
-        )
-        WHERE r.p IS NOT NULL AND (r.u IS NULL OR r.u = ANY (going)) ORDER BY r.i
-        ON CONFLICT (name, timer_key) DO UPDATE SET id = DEFAULT, due_at = excluded.due_at,
+      WITH numbered AS MATERIALIZED (
+        SELECT nextval(ids) AS id, r.* FROM (
+          SELECT * FROM json_to_recordset(changes) AS r(
+            i bigint, n text, y text, d bigint, a bigint, p text, f text, t text, s text, u bigint
+          )
+          WHERE r.p IS NOT NULL AND (r.u IS NULL OR r.u = ANY (going)) ORDER BY r.i
+        ) AS r
+      )
+      INSERT INTO ${timers} (id, name, timer_key, due_at, partition_key, fingerprint, text, user_scope)
+        SELECT r.id, r.n, r.y, COALESCE(r.d, now_at + r.a), r.p, r.f, r.t, r.s FROM numbered AS r ORDER BY r.n, r.y
+        ON CONFLICT (name, timer_key) DO UPDATE SET id = excluded.id, due_at = excluded.due_at,
           partition_key = excluded.partition_key, fingerprint = excluded.fingerprint, text = excluded.text,
           user_scope = excluded.user_scope;
     END
