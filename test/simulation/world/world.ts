@@ -207,6 +207,9 @@ export class World {
       await undefined
       return true
     }
+    // A chain of promises, such as that of a stream, takes more turns than the tasks that began it.
+    await new Promise((resolve) => process.nextTick(resolve))
+    if (this.#ready.length > 0) return true
     const next = this.#sleeps.first()
     if (next === undefined || next.at > until) {
       if (until > this.now) this.#movedAt = this.tasks
