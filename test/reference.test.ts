@@ -29,8 +29,20 @@ export class Queue extends Context.Service<Queue, {
  *
  * @category models
  */
-export const Item = Schema.Struct({ id: Schema.String })
+export const Item = Schema.Struct({
+  /** The id of the item. */
+  id: Schema.String
+})
 export interface Item extends Schema.Schema.Type<typeof Item> {}
+/**
+ * The queue is full.
+ *
+ * @category errors
+ */
+export class QueueFull extends TaggedError("QueueFull", () => ({
+  /** Number of items. */
+  size: Schema.Int
+})) {}
 /**
  * Makes a queue.
  *
@@ -48,6 +60,8 @@ export declare class Queue extends Queue_base { }
 export declare const Item: Schema.Struct<{
 ${"    readonly id: string;\n".repeat(20)}}>;
 export interface Item extends Schema.Schema.Type<typeof Item> { }
+declare const QueueFull_base: TaggedErrorClass<"QueueFull", {}>;
+export declare class QueueFull extends QueueFull_base { }
 export declare const make: {
 ${"  (name: string): Queue\n".repeat(20)}};
 `
@@ -64,7 +78,7 @@ describe("description", () => {
 
 describe("declarationsOf", () => {
   const found = declarationsOf({ path: "a.ts", text: source }, { path: "a.d.ts", text: declared })
-  const [options, queue, item, make] = found
+  const [options, queue, item, full, make] = found
 
   it("lists the documented members of an interface", () => {
     assert.deepStrictEqual(
@@ -81,12 +95,19 @@ describe("declarationsOf", () => {
     )
   })
 
+  it("lists the documented fields of a schema and of an error", () => {
+    assert.deepStrictEqual(
+      [...item.members, ...full.members].map(({ comment, name }) => `${name} ${description(comment)}`),
+      ["id The id of the item.", "size Number of items."]
+    )
+  })
+
   it("prints a schema instead of its long inferred type, and its type under the same name", () => {
     assert.strictEqual(
       item.code,
-      "export const Item = Schema.Struct({ id: Schema.String })\n\nexport interface Item extends Schema.Schema.Type<typeof Item> {}"
+      "export const Item = Schema.Struct({\n  id: Schema.String\n})\n\nexport interface Item extends Schema.Schema.Type<typeof Item> {}"
     )
-    assert.strictEqual(found.length, 4)
+    assert.strictEqual(found.length, 5)
   })
 
   it("prints the long type of a function, and not its body, if the function is cast", () => {

@@ -83,14 +83,19 @@ const withoutComments = (code: string): string =>
     .replaceAll(/\n(?:[ \t]*\n)+/g, "\n")
     .trim()
 
-/** An interface, or the object type in the head of a class: its members in the source, with their comments. */
+/** An interface, a struct, or the object in the head of a class: its members in the source, with their comments. */
 const membersOf = ({ commentAt, text }: Parsed, node: Node): ReadonlyArray<Member> => {
   const { superClass, superTypeArguments } = node
   const heads = [superClass, superTypeArguments].filter(isNode)
   const types =
     node.type === "ClassDeclaration"
-      ? heads.map((head) => findType(head, "TSTypeLiteral"))
-      : [findType(node, node.type === "TSInterfaceDeclaration" ? "TSInterfaceBody" : "TSTypeLiteral")]
+      ? heads.map((head) => findType(head, "TSTypeLiteral") ?? findType(head, "ObjectExpression"))
+      : [
+          findType(node, node.type === "TSInterfaceDeclaration" ? "TSInterfaceBody" : "TSTypeLiteral"),
+          isNode(node["init"]) && text.startsWith("Schema.Struct(", node["init"].start)
+            ? findType(node["init"], "ObjectExpression")
+            : undefined
+        ]
   const parts = types.find(isNode)
   const inBody = node.type === "ClassDeclaration" && isNode(node["body"]) ? childrenOf(node["body"]) : []
   return [...(parts === undefined ? [] : childrenOf(parts)), ...inBody].flatMap((member): ReadonlyArray<Member> => {

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 
@@ -12,12 +13,18 @@ import * as SchemaIssue from "effect/SchemaIssue"
  * @category models
  * @since 0.1.0
  */
-export interface FieldIssue {
+export const FieldIssue = Schema.Struct({
   /** The path of the field, such as `attachments[0].payload`. Empty for the value as a whole. */
-  readonly field: string
+  field: Schema.String,
   /** The problem, such as `must be at most 4000 characters`. */
-  readonly problem: string
-}
+  problem: Schema.String
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface FieldIssue extends Schema.Schema.Type<typeof FieldIssue> {}
 
 /** @internal The text of a path. */
 export const fieldOf = (path: ReadonlyArray<PropertyKey>): string =>

@@ -3,8 +3,10 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { openEnum } from "./internal/wire.ts"
+import { TaggedError } from "./TaggedError.ts"
 
 /**
  * The store that failed. The values are the stores of this library; a store of your own may have any other name.
@@ -12,7 +14,13 @@ import * as Predicate from "effect/Predicate"
  * @category models
  * @since 0.1.0
  */
-export type StoreName = "inbox" | "chats" | "broadcasts" | "uploads" | "rateLimiter" | (string & {})
+export const StoreName = openEnum("inbox", "chats", "broadcasts", "uploads", "rateLimiter")
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export type StoreName = typeof StoreName.Type
 
 /**
  * An operation of a store failed. Operations are atomic, so a failed operation changed nothing, unless the connection was
@@ -36,23 +44,23 @@ export type StoreName = "inbox" | "chats" | "broadcasts" | "uploads" | "rateLimi
  * @category errors
  * @since 0.1.0
  */
-export class StoreError extends Data.TaggedError("StoreError")<{
+export class StoreError extends TaggedError("StoreError", () => ({
   /** The store that failed. */
-  readonly store: StoreName
+  store: StoreName,
   /** The operation of the store that failed, such as `"claim"`. */
-  readonly operation: string
+  operation: Schema.String,
   /** The cause, usually in the words of the database driver. */
-  readonly reason: string
+  reason: Schema.String,
   /** Whether the same operation may succeed later, for example after a lost connection is restored. */
-  readonly isRetryable: boolean
+  isRetryable: Schema.Boolean,
   /**
    * Whether the operation may have been applied, so that a repetition could apply the operation twice. `isRetryable` is
    * then `false`. Default: `false`.
    */
-  readonly isUncertain?: boolean | undefined
+  isUncertain: Schema.optional(Schema.Boolean),
   /** The error of the database driver. */
-  readonly cause?: unknown
-}> {
+  cause: Schema.optionalKey(Schema.Unknown)
+})) {
   /** `true` for a permanent error: see `PermanentError`. */
   get "~@colloquy/core/PermanentError"(): boolean {
     return !this.isRetryable

@@ -4,7 +4,6 @@
  * @since 0.1.0
  */
 import type * as ApiError from "../client/ApiError.ts"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
@@ -17,6 +16,7 @@ import { parse } from "../model/internal/text/command.ts"
 import type * as Me from "../endpoints/Me.ts"
 import * as PermanentError from "../base/PermanentError.ts"
 import * as Update from "../model/Update.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * An integer in decimal digits: `42`, `-7`.
@@ -97,16 +97,16 @@ export type Arguments = Readonly<Record<string, Schema.ConstraintCodec<unknown, 
  * @category errors
  * @since 0.1.0
  */
-export class InvalidArguments extends Data.TaggedError("InvalidArguments")<{
+export class InvalidArguments extends TaggedError("InvalidArguments", () => ({
   /** The name of the command, without the slash. */
-  readonly command: string
+  command: Schema.String,
   /** How to write the command: `/remind <minutes> <text>`. */
-  readonly usage: string
+  usage: Schema.String,
   /** Each wrong argument, and what is wrong with it. */
-  readonly issues: ReadonlyArray<FieldIssue.FieldIssue>
+  issues: Schema.Array(FieldIssue.FieldIssue),
   /** The update with the command, so that the handler of this error can reply to it. */
-  readonly update: Update.Of<Update.TextType>
-}> {
+  update: Update.Update as Schema.Codec<Update.Of<Update.TextType>, unknown>
+})) {
   /** The same update would fail again, so `Updates.run` does not retry it. */
   readonly [PermanentError.TypeId] = true
 

@@ -4,16 +4,16 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import type * as Handler from "../inbox/Handler.ts"
 import * as payload from "./internal/handlers/payload.ts"
 import { InvalidPayload } from "./Payload.ts"
 import * as PermanentError from "../base/PermanentError.ts"
 import * as Platform from "../base/Platform.ts"
-import type * as Update from "../model/Update.ts"
+import * as Update from "../model/Update.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * A user opened a link with a payload of this name, and its value cannot be decoded. The link was truncated or changed,
@@ -22,16 +22,16 @@ import type * as Update from "../model/Update.ts"
  * @category errors
  * @since 0.1.0
  */
-export class MalformedLink extends Data.TaggedError("MalformedLink")<{
+export class MalformedLink extends TaggedError("MalformedLink", () => ({
   /** The name of the payload. */
-  readonly linkName: string
+  linkName: Schema.String,
   /** What is wrong. */
-  readonly problem: string
+  problem: Schema.String,
   /** The payload as it was received. */
-  readonly payload: string
+  payload: Schema.String,
   /** The update that brought the payload. */
-  readonly update: Update.Of<"bot_started">
-}> {
+  update: Update.Update as Schema.Codec<Update.Of<"bot_started">, unknown>
+})) {
   /** The same update would fail again, so `Updates.run` does not retry it. */
   readonly [PermanentError.TypeId] = true
 

@@ -4,16 +4,16 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import type * as Handler from "../inbox/Handler.ts"
 import * as payload from "./internal/handlers/payload.ts"
 import * as Keyboard from "../model/Keyboard.ts"
 import * as PermanentError from "../base/PermanentError.ts"
 import * as Platform from "../base/Platform.ts"
-import type * as Update from "../model/Update.ts"
+import * as Update from "../model/Update.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * A value cannot be written as the payload of a button or of a deep link: the payload is too long, the schema rejects
@@ -22,12 +22,12 @@ import type * as Update from "../model/Update.ts"
  * @category errors
  * @since 0.1.0
  */
-export class InvalidPayload extends Data.TaggedError("InvalidPayload")<{
+export class InvalidPayload extends TaggedError("InvalidPayload", () => ({
   /** The name of the payload. */
-  readonly payloadName: string
+  payloadName: Schema.String,
   /** What is wrong. */
-  readonly problem: string
-}> {
+  problem: Schema.String
+})) {
   /** The same update would fail again, so `Updates.run` does not retry it. */
   readonly [PermanentError.TypeId] = true
 
@@ -43,16 +43,16 @@ export class InvalidPayload extends Data.TaggedError("InvalidPayload")<{
  * @category errors
  * @since 0.1.0
  */
-export class MalformedPayload extends Data.TaggedError("MalformedPayload")<{
+export class MalformedPayload extends TaggedError("MalformedPayload", () => ({
   /** The name of the payload. */
-  readonly payloadName: string
+  payloadName: Schema.String,
   /** What is wrong. */
-  readonly problem: string
+  problem: Schema.String,
   /** The payload as it was received. */
-  readonly payload: string
+  payload: Schema.String,
   /** The update that brought the payload. */
-  readonly update: Update.Of<"message_callback">
-}> {
+  update: Update.Update as Schema.Codec<Update.Of<"message_callback">, unknown>
+})) {
   /** The same update would fail again, so `Updates.run` does not retry it. */
   readonly [PermanentError.TypeId] = true
 

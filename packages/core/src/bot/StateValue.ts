@@ -3,16 +3,15 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import { NewerTypeId } from "../inbox/internal/consumer/newer.ts"
-import type { PermanentError } from "../base/PermanentError.ts"
 import type { ChatId } from "../model/Recipient.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import type { UserId } from "../model/User.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * The owner of each value of a state: a chat, a user in all chats, a user in one chat, or the bot.
@@ -46,20 +45,20 @@ export type Key<O extends Of> = {
  * @category errors
  * @since 0.1.0
  */
-export class StaleState extends Data.TaggedError("StaleState")<{
+export class StaleState extends TaggedError("StaleState", () => ({
   /** The name of the state. */
-  readonly stateName: string
+  stateName: Schema.String,
   /** The scope of the value: `chat:1`, `user:2`, `chat:1/user:2`, or `bot`. */
-  readonly scope: string
+  scope: Schema.String,
   /** The version in which it was written. */
-  readonly version: number
+  version: Schema.Number,
   /** What does not match. */
-  readonly problem: string
+  problem: Schema.String,
   /** The value as it is stored. */
-  readonly raw: unknown
+  raw: Schema.Unknown,
   /** Whether a newer program wrote the value. Default: `false`. */
-  readonly isNewer?: boolean | undefined
-}> {
+  isNewer: Schema.optional(Schema.Boolean)
+})) {
   /** The same value would fail again, so `Updates.run` does not retry the handler. */
   get "~@colloquy/core/PermanentError"(): boolean {
     return this.isNewer !== true
@@ -87,17 +86,14 @@ export class StaleState extends Data.TaggedError("StaleState")<{
  * @category errors
  * @since 0.1.0
  */
-export class InvalidState
-  extends Data.TaggedError("InvalidState")<{
-    /** The name of the state. */
-    readonly stateName: string
-    /** What does not match. */
-    readonly problem: string
-    /** The new value. */
-    readonly value: unknown
-  }>
-  implements PermanentError
-{
+export class InvalidState extends TaggedError("InvalidState", () => ({
+  /** The name of the state. */
+  stateName: Schema.String,
+  /** What does not match. */
+  problem: Schema.String,
+  /** The new value. */
+  value: Schema.Unknown
+})) {
   /** The same value would fail again, so `Updates.run` does not retry the handler. */
   readonly "~@colloquy/core/PermanentError" = true
 
@@ -115,19 +111,16 @@ const names = { chat_id: "chat", user_id: "user" } as const
  * @category errors
  * @since 0.1.0
  */
-export class NoStateKey
-  extends Data.TaggedError("NoStateKey")<{
-    /** The name of the state. */
-    readonly stateName: string
-    /** To what its values belong. */
-    readonly of: Of
-    /** What is missing. `update`: no update, or several together, are being handled. */
-    readonly missing: ReadonlyArray<"chat_id" | "user_id" | "update">
-    /** The type of the update that is being handled. */
-    readonly update_type?: string | undefined
-  }>
-  implements PermanentError
-{
+export class NoStateKey extends TaggedError("NoStateKey", () => ({
+  /** The name of the state. */
+  stateName: Schema.String,
+  /** To what its values belong. */
+  of: Schema.Literals(["chat", "user", "userInChat", "bot"]),
+  /** What is missing. `update`: no update, or several together, are being handled. */
+  missing: Schema.Array(Schema.Literals(["chat_id", "user_id", "update"])),
+  /** The type of the update that is being handled. */
+  update_type: Schema.optional(Schema.String)
+})) {
   /** The same update would fail again, so `Updates.run` does not retry the handler. */
   readonly "~@colloquy/core/PermanentError" = true
 

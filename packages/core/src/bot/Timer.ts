@@ -7,7 +7,6 @@
  * @since 0.1.0
  */
 import * as Clock from "effect/Clock"
-import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -28,6 +27,7 @@ import type { ChatId } from "../model/Recipient.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import * as Update from "../model/Update.ts"
 import type { UserId } from "../model/User.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /** The last time that a date can be, in Unix milliseconds. */
 const lastDate = 8.64e15
@@ -39,12 +39,12 @@ const lastDate = 8.64e15
  * @category errors
  * @since 0.1.0
  */
-export class InvalidTimer extends Data.TaggedError("InvalidTimer")<{
+export class InvalidTimer extends TaggedError("InvalidTimer", () => ({
   /** The name of the timer. */
-  readonly timerName: string
+  timerName: Schema.String,
   /** What is wrong. */
-  readonly problem: string
-}> {
+  problem: Schema.String
+})) {
   /** The same update would fail again, so `Updates.run` does not retry it. */
   readonly [PermanentError.TypeId] = true
 
@@ -60,14 +60,14 @@ export class InvalidTimer extends Data.TaggedError("InvalidTimer")<{
  * @category errors
  * @since 0.1.0
  */
-export class MalformedTimer extends Data.TaggedError("MalformedTimer")<{
+export class MalformedTimer extends TaggedError("MalformedTimer", () => ({
   /** The name of the timer. */
-  readonly timerName: string
+  timerName: Schema.String,
   /** What is wrong. */
-  readonly problem: string
+  problem: Schema.String,
   /** The update of the timer. Its `value` is the JSON text that was stored. */
-  readonly update: Update.TimerUpdate
-}> {
+  update: Update.Update as Schema.Codec<Update.TimerUpdate, unknown>
+})) {
   /** The same update would fail again, so `Updates.run` does not retry it. */
   readonly [PermanentError.TypeId] = true
 
@@ -86,12 +86,12 @@ export class MalformedTimer extends Data.TaggedError("MalformedTimer")<{
  * @category errors
  * @since 0.1.0
  */
-export class NoTimerChat extends Data.TaggedError("NoTimerChat")<{
+export class NoTimerChat extends TaggedError("NoTimerChat", () => ({
   /** The name of the timer. */
-  readonly timerName: string
+  timerName: Schema.String,
   /** The type of the update that is being handled. `undefined`: no update, or several together, are being handled. */
-  readonly update_type?: string | undefined
-}> {
+  update_type: Schema.optional(Schema.String)
+})) {
   /** The same update would fail again, so `Updates.run` does not retry it. */
   readonly [PermanentError.TypeId] = true
 

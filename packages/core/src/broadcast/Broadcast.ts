@@ -5,7 +5,7 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
+import * as Schema from "effect/Schema"
 import type * as Duration from "effect/Duration"
 import type * as Stream from "effect/Stream"
 import type * as ApiError from "../client/ApiError.ts"
@@ -14,6 +14,7 @@ import type { Message } from "../model/Message.ts"
 import type * as Messages from "../endpoints/Messages.ts"
 import type { NewMessageBody } from "../model/NewMessage.ts"
 import type { ChatId, MessageId } from "../model/Recipient.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * Options of `Broadcasts.run`.
@@ -135,10 +136,10 @@ export interface Progress extends Summary {
  * @category errors
  * @since 0.1.0
  */
-export class BroadcastAlreadyRunning extends Data.TaggedError("BroadcastAlreadyRunning")<{
+export class BroadcastAlreadyRunning extends TaggedError("BroadcastAlreadyRunning", () => ({
   /** The name of the broadcast. */
-  readonly broadcastName: string
-}> {
+  broadcastName: Schema.String
+})) {
   override get message() {
     return `The broadcast "${this.broadcastName}" is already being sent by another process or fiber. Wait until it ends, or use another name for another broadcast.`
   }

@@ -5,20 +5,19 @@
  * {@link RequestFailed} with a `reason`. A response matches an error by the code in its body first, and by its status
  * last, because the platform sends some codes with statuses that the API document does not show.
  *
- * `ErrorSchema` has a codec of every error.
+ * `ErrorSchema.of` returns the codec of an error.
  *
  * API: Errors.
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "../base/FieldIssue.ts"
 import { memberOf } from "../base/internal/wire.ts"
-import type { PermanentError } from "../base/PermanentError.ts"
 import * as Platform from "../base/Platform.ts"
 import { UserId } from "../model/User.ts"
+import { type AnyClass, oneOf, TaggedError } from "../base/TaggedError.ts"
 
 /** @internal */
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
@@ -52,18 +51,24 @@ export interface Matcher {
  * @category models
  * @since 0.1.0
  */
-export interface ErrorResponse {
+export const ErrorResponse = Schema.Struct({
   /** The name of the endpoint, such as `Messages.send`. */
-  readonly endpoint: string
+  endpoint: Schema.String,
   /** The HTTP status. */
-  readonly status: number
+  status: Schema.Int,
   /** The error code in the body. */
-  readonly code?: string
+  code: Schema.optionalKey(Schema.String),
   /** The text of the platform. */
-  readonly detail?: string
+  detail: Schema.optionalKey(Schema.String),
   /** The received body, unchanged. */
-  readonly body: string
-}
+  body: Schema.String
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface ErrorResponse extends Schema.Schema.Type<typeof ErrorResponse> {}
 
 const describe = (error: ErrorResponse, problem: string, advice: string): string => {
   const response = [error.status, error.code].filter((part) => part !== undefined).join(" ")
@@ -78,7 +83,7 @@ const describe = (error: ErrorResponse, problem: string, advice: string): string
  * @category errors
  * @since 0.1.0
  */
-export class Unauthorized extends Data.TaggedError("Unauthorized")<ErrorResponse> {
+export class Unauthorized extends TaggedError("Unauthorized", () => ErrorResponse.fields) {
   static readonly matcher: Matcher = { codes: [Platform.codeInvalidToken, Platform.codeDeprecatedToken], status: 401 }
 
   override get message() {
@@ -98,7 +103,7 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<ErrorResponse
  * @category errors
  * @since 0.1.0
  */
-export class Forbidden extends Data.TaggedError("Forbidden")<ErrorResponse> {
+export class Forbidden extends TaggedError("Forbidden", () => ErrorResponse.fields) {
   static readonly matcher: Matcher = { codes: [Platform.codeChatDenied, Platform.codeAccessDenied], status: 403 }
 
   /**
@@ -133,7 +138,7 @@ export class Forbidden extends Data.TaggedError("Forbidden")<ErrorResponse> {
  * @category errors
  * @since 0.1.0
  */
-export class NotFound extends Data.TaggedError("NotFound")<ErrorResponse> {
+export class NotFound extends TaggedError("NotFound", () => ErrorResponse.fields) {
   static readonly matcher: Matcher = {
     codes: [Platform.codeChatNotFound, Platform.codeMessageNotFound, Platform.codeNotFound],
     status: 404
@@ -158,7 +163,7 @@ export class NotFound extends Data.TaggedError("NotFound")<ErrorResponse> {
  * @category errors
  * @since 0.1.0
  */
-export class MethodNotAllowed extends Data.TaggedError("MethodNotAllowed")<ErrorResponse> {
+export class MethodNotAllowed extends TaggedError("MethodNotAllowed", () => ErrorResponse.fields) {
   static readonly matcher: Matcher = { codes: [], status: 405 }
 
   /** A permanent error: see `PermanentError`. */
@@ -186,7 +191,7 @@ export class MethodNotAllowed extends Data.TaggedError("MethodNotAllowed")<Error
  * @category errors
  * @since 0.1.0
  */
-export class AttachmentNotReady extends Data.TaggedError("AttachmentNotReady")<ErrorResponse> {
+export class AttachmentNotReady extends TaggedError("AttachmentNotReady", () => ErrorResponse.fields) {
   static readonly matcher: Matcher = { codes: [Platform.codeAttachmentNotReady] }
 
   override get message() {
@@ -206,7 +211,7 @@ export class AttachmentNotReady extends Data.TaggedError("AttachmentNotReady")<E
  * @category errors
  * @since 0.1.0
  */
-export class CommentsTimeoutExceeded extends Data.TaggedError("CommentsTimeoutExceeded")<ErrorResponse> {
+export class CommentsTimeoutExceeded extends TaggedError("CommentsTimeoutExceeded", () => ErrorResponse.fields) {
   static readonly matcher: Matcher = { codes: [Platform.codeCommentTooOld], statusWithoutCode: 422 }
 
   /** A permanent error: see `PermanentError`. */
@@ -256,14 +261,13 @@ const readFailedUsers = (body: unknown) => {
  * @category errors
  * @since 0.1.0
  */
-export class AddParticipantFailed extends Data.TaggedError("AddParticipantFailed")<
-  ErrorResponse & {
-    /** All users that could not be added. */
-    readonly failed_user_ids: ReadonlyArray<UserId>
-    /** The users by the reason, where the platform gives a reason. */
-    readonly failed_user_details: ReadonlyArray<FailedUsers>
-  }
-> {
+export class AddParticipantFailed extends TaggedError("AddParticipantFailed", () => ({
+  ...ErrorResponse.fields,
+  /** All users that could not be added. */
+  failed_user_ids: Schema.Array(UserId),
+  /** The users by the reason, where the platform gives a reason. */
+  failed_user_details: Schema.Array(FailedUsers)
+})) {
   static readonly matcher: Matcher = {
     codes: [Platform.codeAddParticipantPrivacy, Platform.codeAddParticipantNotFound],
     matches: (body) =>
@@ -302,7 +306,7 @@ export class AddParticipantFailed extends Data.TaggedError("AddParticipantFailed
  * @category errors
  * @since 0.1.0
  */
-export class OperationRejected extends Data.TaggedError("OperationRejected")<ErrorResponse> {
+export class OperationRejected extends TaggedError("OperationRejected", () => ErrorResponse.fields) {
   static readonly matcher: Matcher = { codes: [], matches: isRejected }
 
   /** A permanent error: see `PermanentError`. */
@@ -324,19 +328,18 @@ export class OperationRejected extends Data.TaggedError("OperationRejected")<Err
  * @category errors
  * @since 0.1.0
  */
-export class RateLimited extends Data.TaggedError("RateLimited")<
-  ErrorResponse & {
-    /**
-     * The minimum delay before the next attempt. A 429 response has the delay only if the platform states one; the rate
-     * limiter of the bot always states the delay.
-     */
-    readonly retryAfter?: Duration.Duration
-    /** `false` if the rate limiter granted no permit. Then no request was sent, and `status` is 0. */
-    readonly isSent?: false
-    /** `true` where a newer call of the same slot took the place of the call: see `RateLimiter.withSlot`. */
-    readonly isReplaced?: true
-  }
-> {
+export class RateLimited extends TaggedError("RateLimited", () => ({
+  ...ErrorResponse.fields,
+  /**
+   * The minimum delay before the next attempt. A 429 response has the delay only if the platform states one; the rate
+   * limiter of the bot always states the delay.
+   */
+  retryAfter: Schema.optionalKey(Schema.Duration),
+  /** `false` if the rate limiter granted no permit. Then no request was sent, and `status` is 0. */
+  isSent: Schema.optionalKey(Schema.Literal(false)),
+  /** `true` where a newer call of the same slot took the place of the call: see `RateLimiter.withSlot`. */
+  isReplaced: Schema.optionalKey(Schema.Literal(true))
+})) {
   static readonly matcher: Matcher = { codes: [Platform.codeTooManyRequests], status: 429 }
 
   override get message() {
@@ -357,10 +360,10 @@ export class RateLimited extends Data.TaggedError("RateLimited")<
  * @category reasons
  * @since 0.1.0
  */
-export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
+export class InvalidRequest extends TaggedError("InvalidRequest", () => ({
   /** The invalid fields, with their problems. */
-  readonly issues: ReadonlyArray<FieldIssue.FieldIssue>
-}> {
+  issues: Schema.Array(FieldIssue.FieldIssue)
+})) {
   override get message() {
     return `invalid request, nothing was sent: ${FieldIssue.format(this.issues)}`
   }
@@ -382,16 +385,23 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
  * @category models
  * @since 0.1.0
  */
-export type TransportKind =
-  | "Refused"
-  | "Unresolved"
-  | "Untrusted"
-  | "ConnectTimeout"
-  | "Timeout"
-  | "Reset"
-  | "Proxy"
-  | "Invalid"
-  | "Other"
+export const TransportKind = Schema.Literals([
+  "Refused",
+  "Unresolved",
+  "Untrusted",
+  "ConnectTimeout",
+  "Timeout",
+  "Reset",
+  "Proxy",
+  "Invalid",
+  "Other"
+])
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export type TransportKind = typeof TransportKind.Type
 
 /**
  * Reason: the request or its response was lost below HTTP.
@@ -399,20 +409,20 @@ export type TransportKind =
  * @category reasons
  * @since 0.1.0
  */
-export class Transport extends Data.TaggedError("Transport")<{
+export class Transport extends TaggedError("Transport", () => ({
   /** The kind of the failure. */
-  readonly kind: TransportKind
+  kind: TransportKind,
   /** Whether the platform may have received the request. */
-  readonly isSent: boolean
+  isSent: Schema.Boolean,
   /** The code of the system, the TLS library or the HTTP client, such as `ECONNREFUSED`. */
-  readonly code?: string
+  code: Schema.optionalKey(Schema.String),
   /** The text of the HTTP client. */
-  readonly detail: string
+  detail: Schema.String,
   /** The remedy. */
-  readonly hint: string
+  hint: Schema.String,
   /** The failure of the HTTP client, without the token. */
-  readonly cause?: unknown
-}> {
+  cause: Schema.optionalKey(Schema.Unknown)
+})) {
   /** Whether the failure may be temporary. An untrusted certificate and a wrong configuration are not. */
   get isRetryable(): boolean {
     const { kind } = this
@@ -431,18 +441,18 @@ export class Transport extends Data.TaggedError("Transport")<{
  * @category reasons
  * @since 0.1.0
  */
-export class UnexpectedStatus extends Data.TaggedError("UnexpectedStatus")<{
+export class UnexpectedStatus extends TaggedError("UnexpectedStatus", () => ({
   /** The HTTP status. */
-  readonly status: number
+  status: Schema.Int,
   /** The error code in the body. */
-  readonly code?: string
+  code: Schema.optionalKey(Schema.String),
   /** The text of the platform. */
-  readonly detail?: string
+  detail: Schema.optionalKey(Schema.String),
   /** The delay before the next attempt, if the platform states one. */
-  readonly retryAfter?: Duration.Duration
+  retryAfter: Schema.optionalKey(Schema.Duration),
   /** The received body, unchanged. */
-  readonly body: string
-}> {
+  body: Schema.String
+})) {
   override get message() {
     const response = [this.status, this.code].filter((part) => part !== undefined).join(" ")
     const advice =
@@ -462,14 +472,14 @@ export class UnexpectedStatus extends Data.TaggedError("UnexpectedStatus")<{
  * @category reasons
  * @since 0.1.0
  */
-export class InvalidResponse extends Data.TaggedError("InvalidResponse")<{
+export class InvalidResponse extends TaggedError("InvalidResponse", () => ({
   /** The HTTP status. */
-  readonly status: number
+  status: Schema.Int,
   /** The problem of the response. */
-  readonly problem: string
+  problem: Schema.String,
   /** The received body, unchanged. */
-  readonly body: string
-}> {
+  body: Schema.String
+})) {
   override get message() {
     const advice = "Do not repeat a call that changes something. `body` has the response, for a report."
     return `the platform executed the request, but its response cannot be read: ${this.problem}. ${advice}`
@@ -483,15 +493,12 @@ export class InvalidResponse extends Data.TaggedError("InvalidResponse")<{
  * @category reasons
  * @since 0.1.0
  */
-export class Uncertain
-  extends Data.TaggedError("Uncertain")<{
-    /** The endpoint of the call, or the name of the step. */
-    readonly call: string
-    /** The time when the call began, in Unix milliseconds. */
-    readonly startedAt: number
-  }>
-  implements PermanentError
-{
+export class Uncertain extends TaggedError("Uncertain", () => ({
+  /** The endpoint of the call, or the name of the step. */
+  call: Schema.String,
+  /** The time when the call began, in Unix milliseconds. */
+  startedAt: Schema.Int
+})) {
   /** A permanent error, because the outcome stays unknown: see `PermanentError`. */
   readonly "~@colloquy/core/PermanentError" = true
 
@@ -529,12 +536,12 @@ export type Reason = InvalidRequest | Transport | UnexpectedStatus | InvalidResp
  * @category errors
  * @since 0.1.0
  */
-export class RequestFailed extends Data.TaggedError("RequestFailed")<{
+export class RequestFailed extends TaggedError("RequestFailed", () => ({
   /** The name of the endpoint, such as `Messages.send`. */
-  readonly endpoint: string
+  endpoint: Schema.String,
   /** The reason of the failure. */
-  readonly reason: Reason
-}> {
+  reason: oneOf<Reason>(InvalidRequest, Transport, UnexpectedStatus, InvalidResponse, Uncertain)
+})) {
   /**
    * Whether the same call may succeed later. Check {@link maybeExecuted} before the repetition of a call that is not
    * idempotent.
@@ -614,8 +621,7 @@ export type ApiError = Common | Declared
  * @category models
  * @since 0.1.0
  */
-export interface ErrorClass<E> {
-  new (response: never): E
+export interface ErrorClass<E> extends AnyClass<E> {
   /** The conditions by which the error is recognized. */
   readonly matcher: Matcher
 }

@@ -7,7 +7,6 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import type * as HttpClientError from "effect/http/HttpClientError"
@@ -15,7 +14,9 @@ import type { HttpClientRequest } from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as Inspectable from "effect/Inspectable"
+import * as Schema from "effect/Schema"
 import { pipeArguments } from "effect/Pipeable"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * Maximum size of the response to the current request, in bytes. The client of the API sets the size. An HTTP client
@@ -35,12 +36,12 @@ export const MaxSize = Context.Reference<number>("@colloquy/core/ClientResponse/
  * @category errors
  * @since 0.1.0
  */
-export class ResponseTooLarge extends Data.TaggedError("ResponseTooLarge")<{
+export class ResponseTooLarge extends TaggedError("ResponseTooLarge", () => ({
   /** The HTTP status. */
-  readonly status: number
+  status: Schema.Int,
   /** Maximum size in bytes. */
-  readonly limit: number
-}> {
+  limit: Schema.Finite
+})) {
   override get message(): string {
     return `the response has more than ${this.limit} bytes`
   }

@@ -6,14 +6,15 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schedule from "effect/Schedule"
 import * as Backoff from "../base/Backoff.ts"
 import * as Settings from "./Settings.ts"
+import * as Schema from "effect/Schema"
 import { reasonOf, StoreError } from "../base/StoreError.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * The platform or a store was away for longer than the time limit. The message names the remedy.
@@ -21,16 +22,16 @@ import { reasonOf, StoreError } from "../base/StoreError.ts"
  * @category errors
  * @since 0.1.0
  */
-export class GaveUp extends Data.TaggedError("GaveUp")<{
+export class GaveUp extends TaggedError("GaveUp", () => ({
   /** The name of the platform or store, such as `"The platform"`. */
-  readonly what: string
+  what: Schema.String,
   /** The number of attempts. */
-  readonly attempts: number
+  attempts: Schema.Number,
   /** The time since the first failure. */
-  readonly duration: Duration.Duration
+  duration: Schema.Duration,
   /** The last failure. */
-  readonly cause: unknown
-}> {
+  cause: Schema.Unknown
+})) {
   override get message() {
     const { attempts, cause, duration, what } = this
     return (

@@ -14,9 +14,9 @@
  */
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { dual } from "effect/Function"
 import * as Layer from "effect/Layer"
 import type * as EffectScope from "effect/Scope"
@@ -27,6 +27,7 @@ import * as Platform from "../base/Platform.ts"
 import type { Granted, Limit as LimitInMillis } from "./RateLimiterProtocol.ts"
 import { RateLimiterStore } from "./RateLimiterStore.ts"
 import type { ChatId } from "../model/Recipient.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * The requests that a limit counts.
@@ -267,15 +268,15 @@ export interface Status {
  * @category errors
  * @since 0.1.0
  */
-export class RateLimiterError extends Data.TaggedError("RateLimiterError")<{
+export class RateLimiterError extends TaggedError("RateLimiterError", () => ({
   /**
    * `QueueFull`: as many calls of the same priority wait as `maxQueued` allows. `MaxWaitExceeded`: the call did not get a
    * permit within its maximum wait. `Replaced`: a newer call of the same slot took its place ({@link withSlot}).
    */
-  readonly reason: "QueueFull" | "MaxWaitExceeded" | "Replaced"
+  reason: Schema.Literals(["QueueFull", "MaxWaitExceeded", "Replaced"]),
   /** The minimum time that a call would have to wait now. */
-  readonly retryAfter: Duration.Duration
-}> {
+  retryAfter: Schema.Duration
+})) {
   override get message() {
     if (this.reason === "Replaced") return "The rate limiter did not send the request: a newer call took its place."
     const problem =
@@ -397,7 +398,7 @@ export const ConfirmPermit = Context.Reference<() => boolean>("@colloquy/core/Ra
  * @category errors
  * @since 0.1.0
  */
-export class PermitExpired extends Data.TaggedError("PermitExpired") {
+export class PermitExpired extends TaggedError("PermitExpired") {
   override get message(): string {
     return "The request was not sent: its permit of the rate limiter, or the lease of its chat, had expired"
   }

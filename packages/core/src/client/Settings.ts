@@ -19,7 +19,6 @@
  * @since 0.1.0
  */
 import * as Config from "effect/Config"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -31,6 +30,7 @@ import * as FieldIssue from "../base/FieldIssue.ts"
 import { isLoopbackHost } from "../base/internal/rules.ts"
 import * as Platform from "../base/Platform.ts"
 import { SecretCharacters, SecretHeader } from "../model/Subscription.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * Settings or options are missing or malformed. `problems` has all of them, by name.
@@ -38,10 +38,10 @@ import { SecretCharacters, SecretHeader } from "../model/Subscription.ts"
  * @category errors
  * @since 0.1.0
  */
-export class InvalidSettings extends Data.TaggedError("InvalidSettings")<{
+export class InvalidSettings extends TaggedError("InvalidSettings", () => ({
   /** Each setting with its problem. */
-  readonly problems: ReadonlyArray<{ readonly setting: string; readonly problem: string }>
-}> {
+  problems: Schema.Array(Schema.Struct({ setting: Schema.String, problem: Schema.String }))
+})) {
   override get message() {
     const problems = this.problems.map(({ setting, problem }) => `${setting} ${problem}`)
     return `Set these before the bot starts: ${problems.join("; ")}.`

@@ -3,14 +3,14 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Handler from "../inbox/Handler.ts"
 import type * as Keyboard from "../model/Keyboard.ts"
 import type { NewMessageBody } from "../model/NewMessage.ts"
-import type { PermanentError } from "../base/PermanentError.ts"
 import type * as Update from "../model/Update.ts"
+import * as Schema from "effect/Schema"
+import { TaggedError } from "../base/TaggedError.ts"
 
 const ButtonTypeId = "~@colloquy/core/MenuPage/Button"
 
@@ -25,17 +25,14 @@ const OutcomeTypeId = "~@colloquy/core/MenuPage/Outcome"
  * @category errors
  * @since 0.1.0
  */
-export class InvalidMenu
-  extends Data.TaggedError("InvalidMenu")<{
-    /** The name of the menu. */
-    readonly menuName: string
-    /** The name of the page. */
-    readonly page: string
-    /** What is wrong, and what to do about it. */
-    readonly problem: string
-  }>
-  implements PermanentError
-{
+export class InvalidMenu extends TaggedError("InvalidMenu", () => ({
+  /** The name of the menu. */
+  menuName: Schema.String,
+  /** The name of the page. */
+  page: Schema.String,
+  /** What is wrong, and what to do about it. */
+  problem: Schema.String
+})) {
   /** The same page would fail again, so `Updates.run` does not retry the handler. */
   readonly "~@colloquy/core/PermanentError" = true
 

@@ -3,12 +3,12 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Handler from "../inbox/Handler.ts"
-import type { PermanentError } from "../base/PermanentError.ts"
 import type * as Update from "../model/Update.ts"
+import * as Schema from "effect/Schema"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * The stored state of a scene cannot be read: the program has no such state, or its data does not match the schema of the
@@ -17,19 +17,16 @@ import type * as Update from "../model/Update.ts"
  * @category errors
  * @since 0.1.0
  */
-export class StaleScene
-  extends Data.TaggedError("StaleScene")<{
-    /** The name of the scene. */
-    readonly sceneName: string
-    /** The name of the stored state. */
-    readonly state: string
-    /** What is wrong. */
-    readonly problem: string
-    /** The data as it is stored. */
-    readonly raw: unknown
-  }>
-  implements PermanentError
-{
+export class StaleScene extends TaggedError("StaleScene", () => ({
+  /** The name of the scene. */
+  sceneName: Schema.String,
+  /** The name of the stored state. */
+  state: Schema.String,
+  /** What is wrong. */
+  problem: Schema.String,
+  /** The data as it is stored. */
+  raw: Schema.Unknown
+})) {
   /** The same state would fail again, so `Updates.run` does not retry the handler. */
   readonly "~@colloquy/core/PermanentError" = true
 

@@ -4,21 +4,20 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import type { Attachment, ContactAttachment, LocationAttachment } from "../model/Attachment.ts"
 import type { BotApi } from "../client/BotApi.ts"
 import type { Errors } from "../client/Endpoint.ts"
 import type * as Journal from "../inbox/Journal.ts"
 import type * as Keyboard from "../model/Keyboard.ts"
 import type * as Messages from "../endpoints/Messages.ts"
-import type { PermanentError } from "../base/PermanentError.ts"
 import type { ChatId } from "../model/Recipient.ts"
 import type { Migration } from "../bot/StateValue.ts"
 import type * as Update from "../model/Update.ts"
 import type { UserId } from "../model/User.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * Nobody has answered a question within its `timeout`.
@@ -26,12 +25,12 @@ import type { UserId } from "../model/User.ts"
  * @category errors
  * @since 0.1.0
  */
-export class Unanswered extends Data.TaggedError("Unanswered")<{
+export class Unanswered extends TaggedError("Unanswered", () => ({
   /** The name of the conversation. */
-  readonly conversation: string
+  conversation: Schema.String,
   /** The name of the question. */
-  readonly question: string
-}> {
+  question: Schema.String
+})) {
   override get message() {
     return `The question "${this.question}" of the conversation "${this.conversation}" was not answered in time.`
   }
@@ -44,15 +43,12 @@ export class Unanswered extends Data.TaggedError("Unanswered")<{
  * @category errors
  * @since 0.1.0
  */
-export class NoParticipant
-  extends Data.TaggedError("NoParticipant")<{
-    /** The name of the conversation. */
-    readonly conversation: string
-    /** The type of the update. `undefined`: no single update is being handled. */
-    readonly update_type?: string | undefined
-  }>
-  implements PermanentError
-{
+export class NoParticipant extends TaggedError("NoParticipant", () => ({
+  /** The name of the conversation. */
+  conversation: Schema.String,
+  /** The type of the update. `undefined`: no single update is being handled. */
+  update_type: Schema.optional(Schema.String)
+})) {
   /** The same update would fail again, so `Updates.run` does not retry it. */
   readonly "~@colloquy/core/PermanentError" = true
 

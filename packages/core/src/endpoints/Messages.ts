@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
@@ -19,11 +18,11 @@ import { done, envelope, Millis } from "../base/internal/wire.ts"
 import { postOf } from "../model/internal/postOf.ts"
 import { Message } from "../model/Message.ts"
 import * as NewMessage from "../model/NewMessage.ts"
-import type * as PermanentError from "../base/PermanentError.ts"
 import * as Platform from "../base/Platform.ts"
 import { ChatId, MessageId } from "../model/Recipient.ts"
 import * as Update from "../model/Update.ts"
 import { UserId } from "../model/User.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * The recipient of a message: a chat, or a user, whose dialog with the bot receives it. Exactly one of the two is
@@ -341,10 +340,9 @@ export const remove: Endpoint.Endpoint<
  * @category errors
  * @since 0.1.0
  */
-export class NoChat
-  extends Data.TaggedError("NoChat")<{ readonly update: Update.Update }>
-  implements PermanentError.PermanentError
-{
+export class NoChat extends TaggedError("NoChat", () => ({
+  update: Update.Update as Schema.Codec<Update.Update, unknown>
+})) {
   // A computed key would keep the class in the bundles of programs that do not use the class.
   /** A permanent error: see `PermanentError`. */
   readonly "~@colloquy/core/PermanentError" = true

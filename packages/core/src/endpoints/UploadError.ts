@@ -3,9 +3,10 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
-import type * as ApiError from "../client/ApiError.ts"
-import type { SavedUpload, UploadType } from "./Upload.ts"
+import * as Schema from "effect/Schema"
+import * as ApiError from "../client/ApiError.ts"
+import { SavedUpload, UploadType } from "./Upload.ts"
+import { oneOf, TaggedError } from "../base/TaggedError.ts"
 
 /**
  * Reason: the file exceeds a limit of `UploadLimits`. Nothing was sent, except from a stream of unknown size, where the
@@ -14,14 +15,14 @@ import type { SavedUpload, UploadType } from "./Upload.ts"
  * @category reasons
  * @since 0.1.0
  */
-export class LimitExceeded extends Data.TaggedError("LimitExceeded")<{
+export class LimitExceeded extends TaggedError("LimitExceeded", () => ({
   /** The limit that the file exceeds. */
-  readonly limit: "size" | "extension" | "dimensions" | "duration"
+  limit: Schema.Literals(["size", "extension", "dimensions", "duration"]),
   /** The allowed value, as text. */
-  readonly allowed: string
+  allowed: Schema.String,
   /** The value of the file, as text. */
-  readonly found: string
-}> {
+  found: Schema.String
+})) {
   override get message() {
     const verb = this.limit === "dimensions" ? "are" : "is"
     return `its ${this.limit} ${verb} ${this.found}, but must be ${this.allowed}. Change the file, or upload it as another type.`
@@ -34,12 +35,12 @@ export class LimitExceeded extends Data.TaggedError("LimitExceeded")<{
  * @category reasons
  * @since 0.1.0
  */
-export class SourceFailed extends Data.TaggedError("SourceFailed")<{
+export class SourceFailed extends TaggedError("SourceFailed", () => ({
   /** The failure, as text. */
-  readonly detail: string
+  detail: Schema.String,
   /** The error of the source. */
-  readonly cause?: unknown
-}> {
+  cause: Schema.optionalKey(Schema.Unknown)
+})) {
   override get message() {
     return `its source could not be read: ${this.detail}. Check the source, then upload it again.`
   }
@@ -51,7 +52,7 @@ export class SourceFailed extends Data.TaggedError("SourceFailed")<{
  * @category reasons
  * @since 0.1.0
  */
-export class SourceMismatch extends Data.TaggedError("SourceMismatch")<{}> {
+export class SourceMismatch extends TaggedError("SourceMismatch") {
   override get message() {
     return "its source is not the one that the saved upload was started with. Start a new upload."
   }
@@ -63,16 +64,16 @@ export class SourceMismatch extends Data.TaggedError("SourceMismatch")<{}> {
  * @category reasons
  * @since 0.1.0
  */
-export class Rejected extends Data.TaggedError("Rejected")<{
+export class Rejected extends TaggedError("Rejected", () => ({
   /** The HTTP status of the response. */
-  readonly status: number
+  status: Schema.Int,
   /** The error code in the response, if any. */
-  readonly code?: string
+  code: Schema.optionalKey(Schema.String),
   /** The description in the response, if any. */
-  readonly detail?: string
+  detail: Schema.optionalKey(Schema.String),
   /** The unchanged body of the response. */
-  readonly body: string
-}> {
+  body: Schema.String
+})) {
   override get message() {
     const answer = [this.status, this.code].filter((part) => part !== undefined).join(" ")
     const advice =
@@ -91,14 +92,14 @@ export class Rejected extends Data.TaggedError("Rejected")<{
  * @category reasons
  * @since 0.1.0
  */
-export class InvalidResponse extends Data.TaggedError("InvalidResponse")<{
+export class InvalidResponse extends TaggedError("InvalidResponse", () => ({
   /** The HTTP status of the response. */
-  readonly status: number
+  status: Schema.Int,
   /** The problem of the response. */
-  readonly problem: string
+  problem: Schema.String,
   /** The unchanged body of the response. */
-  readonly body: string
-}> {
+  body: Schema.String
+})) {
   override get message() {
     return `the upload host reported success (${this.status}), but its response is invalid: ${this.problem}. See \`body\`.`
   }
@@ -133,16 +134,16 @@ const retryableStatuses = [404, 408, 410, 416, 429]
  * @category errors
  * @since 0.1.0
  */
-export class UploadFailed extends Data.TaggedError("UploadFailed")<{
+export class UploadFailed extends TaggedError("UploadFailed", () => ({
   /** The kind of media that the file was uploaded as. */
-  readonly type: UploadType
+  type: UploadType,
   /** The name of the file. */
-  readonly fileName: string
+  fileName: Schema.String,
   /** The reason of the failure. */
-  readonly reason: Reason
+  reason: oneOf<Reason>(LimitExceeded, SourceFailed, SourceMismatch, ApiError.Transport, Rejected, InvalidResponse),
   /** The saved upload, for `Uploads.upload` to resume. Absent if there is nothing to resume. */
-  readonly saved?: SavedUpload
-}> {
+  saved: Schema.optionalKey(SavedUpload)
+})) {
   /** Whether the same upload may succeed later. */
   get isRetryable(): boolean {
     const { reason } = this

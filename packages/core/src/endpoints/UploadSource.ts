@@ -7,13 +7,14 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
+import * as Schema from "effect/Schema"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { chunkRanges, digest, digestEnds } from "./internal/upload/content.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 const TypeId = "~@colloquy/core/UploadSource"
 
@@ -72,12 +73,12 @@ export interface UploadSource<out A extends Access = Access> {
  * @category errors
  * @since 0.1.0
  */
-export class DownloadFailed extends Data.TaggedError("DownloadFailed")<{
+export class DownloadFailed extends TaggedError("DownloadFailed", () => ({
   /** The requested URL. */
-  readonly url: string
+  url: Schema.String,
   /** The HTTP status of the response. */
-  readonly status: number
-}> {
+  status: Schema.Int
+})) {
   override get message() {
     return `GET ${this.url} responded with status ${this.status}`
   }

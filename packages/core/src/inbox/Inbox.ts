@@ -5,10 +5,10 @@
  *
  * @since 0.1.0
  */
+import * as Schema from "effect/Schema"
 import * as Clock from "effect/Clock"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -31,6 +31,7 @@ import * as QueuedUpdate from "./QueuedUpdate.ts"
 import * as Settings from "../client/Settings.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import type { MalformedUpdate, Update } from "../model/Update.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * An update in the form in which a source received the update.
@@ -84,10 +85,10 @@ export interface Options {
  * @category errors
  * @since 0.1.0
  */
-export class InboxFull extends Data.TaggedError("InboxFull")<{
+export class InboxFull extends TaggedError("InboxFull", () => ({
   /** Maximum number of queued updates. */
-  readonly capacity: number
-}> {
+  capacity: Schema.Number
+})) {
   override get message() {
     return (
       `The inbox is full: its capacity is ${this.capacity} queued updates. Updates arrive faster than they are handled, or ` +
@@ -103,7 +104,7 @@ export class InboxFull extends Data.TaggedError("InboxFull")<{
  * @category errors
  * @since 0.1.0
  */
-export class InboxStopping extends Data.TaggedError("InboxStopping") {
+export class InboxStopping extends TaggedError("InboxStopping") {
   override get message() {
     return "The inbox accepts no updates: the program is shutting down."
   }

@@ -21,7 +21,6 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Schema from "effect/Schema"
@@ -34,7 +33,7 @@ import * as lists from "./internal/journal/list.ts"
 import { CurrentSlots, makeSlots } from "../client/internal/journal/slots.ts"
 import { CurrentUpdate } from "./internal/consumer/currentUpdate.ts"
 import { randomId } from "../base/internal/randomId.ts"
-import type * as PermanentError from "../base/PermanentError.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 export { Uncertain }
 
@@ -126,15 +125,12 @@ export const named: {
  * @category errors
  * @since 0.1.0
  */
-export class InvalidStepResult
-  extends Data.TaggedError("InvalidStepResult")<{
-    /** The name of the step. */
-    readonly step: string
-    /** The mismatch. */
-    readonly problem: string
-  }>
-  implements PermanentError.PermanentError
-{
+export class InvalidStepResult extends TaggedError("InvalidStepResult", () => ({
+  /** The name of the step. */
+  step: Schema.String,
+  /** The mismatch. */
+  problem: Schema.String
+})) {
   /** The same result would fail again, so `Updates.run` does not retry the handler. */
   readonly "~@colloquy/core/PermanentError" = true
 

@@ -4,8 +4,8 @@
  *
  * @since 0.1.0
  */
+import * as Schema from "effect/Schema"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -25,6 +25,7 @@ import type * as Outage from "../client/Outage.ts"
 import type { DeadLetter } from "./QueuedUpdate.ts"
 import type { Update } from "../model/Update.ts"
 import type { list } from "../endpoints/UpdatesPage.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * The stream of {@link layer} failed. The updates that the stream emitted before are stored.
@@ -32,10 +33,10 @@ import type { list } from "../endpoints/UpdatesPage.ts"
  * @category errors
  * @since 0.1.0
  */
-export class UpdateStreamFailed extends Data.TaggedError("UpdateStreamFailed")<{
+export class UpdateStreamFailed extends TaggedError("UpdateStreamFailed", () => ({
   /** The error of the stream. */
-  readonly cause: unknown
-}> {
+  cause: Schema.Unknown
+})) {
   override get message() {
     const { cause } = this
     return `The stream of updates failed: ${cause instanceof Error ? cause.message : String(cause)}`

@@ -11,7 +11,6 @@
  */
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
@@ -42,6 +41,7 @@ import { SecretCharacters, SecretHeader } from "../model/Subscription.ts"
 import * as Subscriptions from "../endpoints/Subscriptions.ts"
 import * as Updates from "./Updates.ts"
 import { BodyError, type WebhookRequest, type WebhookResponse } from "./WebhookRequest.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * The state of the subscription: `unmanaged` if this process does not manage the subscription (`Webhook.layerReceiver`
@@ -97,12 +97,12 @@ export interface Health {
  * @category errors
  * @since 0.1.0
  */
-export class InvalidWebhook extends Data.TaggedError("InvalidWebhook")<{
+export class InvalidWebhook extends TaggedError("InvalidWebhook", () => ({
   /** The name of the option. */
-  readonly option: string
+  option: Schema.String,
   /** The problem of the option. */
-  readonly problem: string
-}> {
+  problem: Schema.String
+})) {
   override get message() {
     return `The webhook option \`${this.option}\` is invalid: it ${this.problem}.`
   }

@@ -4,7 +4,8 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
+import * as Schema from "effect/Schema"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * A request without its body.
@@ -47,10 +48,10 @@ export interface WebhookResponse {
  * @category errors
  * @since 0.1.0
  */
-export class BodyError extends Data.TaggedError("BodyError")<{
+export class BodyError extends TaggedError("BodyError", () => ({
   /** Why the body could not be read. */
-  readonly reason: "TooLarge" | "Timeout" | "Aborted" | "AlreadyRead"
-}> {
+  reason: Schema.Literals(["TooLarge", "Timeout", "Aborted", "AlreadyRead"])
+})) {
   override get message() {
     return `The body of the webhook request could not be read (${this.reason}).`
   }

@@ -8,7 +8,6 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -33,11 +32,11 @@ import * as Keyboard from "../model/Keyboard.ts"
 import type * as Comments from "../endpoints/Comments.ts"
 import * as Messages from "../endpoints/Messages.ts"
 import type { NewMessageLink } from "../model/NewMessage.ts"
-import type * as PermanentError from "../base/PermanentError.ts"
 import type { ChatId, MessageId } from "../model/Recipient.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import * as Text from "../model/Text.ts"
 import * as Update from "../model/Update.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * The updates that {@link reply} answers.
@@ -484,7 +483,7 @@ export interface ProgressOptions extends CommonOptions {
  * @category errors
  * @since 0.1.0
  */
-export class ProgressStopped extends Data.TaggedError("ProgressStopped") implements PermanentError.PermanentError {
+export class ProgressStopped extends TaggedError("ProgressStopped") {
   /** The user has stopped it, so `Updates.run` does not retry it. */
   readonly "~@colloquy/core/PermanentError" = true
 

@@ -9,7 +9,6 @@
 import * as Clock from "effect/Clock"
 import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
@@ -22,6 +21,7 @@ import { ChatId } from "./Chat.ts"
 import { nullish } from "../base/internal/wire.ts"
 import * as Json from "../base/Json.ts"
 import { UserId } from "./User.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 // Every runtime has `TextEncoder`, but the library is compiled without the types of any runtime.
 declare const TextEncoder: new () => { readonly encode: (text: string) => Uint8Array }
@@ -96,12 +96,12 @@ export interface InitData {
  * @category errors
  * @since 0.1.0
  */
-export class InvalidInitData extends Data.TaggedError("InvalidInitData")<{
+export class InvalidInitData extends TaggedError("InvalidInitData", () => ({
   /** The reason why the data are rejected. */
-  readonly reason: "Malformed" | "Forged" | "Expired"
+  reason: Schema.Literals(["Malformed", "Forged", "Expired"]),
   /** The problem of the data. The text contains none of their values. */
-  readonly problem: string
-}> {
+  problem: Schema.String
+})) {
   /** `false`: the same data are never accepted later. */
   readonly isRetryable = false
 

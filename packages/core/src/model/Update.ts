@@ -5,7 +5,6 @@
  *
  * @since 0.1.0
  */
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -19,6 +18,7 @@ import { ChatId, ChatType, MessageId } from "./Recipient.ts"
 import { parseMarked, restoreText } from "../base/internal/json.ts"
 import { Unparsed } from "../base/internal/nesting.ts"
 import { User, UserId, UserWithPhoto } from "./User.ts"
+import { TaggedError } from "../base/TaggedError.ts"
 
 const update = <const Type extends string, const Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
   Schema.Struct({ update_type: Schema.tag(type), timestamp: Millis, ...fields })
@@ -392,10 +392,10 @@ export type TextType = "message_created" | "message_edited" | "comment_created" 
  * @category errors
  * @since 0.1.0
  */
-export class MalformedUpdate extends Data.TaggedError("MalformedUpdate")<{
-  readonly problem: string
-  readonly raw: unknown
-}> {
+export class MalformedUpdate extends TaggedError("MalformedUpdate", () => ({
+  problem: Schema.String,
+  raw: Schema.Unknown
+})) {
   override get message() {
     return `an update cannot be decoded: ${this.problem}. Its JSON is in \`raw\`.`
   }
