@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+import { downcast } from "../base/internal/downcast.ts"
+import { toEffect } from "../inbox/internal/handlers/toEffect.ts"
 import type * as ApiError from "../client/ApiError.ts"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -131,6 +133,8 @@ export interface Options<Args extends Arguments, Type extends Update.TextType> {
   readonly types?: ReadonlyArray<Type> | undefined
 }
 
+type ArgumentsError<Args extends Arguments> = {} extends Args ? never : InvalidArguments
+
 /**
  * A command.
  *
@@ -151,7 +155,7 @@ export interface Command<Args extends Arguments, Type extends Update.TextType> {
   readonly on: <O extends Handler.Return>(
     handler: (update: Update.Of<Type>, args: Schema.Struct<Args>["Type"]) => O
   ) => Handler.Handler<
-    Handler.ReturnError<O> | ApiError.Common | ({} extends Args ? never : InvalidArguments),
+    Handler.ReturnError<O> | ApiError.Common | ArgumentsError<Args>,
     Effect.Services<O> | BotApi | Schema.Struct<Args>["DecodingServices"]
   >
 }
@@ -211,11 +215,16 @@ export const make = <const Args extends Arguments = {}, const Type extends Updat
   const usage = usageOf(command, args)
   const decode = Schema.decodeUnknownEffect(Schema.Struct(args), { errors: "all" })
   const decodeText = (text: string) => decode(splitArguments(keys, text))
-  const decodeArguments = (update: Update.Of<Type>, text: string) =>
-    Effect.mapError(
-      // Keyboards of phones add a space after a word, which most schemas do not accept.
-      text === text.trimEnd() ? decodeText(text) : Effect.catch(decodeText(text), () => decodeText(text.trimEnd())),
-      ({ issue }) => new InvalidArguments({ command, usage, issues: FieldIssue.fromSchemaIssue(issue), update })
+  const decodeArguments = (
+    update: Update.Of<Type>,
+    text: string
+  ): Effect.Effect<Schema.Struct<Args>["Type"], ArgumentsError<Args>, Schema.Struct<Args>["DecodingServices"]> =>
+    downcast(
+      Effect.mapError(
+        // Keyboards of phones add a space after a word, which most schemas do not accept.
+        text === text.trimEnd() ? decodeText(text) : Effect.catch(decodeText(text), () => decodeText(text.trimEnd())),
+        ({ issue }) => new InvalidArguments({ command, usage, issues: FieldIssue.fromSchemaIssue(issue), update })
+      )
     )
   return {
     name: command,
@@ -225,13 +234,10 @@ export const make = <const Args extends Arguments = {}, const Type extends Updat
       Handler.onTypes(types, (update) => {
         const parsed = parse(Update.textOf(update) ?? "")
         if (parsed?.name !== command) return undefined
-        const handled = Effect.flatMap(
-          decodeArguments(update, parsed.rest),
-          (args): Effect.Effect<unknown, unknown, unknown> => handler(update, args) ?? Handler.notHandled
-        )
+        const handled = Effect.flatMap(decodeArguments(update, parsed.rest), (args) => toEffect(handler(update, args)))
         if (parsed.username === undefined) return handled
         return Effect.flatMap(isBotUsername(parsed.username), (isOwn) => (isOwn ? handled : Handler.notHandled))
-      }) as never
+      })
   }
 }
 

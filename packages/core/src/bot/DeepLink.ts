@@ -113,8 +113,8 @@ export const make: {
     name: string,
     schema: S
   ): DeepLink<S["Type"], MalformedLink, S["DecodingServices"], S["EncodingServices"]>
-} = <A, RD, RE>(name: string, schema?: Schema.ConstraintCodec<A, unknown, RD, RE>) => {
-  const self: DeepLink<A, MalformedLink, RD, RE> = payload.make(name, schema, {
+} = (name: string, schema?: Schema.ConstraintCodec<unknown, unknown, unknown, unknown>) => {
+  const self: DeepLink<unknown, MalformedLink, unknown, unknown> = payload.make(name, schema, {
     format,
     type: "bot_started",
     payloadOf: (update) => update.payload,

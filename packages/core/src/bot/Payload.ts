@@ -134,7 +134,7 @@ export const make: {
     name: string,
     schema: S
   ): Payload<S["Type"], MalformedPayload, S["DecodingServices"], S["EncodingServices"]>
-} = <A, RD, RE>(name: string, schema?: Schema.ConstraintCodec<A, unknown, RD, RE>) => {
+} = (name: string, schema?: Schema.ConstraintCodec<unknown, unknown, unknown, unknown>) => {
   const named = payload.make(name, schema, {
     format,
     type: "message_callback",
@@ -142,7 +142,7 @@ export const make: {
     invalid: (problem) => new InvalidPayload({ payloadName: name, problem }),
     malformed: (problem, payload, update) => new MalformedPayload({ payloadName: name, problem, payload, update })
   })
-  const self: Payload<A, MalformedPayload, RD, RE> = {
+  const self: Payload<unknown, MalformedPayload, unknown, unknown> = {
     ...named,
     button: (text, value) => Effect.map(named.encode(value), (payload) => Keyboard.callback(text, payload))
   }

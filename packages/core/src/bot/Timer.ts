@@ -14,8 +14,9 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { toEffect } from "../inbox/internal/handlers/toEffect.ts"
 import * as FieldIssue from "../base/FieldIssue.ts"
-import * as Handler from "../inbox/Handler.ts"
+import type * as Handler from "../inbox/Handler.ts"
 import type { StoredTimer, TimerSetting } from "../inbox/HandlingStore.ts"
 import { Inbox } from "../inbox/Inbox.ts"
 import { withParts } from "../inbox/internal/handlers/parts.ts"
@@ -261,16 +262,16 @@ export interface Timer<in out A, out RD = never, out RE = never> extends Timers<
 export const make: {
   (name: string): Timer<void>
   <S extends Schema.Constraint>(name: string, schema: S): Timer<S["Type"], S["DecodingServices"], S["EncodingServices"]>
-} = <A, RD, RE>(name: string, schema: Schema.ConstraintCodec<A, unknown, RD, RE> = Schema.Void as never) => {
+} = (name: string, schema: Schema.ConstraintCodec<unknown, unknown, unknown, unknown> = Schema.Void) => {
   if (name === "") throw new Error("The timer needs a name that is not empty.")
   const text = Schema.fromJsonString(Schema.toCodecJson(schema))
   const encodeValue = Schema.encodeEffect(text, { errors: "all" })
   const decodeValue = Schema.decodeUnknownEffect(text, { errors: "all" })
   const invalid = (problem: string) => new InvalidTimer({ timerName: name, problem })
 
-  const timers = <E, R>(schedule: Effect.Effect<scheduling.Schedule, E, R>): Timers<A, E, R | RE> => {
+  const timers = <E, R>(schedule: Effect.Effect<scheduling.Schedule, E, R>): Timers<unknown, E, unknown> => {
     const set = (
-      value: A,
+      value: unknown,
       key: string | undefined,
       dueAt: (now: number) => Effect.Effect<{ readonly due: TimerSetting["due"]; readonly time: number }, InvalidTimer>,
       recurrence?: Recurrence
@@ -344,7 +345,7 @@ export const make: {
   }
 
   const timer = {}
-  const self: Timer<A, RD, RE> = {
+  const self: Timer<unknown, unknown, unknown> = {
     ...timers(
       Effect.mapError(
         scheduling.ofUpdate,
@@ -363,15 +364,14 @@ export const make: {
               ({ issue }) =>
                 new MalformedTimer({ timerName: name, problem: FieldIssue.formatSchemaIssue(issue), update })
             ),
-            // A handler that declines an update returns no effect.
-            (value): Effect.Effect<unknown, unknown, unknown> => handler(value, update) ?? Handler.notHandled
+            (value) => toEffect(handler(value, update))
           )
           const unlessCancelled = Effect.flatMap(scheduling.isCancelled, (isCancelled) =>
             isCancelled ? Effect.void : handled
           )
           return Effect.flatMap(Clock.currentTimeMillis, (now) =>
             isLeftOut(update, now) ? Effect.void : unlessCancelled
-          ) as never
+          )
         },
         [{ kind: "timer", name, definition: timer }]
       )

@@ -11,6 +11,7 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import { hasProperty } from "effect/Predicate"
 import type * as Schema from "effect/Schema"
+import { downcast } from "../base/internal/downcast.ts"
 import type * as ApiError from "./ApiError.ts"
 import { BotApi } from "./BotApi.ts"
 import type * as RateLimiter from "./RateLimiter.ts"
@@ -233,11 +234,7 @@ export type Errors<E extends Any> = E extends Endpoint<any, any, infer Declared>
  */
 export const isEndpoint = (u: unknown): u is Any => hasProperty(u, TypeId)
 
-type RequestOf<
-  Params extends Schema.Struct.Fields,
-  Query extends Schema.Struct.Fields,
-  Body extends Schema.Struct.Fields
-> = {} extends Params & Query & Body
+type RequestOf<Params extends Fields, Query extends Fields, Body extends Fields> = {} extends Params & Query & Body
   ? void
   : Schema.Struct.Type<Params> & Schema.Struct.Type<Query> & Schema.Struct.Type<Body>
 
@@ -249,9 +246,9 @@ type RequestOf<
  */
 export interface Options<
   Request,
-  Params extends Schema.Struct.Fields,
-  Query extends Schema.Struct.Fields,
-  Body extends Schema.Struct.Fields,
+  Params extends Fields,
+  Query extends Fields,
+  Body extends Fields,
   Success extends Schema.Codec<any, any>,
   Errors extends ReadonlyArray<ApiError.ErrorClass<any>>
 > {
@@ -321,9 +318,9 @@ const lazy = <A>(make: () => A): (() => A) => {
 export const make = <
   Success extends Schema.Codec<any, any>,
   const Errors extends ReadonlyArray<ApiError.ErrorClass<any>>,
-  Params extends Schema.Struct.Fields = {},
-  Query extends Schema.Struct.Fields = {},
-  Body extends Schema.Struct.Fields = {},
+  Params extends Fields = {},
+  Query extends Fields = {},
+  Body extends Fields = {},
   Request extends RequestOf<Params, Query, Body> = RequestOf<Params, Query, Body>
 >(
   endpoint: string,
@@ -343,11 +340,13 @@ export const make = <
       idempotent: parts.method !== "POST",
       section: `${parts.method} ${parts.path}`,
       ...parts
-    } as never
+    }
   })
-  const self = (request: Request) =>
-    BotApi.use((api) => api.execute<Request, Success["Type"], E>(self as never, request))
+  const call = (request: Request) => BotApi.use((api) => api.execute(self, request))
+  const self: Endpoint<Request, Success["Type"], E> = downcast(
+    Object.assign(call, { [TypeId]: TypeId, endpoint } as const)
+  )
   Object.defineProperty(self, "name", { value: endpoint })
   Object.defineProperty(self, "declaration", { get: declaration, enumerable: true })
-  return Object.assign(self, { [TypeId]: TypeId, endpoint }) as never
+  return self
 }

@@ -18,6 +18,7 @@ import type * as Option from "effect/Option"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { downcast } from "../base/internal/downcast.ts"
 import type * as Answers from "../endpoints/Answers.ts"
 import type { Attachment, ContactAttachment, LocationAttachment } from "../model/Attachment.ts"
 import type { BotApi } from "../client/BotApi.ts"
@@ -308,7 +309,7 @@ export const make = <const O extends Options, A, E, R>(
     back: options.back,
     ifRunning: options.ifRunning ?? "keep",
     onVersion: typeof onVersion === "function" ? onVersion : () => onVersion,
-    body: body as never,
+    body,
     encodeInput: (input: unknown) =>
       encode === undefined
         ? Effect.succeed(undefined)
@@ -318,18 +319,16 @@ export const make = <const O extends Options, A, E, R>(
   }
   const running = makeRunning(state, timer)
   const build = (onDone: (result: A, update: At["update"]) => Effect.Effect<unknown, unknown, unknown>) => {
-    const self = { ...definition, onDone: onDone as never }
+    const self: handling.Conversation = { ...definition, onDone }
     return {
       name,
       of: options.of,
       timeout: options.timeout,
       back: options.back,
       body,
-      start: (update: Update.Update, input: unknown) => handling.start(self as never, update, input),
-      cancel: (update: Update.Update) => handling.cancel(self as never, update),
-      handler: withParts(handling.handle(self as never), [
-        { kind: "conversation", name, definition, timeouts: timer.name }
-      ]),
+      start: (update: Update.Update, input: unknown) => handling.start(self, update, input),
+      cancel: (update: Update.Update) => handling.cancel(self, update),
+      handler: withParts(handling.handle(self), [{ kind: "conversation", name, definition, timeouts: timer.name }]),
       withOnDone: (f: typeof onDone) =>
         build((result, update) => Effect.andThen(onDone(result, update), f(result, update))),
       running,
@@ -543,12 +542,11 @@ export const removed = (
  * @category answers
  * @since 0.1.0
  */
-export const text: {
-  (): Answer<string>
-  <S extends Schema.ConstraintCodec<unknown, string, unknown, unknown>>(
-    schema: S
-  ): Answer<S["Type"], S["DecodingServices"] | S["EncodingServices"]>
-} = answers.text as never
+export const text = <
+  S extends Schema.ConstraintCodec<unknown, string, unknown, unknown> = typeof Schema.NonEmptyString
+>(
+  schema?: S
+): Answer<S["Type"], S["DecodingServices"] | S["EncodingServices"]> => downcast(answers.text(schema))
 
 /**
  * The answer is one of several choices: the press of a button, or a text that equals the text of the button. The keys
@@ -558,7 +556,7 @@ export const text: {
  * @since 0.1.0
  */
 export const choice = <const C extends Choices>(choices: C): Answer<`${Extract<keyof C, string | number>}`> =>
-  answers.choice(choices) as never
+  downcast(answers.choice(choices))
 
 /**
  * The answer is an attachment of a type. The first such attachment of the message is taken.
@@ -568,7 +566,7 @@ export const choice = <const C extends Choices>(choices: C): Answer<`${Extract<k
  */
 export const attachment = <const K extends AttachmentKind>(
   kind: K
-): Answer<Extract<Attachment, { readonly type: K }>> => answers.attachment(kind) as never
+): Answer<Extract<Attachment, { readonly type: K }>> => downcast(answers.attachment(kind))
 
 /**
  * The answer is a contact. With a text, the question has a button by which the user sends their own.
@@ -576,7 +574,7 @@ export const attachment = <const K extends AttachmentKind>(
  * @category answers
  * @since 0.1.0
  */
-export const contact = (button?: string): Answer<typeof ContactAttachment.Type> => answers.contact(button) as never
+export const contact = (button?: string): Answer<typeof ContactAttachment.Type> => downcast(answers.contact(button))
 
 /**
  * The answer is a location. With a text, the question has a button by which the user sends their own.
@@ -584,7 +582,7 @@ export const contact = (button?: string): Answer<typeof ContactAttachment.Type> 
  * @category answers
  * @since 0.1.0
  */
-export const location = (button?: string): Answer<typeof LocationAttachment.Type> => answers.location(button) as never
+export const location = (button?: string): Answer<typeof LocationAttachment.Type> => downcast(answers.location(button))
 
 /**
  * The answer is a command of this name, without regard to case and to a leading slash. Its value is the text after the command.

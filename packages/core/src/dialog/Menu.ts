@@ -12,6 +12,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { downcast } from "../base/internal/downcast.ts"
 import type * as Answers from "../endpoints/Answers.ts"
 import type { BotApi } from "../client/BotApi.ts"
 import type * as Endpoint from "../client/Endpoint.ts"
@@ -327,7 +328,7 @@ export const button = <O extends Return>(
   text: string,
   run: (update: Update.Of<"message_callback">) => O
 ): Button<ReturnError<O>, Effect.Services<O>> =>
-  makeButton(text, { _tag: "Press", name, isOnce: false, run: run as never })
+  downcast(makeButton<unknown, unknown>(text, { _tag: "Press", name, isOnce: false, run }))
 
 /**
  * The errors of {@link once}.
@@ -397,7 +398,7 @@ export const toggle = <O extends Return>(
   set: (isOn: boolean, update: Update.Of<"message_callback">) => O,
   options?: MarkOptions
 ): Button<ReturnError<O>, Effect.Services<O>> =>
-  choices.toggle(name, { text, isOn, marks: options?.marks }, set) as never
+  downcast(choices.toggle(name, { text, isOn, marks: options?.marks }, set))
 
 /**
  * Options of {@link radio} and {@link checkboxes}.
@@ -441,7 +442,7 @@ export const radio = <const K extends string, O extends Return>(
     readonly chosen: NoInfer<K> | undefined
     readonly set: (chosen: NoInfer<K>, update: Update.Of<"message_callback">) => O
   }
-): Block<ReturnError<O>, Effect.Services<O>> => choices.radio(name, options) as never
+): Block<ReturnError<O>, Effect.Services<O>> => downcast(choices.radio(name, options))
 
 /**
  * Creates a button for each of several choices, of which any number is chosen. `set` receives the keys that are chosen after the
@@ -473,7 +474,7 @@ export const checkboxes = <const K extends string, O extends Return>(
     readonly chosen: ReadonlyArray<NoInfer<K>>
     readonly set: (chosen: ReadonlyArray<NoInfer<K>>, update: Update.Of<"message_callback">) => O
   }
-): Block<ReturnError<O>, Effect.Services<O>> => choices.checkboxes(name, options) as never
+): Block<ReturnError<O>, Effect.Services<O>> => downcast(choices.checkboxes(name, options))
 
 /**
  * Items of {@link list} that are loaded when they are shown, such as rows of a database.
@@ -551,7 +552,7 @@ export const list = <
   options: ListOptions = {}
 ): Block<RowsError<B>, NoInfer<R> | RowsServices<B>, NoInfer<E>> => {
   const { columns = 1, labels, perPage = 8 } = options
-  return blocks.list<A, unknown, unknown, unknown>({
+  const block = blocks.list<A, unknown, unknown, unknown>({
     name,
     items,
     show,
@@ -562,7 +563,8 @@ export const list = <
       next: labels?.next ?? "›",
       position: labels?.position ?? ((part, parts) => `${part}/${parts}`)
     }
-  }) as never
+  })
+  return downcast(block)
 }
 
 /**

@@ -374,7 +374,7 @@ export interface Body<in I, out A, out E, out R> {
   /** The name. */
   readonly name: string
   /** The function that asks and says. */
-  readonly body: (talk: never, input: I) => Effect.Effect<A, E, R>
+  readonly body: (talk: Talk, input: I) => Effect.Effect<A, E, R>
 }
 
 /**

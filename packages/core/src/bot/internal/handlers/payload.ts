@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { toEffect } from "../../../inbox/internal/handlers/toEffect.ts"
 import * as Handler from "../../../inbox/Handler.ts"
 import { lengthOf } from "../../../base/Platform.ts"
 import type * as Update from "../../../model/Update.ts"
@@ -15,10 +16,12 @@ export interface Format {
   readonly decode: (text: string) => Result.Result<string, unknown>
 }
 
-interface Codec<in out A, out RD, out RE> {
-  readonly encode: (value: A) => Effect.Effect<string, string, RE>
+type ValueSchema = Schema.ConstraintCodec<unknown, unknown, unknown, unknown>
+
+interface Codec {
+  readonly encode: (value: unknown) => Effect.Effect<string, string, unknown>
   /** Returns `undefined` for a payload of another name. */
-  readonly decode: (payload: string) => Effect.Effect<A, string, RD> | undefined
+  readonly decode: (payload: string) => Effect.Effect<unknown, string, unknown> | undefined
 }
 
 const namePattern = /^\w+$/
@@ -36,16 +39,12 @@ const check = (name: string, payload: string, maxLength: number): Effect.Effect<
   )
 }
 
-const withoutValue = (name: string, { maxLength }: Format): Codec<void, never, never> => ({
+const withoutValue = (name: string, { maxLength }: Format): Codec => ({
   encode: () => check(name, name, maxLength),
   decode: (payload) => (payload === name ? Effect.void : undefined)
 })
 
-const withValue = <A, RD, RE>(
-  name: string,
-  schema: Schema.ConstraintCodec<A, unknown, RD, RE>,
-  format: Format
-): Codec<A, RD, RE> => {
+const withValue = (name: string, schema: ValueSchema, format: Format): Codec => {
   const json = Schema.toCodecJson(schema)
   const encode = Schema.encodeEffect(json, allIssues)
   const decode = Schema.decodeUnknownEffect(json, allIssues)
@@ -68,17 +67,17 @@ const withValue = <A, RD, RE>(
 }
 
 /** The part that `Payload` and `DeepLink` have in common: one codec and one handler of one type of update. */
-interface NamedPayload<in out A, Type extends Update.UpdateType, out Invalid, out Malformed, out RD, out RE> {
+interface NamedPayload<Type extends Update.UpdateType, out Invalid, out Malformed> {
   readonly name: string
-  readonly encode: (value: A) => Effect.Effect<string, Invalid, RE>
+  readonly encode: (value: unknown) => Effect.Effect<string, Invalid, unknown>
   readonly on: <O extends Handler.Return>(
-    handler: (update: Update.Of<Type>, value: A) => O
-  ) => Handler.Handler<Handler.ReturnError<O> | Malformed, Effect.Services<O> | RD>
+    handler: (update: Update.Of<Type>, value: unknown) => O
+  ) => Handler.Handler<Handler.ReturnError<O> | Malformed, unknown>
 }
 
-export const make = <A, RD, RE, const Type extends Update.UpdateType, Invalid, Malformed>(
+export const make = <const Type extends Update.UpdateType, Invalid, Malformed>(
   name: string,
-  schema: Schema.ConstraintCodec<A, unknown, RD, RE> | undefined,
+  schema: ValueSchema | undefined,
   options: {
     readonly format: Format
     readonly type: Type
@@ -86,9 +85,9 @@ export const make = <A, RD, RE, const Type extends Update.UpdateType, Invalid, M
     readonly invalid: (problem: string) => Invalid
     readonly malformed: (problem: string, payload: string, update: Update.Of<Type>) => Malformed
   }
-): NamedPayload<A, Type, Invalid, Malformed, RD, RE> => {
-  const codec: Codec<A, RD, RE> =
-    schema === undefined ? (withoutValue(name, options.format) as never) : withValue(name, schema, options.format)
+): NamedPayload<Type, Invalid, Malformed> => {
+  const { format } = options
+  const codec = schema === undefined ? withoutValue(name, format) : withValue(name, schema, format)
   return {
     name,
     encode: (value) => Effect.mapError(codec.encode(value), options.invalid),
@@ -98,8 +97,8 @@ export const make = <A, RD, RE, const Type extends Update.UpdateType, Invalid, M
         const decoded = codec.decode(payload)
         if (decoded === undefined) return undefined
         return Effect.mapError(decoded, (problem) => options.malformed(problem, payload, update)).pipe(
-          Effect.flatMap((value) => handler(update, value) ?? Handler.notHandled)
+          Effect.flatMap((value) => toEffect(handler(update, value)))
         )
-      }) as never
+      })
   }
 }

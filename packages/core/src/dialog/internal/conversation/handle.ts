@@ -32,7 +32,8 @@ export interface Policies {
   readonly ifRunning: "keep" | "restart" | "ask"
 }
 
-type Conversation = Definition & Policies
+/** A conversation without its types. */
+export type Conversation = Definition & Policies
 
 type Press = Update.Of<"message_callback">
 

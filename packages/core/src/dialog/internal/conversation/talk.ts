@@ -20,7 +20,7 @@ export interface Defaults {
 
 /** A conversation that can be a part of another one. */
 export interface Part extends Defaults {
-  readonly body: (talk: never, input: unknown) => Effect.Effect<unknown, unknown, unknown>
+  readonly body: (talk: Talk, input: unknown) => Effect.Effect<unknown, unknown, unknown>
 }
 
 interface Options extends QuestionOptions {
@@ -174,7 +174,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
     sleep,
     back: (to?: string) => back(to === undefined ? undefined : prefix + to),
     run: (name: string, part: Part, input?: unknown) =>
-      run.operation(`${prefix}${name}/`, (slot) => part.body(makeTalk(run, part, slot) as never, input)),
+      run.operation(`${prefix}${name}/`, (slot) => part.body(makeTalk(run, part, slot), input)),
     answeredBy: (name: string) => Effect.sync(() => run.entries.get(prefix + name)?.[3] ?? undefined)
   } as unknown as Talk
 }

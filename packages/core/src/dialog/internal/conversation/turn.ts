@@ -9,7 +9,7 @@ import * as Handler from "../../../inbox/Handler.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
 import type { MessageId } from "../../../model/Recipient.ts"
 import type { State } from "../../../bot/State.ts"
-import { type Texts, Unanswered } from "../../Talk.ts"
+import { type Talk, type Texts, Unanswered } from "../../Talk.ts"
 import type { Timer } from "../../../bot/Timer.ts"
 import * as Update from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
@@ -33,10 +33,10 @@ export interface Definition extends Defaults {
   readonly state: State<Record | undefined, "chat" | "userInChat">
   readonly timer: Timer<Due>
   readonly texts: Partial<Texts>
-  readonly body: (talk: never, input: unknown) => Effect.Effect<unknown, unknown, unknown>
+  body(talk: Talk, input: unknown): Effect.Effect<unknown, unknown, unknown>
   readonly decodeInput: (stored: Schema.Json | undefined) => Effect.Effect<unknown, unknown>
   readonly encodeInput: (input: unknown) => Effect.Effect<Schema.Json | undefined, unknown>
-  readonly onDone: (result: unknown, update: At["update"]) => Effect.Effect<unknown, unknown, unknown>
+  onDone(result: unknown, update: At["update"]): Effect.Effect<unknown, unknown, unknown>
 }
 
 /** Where a turn takes place, and the update that is being handled. */
@@ -169,7 +169,7 @@ export const turn = Effect.fnUntraced(function* (
     const run = new Run(at, begin, rest, { isBack: round > 1, isRepeated: attempt > 1, storing })
     const exit = yield* run.body.execute(
       Effect.tap(
-        Effect.suspend(() => self.body(makeTalk(run, self, "") as never, input.success)),
+        Effect.suspend(() => self.body(makeTalk(run, self, ""), input.success)),
         () => run.begin
       )
     )

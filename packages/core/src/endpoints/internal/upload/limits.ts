@@ -72,7 +72,9 @@ const makeBlob = Effect.fnUntraced(function* (size: number, readRange: ReadRange
 const checkDuration = Effect.fnUntraced(function* (maxDuration: Duration.Duration, size: number, readRange: ReadRange) {
   const { parseBlob } = yield* Effect.tryPromise(() => import("music-metadata"))
   const blob = yield* makeBlob(size, readRange)
-  const { format } = yield* Effect.tryPromise(() => parseBlob(blob as never, { duration: false, skipCovers: true }))
+  const { format } = yield* Effect.tryPromise(() =>
+    parseBlob(blob as Parameters<typeof parseBlob>[0], { duration: false, skipCovers: true })
+  )
   const { duration = 0 } = format
   return duration > Duration.toSeconds(maxDuration)
     ? new LimitExceeded({

@@ -83,7 +83,7 @@ export class Queued extends Settleable<Update> implements Root {
     this.attempt = entry.attempts + 1
     this.isMarked = isMarked
     const { decoded } = entry.update
-    this.value = Result.isSuccess(decoded) ? decoded.success : (undefined as never)
+    this.value = (Result.isSuccess(decoded) ? decoded.success : undefined)!
     this.handling = partition.handlingOf(this.value)
   }
 

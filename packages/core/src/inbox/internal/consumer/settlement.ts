@@ -71,7 +71,7 @@ const concat = <A>(all: ReadonlyArray<A>, rootsOf: (one: A) => ReadonlyArray<Roo
   return roots
 }
 
-const variance: Variance<unknown> = { _Services: (_) => undefined as never }
+const variance: Variance<unknown> = { _Services: () => {} }
 
 /**
  * A delivery in the form that the operators use. The services of a delivery are known only to the types of the

@@ -18,8 +18,10 @@ declare const TextDecoder: new (
   encoding: "utf-8",
   options: { readonly fatal: true }
 ) => { readonly decode: (bytes: Uint8Array) => string }
+/** The `ReadableStream` of this runtime, of which core has no type. */
+type ReadableBytes = ReturnType<Parameters<typeof Stream.fromReadableStream<Uint8Array, unknown>>[0]["evaluate"]>
 declare const Blob: new (parts: ReadonlyArray<Uint8Array>) => {
-  readonly stream: () => { readonly pipeThrough: (transform: object) => object }
+  readonly stream: () => { readonly pipeThrough: (transform: object) => ReadableBytes }
 }
 declare const DecompressionStream: (new (format: "gzip" | "deflate") => object) | undefined
 
@@ -56,7 +58,7 @@ const decompress = (
 ): Effect.Effect<Uint8Array, DecompressionFailed | BodyError> =>
   collectBody(
     Stream.fromReadableStream<Uint8Array, DecompressionFailed>({
-      evaluate: () => new Blob([bytes]).stream().pipeThrough(new DecompressionStream!(encoding)) as never,
+      evaluate: () => new Blob([bytes]).stream().pipeThrough(new DecompressionStream!(encoding)),
       onError: (cause) => new DecompressionFailed({ cause })
     })
   )

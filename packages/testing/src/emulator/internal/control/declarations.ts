@@ -27,9 +27,9 @@ const Done = Schema.Struct({ success: Schema.Literal(true) })
 
 const declare = <
   Success extends Schema.Codec<unknown, unknown>,
-  Params extends Schema.Struct.Fields = {},
-  Query extends Schema.Struct.Fields = {},
-  Body extends Schema.Struct.Fields = {}
+  Params extends Endpoint.Fields = {},
+  Query extends Endpoint.Fields = {},
+  Body extends Endpoint.Fields = {}
 >(
   method: "GET" | "POST" | "PUT",
   path: string,
