@@ -6,6 +6,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { openEnum } from "./internal/wire.ts"
+import * as PermanentError from "./PermanentError.ts"
 import { TaggedError } from "./TaggedError.ts"
 
 /**
@@ -61,8 +62,7 @@ export class StoreError extends TaggedError("StoreError", () => ({
   /** The error of the database driver. */
   cause: Schema.optionalKey(Schema.Unknown)
 })) {
-  /** `true` for a permanent error: see `PermanentError`. */
-  get "~@colloquy/core/PermanentError"(): boolean {
+  get [PermanentError.TypeId](): boolean {
     return !this.isRetryable
   }
 

@@ -109,8 +109,9 @@ export class InvalidArguments extends TaggedError("InvalidArguments", () => ({
   /** The update with the command, so that the handler of this error can reply to it. */
   update: Update.Update as Schema.Codec<Update.Of<Update.TextType>, unknown>
 })) {
-  /** The same update would fail again, so `Updates.run` does not retry it. */
-  readonly [PermanentError.TypeId] = true
+  get [PermanentError.TypeId](): true {
+    return true
+  }
 
   override get message() {
     const problems = this.issues.map(({ field, problem }) => `<${field}> ${problem}`).join(", ")

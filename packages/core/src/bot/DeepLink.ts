@@ -32,8 +32,9 @@ export class MalformedLink extends TaggedError("MalformedLink", () => ({
   /** The update that brought the payload. */
   update: Update.Update as Schema.Codec<Update.Of<"bot_started">, unknown>
 })) {
-  /** The same update would fail again, so `Updates.run` does not retry it. */
-  readonly [PermanentError.TypeId] = true
+  get [PermanentError.TypeId](): true {
+    return true
+  }
 
   override get message() {
     return (

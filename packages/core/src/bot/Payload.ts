@@ -28,8 +28,9 @@ export class InvalidPayload extends TaggedError("InvalidPayload", () => ({
   /** What is wrong. */
   problem: Schema.String
 })) {
-  /** The same update would fail again, so `Updates.run` does not retry it. */
-  readonly [PermanentError.TypeId] = true
+  get [PermanentError.TypeId](): true {
+    return true
+  }
 
   override get message() {
     return `Cannot create the payload ${JSON.stringify(this.payloadName)}: ${this.problem}.`
@@ -53,8 +54,9 @@ export class MalformedPayload extends TaggedError("MalformedPayload", () => ({
   /** The update that brought the payload. */
   update: Update.Update as Schema.Codec<Update.Of<"message_callback">, unknown>
 })) {
-  /** The same update would fail again, so `Updates.run` does not retry it. */
-  readonly [PermanentError.TypeId] = true
+  get [PermanentError.TypeId](): true {
+    return true
+  }
 
   override get message() {
     return (

@@ -11,6 +11,7 @@ import { NewerTypeId } from "../inbox/internal/consumer/newer.ts"
 import type { ChatId } from "../model/Recipient.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import type { UserId } from "../model/User.ts"
+import * as PermanentError from "../base/PermanentError.ts"
 import { TaggedError } from "../base/TaggedError.ts"
 
 /**
@@ -59,8 +60,7 @@ export class StaleState extends TaggedError("StaleState", () => ({
   /** Whether a newer program wrote the value. Default: `false`. */
   isNewer: Schema.optional(Schema.Boolean)
 })) {
-  /** The same value would fail again, so `Updates.run` does not retry the handler. */
-  get "~@colloquy/core/PermanentError"(): boolean {
+  get [PermanentError.TypeId](): boolean {
     return this.isNewer !== true
   }
 
@@ -94,8 +94,9 @@ export class InvalidState extends TaggedError("InvalidState", () => ({
   /** The new value. */
   value: Schema.Unknown
 })) {
-  /** The same value would fail again, so `Updates.run` does not retry the handler. */
-  readonly "~@colloquy/core/PermanentError" = true
+  get [PermanentError.TypeId](): true {
+    return true
+  }
 
   override get message() {
     return `The new value of the state "${this.stateName}" does not match its schema: ${this.problem}`
@@ -121,8 +122,9 @@ export class NoStateKey extends TaggedError("NoStateKey", () => ({
   /** The type of the update that is being handled. */
   update_type: Schema.optional(Schema.String)
 })) {
-  /** The same update would fail again, so `Updates.run` does not retry the handler. */
-  readonly "~@colloquy/core/PermanentError" = true
+  get [PermanentError.TypeId](): true {
+    return true
+  }
 
   override get message() {
     const { missing, of, stateName, update_type } = this

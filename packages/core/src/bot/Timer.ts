@@ -46,8 +46,9 @@ export class InvalidTimer extends TaggedError("InvalidTimer", () => ({
   /** What is wrong. */
   problem: Schema.String
 })) {
-  /** The same update would fail again, so `Updates.run` does not retry it. */
-  readonly [PermanentError.TypeId] = true
+  get [PermanentError.TypeId](): true {
+    return true
+  }
 
   override get message() {
     return `Cannot set the timer ${JSON.stringify(this.timerName)}: ${this.problem.replace(/\.$/, "")}.`
@@ -69,8 +70,9 @@ export class MalformedTimer extends TaggedError("MalformedTimer", () => ({
   /** The update of the timer. Its `value` is the JSON text that was stored. */
   update: Update.Update as Schema.Codec<Update.TimerUpdate, unknown>
 })) {
-  /** The same update would fail again, so `Updates.run` does not retry it. */
-  readonly [PermanentError.TypeId] = true
+  get [PermanentError.TypeId](): true {
+    return true
+  }
 
   override get message() {
     return (
@@ -93,8 +95,9 @@ export class NoTimerChat extends TaggedError("NoTimerChat", () => ({
   /** The type of the update that is being handled. `undefined`: no update, or several together, are being handled. */
   update_type: Schema.optional(Schema.String)
 })) {
-  /** The same update would fail again, so `Updates.run` does not retry it. */
-  readonly [PermanentError.TypeId] = true
+  get [PermanentError.TypeId](): true {
+    return true
+  }
 
   override get message() {
     const where = this.update_type === undefined ? "no update is being handled" : `${this.update_type} has no chat`

@@ -17,6 +17,7 @@ import * as FieldIssue from "../base/FieldIssue.ts"
 import { memberOf } from "../base/internal/wire.ts"
 import * as Platform from "../base/Platform.ts"
 import { UserId } from "../model/User.ts"
+import * as PermanentError from "../base/PermanentError.ts"
 import { type AnyClass, oneOf, TaggedError } from "../base/TaggedError.ts"
 
 /** @internal */
@@ -114,8 +115,7 @@ export class Forbidden extends TaggedError("Forbidden", () => ErrorResponse.fiel
     return this.detail?.includes(Platform.messageDialogSuspended) === true
   }
 
-  /** A permanent error: see `PermanentError`. */
-  get "~@colloquy/core/PermanentError"(): true {
+  get [PermanentError.TypeId](): true {
     return true
   }
 
@@ -144,8 +144,7 @@ export class NotFound extends TaggedError("NotFound", () => ErrorResponse.fields
     status: 404
   }
 
-  /** A permanent error: see `PermanentError`. */
-  get "~@colloquy/core/PermanentError"(): true {
+  get [PermanentError.TypeId](): true {
     return true
   }
 
@@ -166,8 +165,7 @@ export class NotFound extends TaggedError("NotFound", () => ErrorResponse.fields
 export class MethodNotAllowed extends TaggedError("MethodNotAllowed", () => ErrorResponse.fields) {
   static readonly matcher: Matcher = { codes: [], status: 405 }
 
-  /** A permanent error: see `PermanentError`. */
-  get "~@colloquy/core/PermanentError"(): true {
+  get [PermanentError.TypeId](): true {
     return true
   }
 
@@ -214,8 +212,7 @@ export class AttachmentNotReady extends TaggedError("AttachmentNotReady", () => 
 export class CommentsTimeoutExceeded extends TaggedError("CommentsTimeoutExceeded", () => ErrorResponse.fields) {
   static readonly matcher: Matcher = { codes: [Platform.codeCommentTooOld], statusWithoutCode: 422 }
 
-  /** A permanent error: see `PermanentError`. */
-  get "~@colloquy/core/PermanentError"(): true {
+  get [PermanentError.TypeId](): true {
     return true
   }
 
@@ -282,8 +279,7 @@ export class AddParticipantFailed extends TaggedError("AddParticipantFailed", ()
       .flatMap((failed) => failed.user_ids)
   }
 
-  /** A permanent error: see `PermanentError`. */
-  get "~@colloquy/core/PermanentError"(): true {
+  get [PermanentError.TypeId](): true {
     return true
   }
 
@@ -309,8 +305,7 @@ export class AddParticipantFailed extends TaggedError("AddParticipantFailed", ()
 export class OperationRejected extends TaggedError("OperationRejected", () => ErrorResponse.fields) {
   static readonly matcher: Matcher = { codes: [], matches: isRejected }
 
-  /** A permanent error: see `PermanentError`. */
-  get "~@colloquy/core/PermanentError"(): true {
+  get [PermanentError.TypeId](): true {
     return true
   }
 
@@ -499,8 +494,9 @@ export class Uncertain extends TaggedError("Uncertain", () => ({
   /** The time when the call began, in Unix milliseconds. */
   startedAt: Schema.Int
 })) {
-  /** A permanent error, because the outcome stays unknown: see `PermanentError`. */
-  readonly "~@colloquy/core/PermanentError" = true
+  get [PermanentError.TypeId](): true {
+    return true
+  }
 
   override get message() {
     return (
@@ -574,8 +570,7 @@ export class RequestFailed extends TaggedError("RequestFailed", () => ({
     }
   }
 
-  /** `true` for a permanent error: see `PermanentError`. */
-  get "~@colloquy/core/PermanentError"(): boolean {
+  get [PermanentError.TypeId](): boolean {
     return !this.isRetryable
   }
 

@@ -10,6 +10,7 @@ import type * as Keyboard from "../model/Keyboard.ts"
 import type { NewMessageBody } from "../model/NewMessage.ts"
 import type * as Update from "../model/Update.ts"
 import * as Schema from "effect/Schema"
+import * as PermanentError from "../base/PermanentError.ts"
 import { TaggedError } from "../base/TaggedError.ts"
 
 const ButtonTypeId = "~@colloquy/core/MenuPage/Button"
@@ -33,8 +34,9 @@ export class InvalidMenu extends TaggedError("InvalidMenu", () => ({
   /** What is wrong, and what to do about it. */
   problem: Schema.String
 })) {
-  /** The same page would fail again, so `Updates.run` does not retry the handler. */
-  readonly "~@colloquy/core/PermanentError" = true
+  get [PermanentError.TypeId](): true {
+    return true
+  }
 
   override get message() {
     return `Cannot show the page "${this.page}" of the menu "${this.menuName}": ${this.problem.replace(/\.$/, "")}.`

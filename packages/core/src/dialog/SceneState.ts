@@ -8,6 +8,7 @@ import type * as Effect from "effect/Effect"
 import type * as Handler from "../inbox/Handler.ts"
 import type * as Update from "../model/Update.ts"
 import * as Schema from "effect/Schema"
+import * as PermanentError from "../base/PermanentError.ts"
 import { TaggedError } from "../base/TaggedError.ts"
 
 /**
@@ -27,8 +28,9 @@ export class StaleScene extends TaggedError("StaleScene", () => ({
   /** The data as it is stored. */
   raw: Schema.Unknown
 })) {
-  /** The same state would fail again, so `Updates.run` does not retry the handler. */
-  readonly "~@colloquy/core/PermanentError" = true
+  get [PermanentError.TypeId](): true {
+    return true
+  }
 
   override get message() {
     return (

@@ -17,6 +17,7 @@ import type { ChatId } from "../model/Recipient.ts"
 import type { Migration } from "../bot/StateValue.ts"
 import type * as Update from "../model/Update.ts"
 import type { UserId } from "../model/User.ts"
+import * as PermanentError from "../base/PermanentError.ts"
 import { TaggedError } from "../base/TaggedError.ts"
 
 /**
@@ -49,8 +50,9 @@ export class NoParticipant extends TaggedError("NoParticipant", () => ({
   /** The type of the update. `undefined`: no single update is being handled. */
   update_type: Schema.optional(Schema.String)
 })) {
-  /** The same update would fail again, so `Updates.run` does not retry it. */
-  readonly "~@colloquy/core/PermanentError" = true
+  get [PermanentError.TypeId](): true {
+    return true
+  }
 
   override get message() {
     const reason =

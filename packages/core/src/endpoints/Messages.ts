@@ -22,6 +22,7 @@ import * as Platform from "../base/Platform.ts"
 import { ChatId, MessageId } from "../model/Recipient.ts"
 import * as Update from "../model/Update.ts"
 import { UserId } from "../model/User.ts"
+import * as PermanentError from "../base/PermanentError.ts"
 import { TaggedError } from "../base/TaggedError.ts"
 
 /**
@@ -343,9 +344,9 @@ export const remove: Endpoint.Endpoint<
 export class NoChat extends TaggedError("NoChat", () => ({
   update: Update.Update as Schema.Codec<Update.Update, unknown>
 })) {
-  // A computed key would keep the class in the bundles of programs that do not use the class.
-  /** A permanent error: see `PermanentError`. */
-  readonly "~@colloquy/core/PermanentError" = true
+  get [PermanentError.TypeId](): true {
+    return true
+  }
 
   override get message() {
     return (

@@ -6,6 +6,7 @@
 import * as Schema from "effect/Schema"
 import * as ApiError from "../client/ApiError.ts"
 import { SavedUpload, UploadType } from "./Upload.ts"
+import * as PermanentError from "../base/PermanentError.ts"
 import { oneOf, TaggedError } from "../base/TaggedError.ts"
 
 /**
@@ -157,8 +158,7 @@ export class UploadFailed extends TaggedError("UploadFailed", () => ({
     }
   }
 
-  /** `true` for a permanent error: see `PermanentError`. */
-  get "~@colloquy/core/PermanentError"(): boolean {
+  get [PermanentError.TypeId](): boolean {
     return !this.isRetryable
   }
 

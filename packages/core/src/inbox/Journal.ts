@@ -33,6 +33,7 @@ import * as lists from "./internal/journal/list.ts"
 import { CurrentSlots, makeSlots } from "../client/internal/journal/slots.ts"
 import { CurrentUpdate } from "./internal/consumer/currentUpdate.ts"
 import { randomId } from "../base/internal/randomId.ts"
+import * as PermanentError from "../base/PermanentError.ts"
 import { TaggedError } from "../base/TaggedError.ts"
 
 export { Uncertain }
@@ -131,8 +132,9 @@ export class InvalidStepResult extends TaggedError("InvalidStepResult", () => ({
   /** The mismatch. */
   problem: Schema.String
 })) {
-  /** The same result would fail again, so `Updates.run` does not retry the handler. */
-  readonly "~@colloquy/core/PermanentError" = true
+  get [PermanentError.TypeId](): true {
+    return true
+  }
 
   override get message() {
     return `The result of the step "${this.step}" does not match its schema: ${this.problem}. A schema that changed must accept old results too.`

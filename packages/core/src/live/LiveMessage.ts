@@ -36,6 +36,7 @@ import type { ChatId, MessageId } from "../model/Recipient.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import * as Text from "../model/Text.ts"
 import * as Update from "../model/Update.ts"
+import * as PermanentError from "../base/PermanentError.ts"
 import { TaggedError } from "../base/TaggedError.ts"
 
 /**
@@ -484,8 +485,9 @@ export interface ProgressOptions extends CommonOptions {
  * @since 0.1.0
  */
 export class ProgressStopped extends TaggedError("ProgressStopped") {
-  /** The user has stopped it, so `Updates.run` does not retry it. */
-  readonly "~@colloquy/core/PermanentError" = true
+  get [PermanentError.TypeId](): true {
+    return true
+  }
 
   override get message() {
     return "The work was stopped by the button of its message."

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { PermanentError, StoreError } from "../../src/index.ts"
+import { Journal, PermanentError, StoreError } from "../../src/index.ts"
 
 describe("PermanentError.mark", () => {
   it("marks the errors of the library, also those that may be retried", () => {
@@ -7,6 +7,12 @@ describe("PermanentError.mark", () => {
     assert.isFalse(PermanentError.isPermanentError(error))
     assert.strictEqual(PermanentError.mark(error), error)
     assert.isTrue(PermanentError.isPermanentError(error))
+  })
+
+  it("leaves the mark of an error of the library out of its fields", () => {
+    const error = new Journal.InvalidStepResult({ step: "charge", problem: "must be a string" })
+    assert.isTrue(PermanentError.isPermanentError(error))
+    assert.deepStrictEqual(Object.keys(error).sort(), ["_tag", "problem", "step"])
   })
 
   it("marks an error twice", () => {

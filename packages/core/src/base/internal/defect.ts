@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
 import * as PermanentError from "../PermanentError.ts"
 
-/** Dies because of a defect of the program. The same update would fail again, so the update is not retried. */
+/** Dies because of a defect of the program, with a permanent error. */
 export const defect = (message: string): Effect.Effect<never> => Effect.die(PermanentError.mark(new Error(message)))
