@@ -5,55 +5,76 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
 import { rolldown } from "rolldown"
-import type { Measured } from "./figure.ts"
+import { compare, type Measured } from "./figure.ts"
+import { takeTurns } from "./rounds.ts"
 
 const workspace = fileURLToPath(new URL("../..", import.meta.url))
-
-const programs = { ours: "program-send.ts", base: "program-base.ts" }
-
-// Comments, such as those for tree shaking, have no purpose in a bundle. Node parses a module once if its name ends with
-// ".mjs", and otherwise first as CommonJS.
-const output = { format: "esm", minify: true, comments: false } as const
-
-/** Bundles and minifies a program for a platform with `fetch`. Returns the path and the size in bytes. */
-const bundle = async (program: string, folder: string) => {
-  const build = await rolldown({
-    input: fileURLToPath(new URL(program, import.meta.url)),
-    platform: "neutral",
-    resolve: { conditionNames: ["import", "default"] },
-    logLevel: "silent"
-  })
-  const path = join(folder, program.replace(".ts", ".mjs"))
-  await build.write({ ...output, file: path })
-  await build.close()
-  return { path, bytes: await readFile(path) }
-}
 
 export const build = (): void => {
   const { status, stdout } = spawnSync("npm", ["run", "build"], { cwd: workspace, encoding: "utf8" })
   if (status !== 0) throw new Error(`The build failed: ${stdout}`)
 }
 
-/** Bundles both programs from the published files and passes them to `use`. */
-export const withBundles = async <A>(
-  use: (bundles: { readonly [K in keyof typeof programs]: Awaited<ReturnType<typeof bundle>> }) => Promise<A>
-): Promise<A> => {
+/** Passes a folder that is empty to a function, and deletes the folder. */
+export const withFolder = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
   const folder = await mkdtemp(join(tmpdir(), "colloquy-bundle-"))
   try {
-    build()
-    return await use({ ours: await bundle(programs.ours, folder), base: await bundle(programs.base, folder) })
+    return await use(folder)
   } finally {
     await rm(folder, { recursive: true })
   }
 }
 
+/**
+ * Bundles and minifies a program for a platform with `fetch`, without comments, such as those for tree shaking. Returns the size
+ * in bytes, gzipped, and the paths of the modules that the bundle contains.
+ */
+export const bundle = async (input: URL, file: string, conditions: ReadonlyArray<string> = []) => {
+  const build = await rolldown({
+    input: fileURLToPath(input),
+    external: /^node:/,
+    platform: "neutral",
+    resolve: { conditionNames: [...conditions, "import", "default"], mainFields: ["module", "main"] },
+    logLevel: "silent"
+  })
+  const { output } = await build.write({ file, format: "esm", minify: true, comments: false, codeSplitting: false })
+  await build.close()
+  return { gzipped: gzipSync(await readFile(file)).length, modules: output[0].moduleIds }
+}
+
+/** Bundles the program with the client and the one by hand from the published files. */
+const withBundles = <A>(
+  use: (bundles: Readonly<Record<"send" | "base", { readonly path: string; readonly gzipped: number }>>) => Promise<A>
+): Promise<A> =>
+  withFolder(async (folder) => {
+    build()
+    const bundled = async (name: "send" | "base") => {
+      // Node parses a module once if its name ends with ".mjs", and otherwise first as CommonJS.
+      const path = join(folder, `${name}.mjs`)
+      const { gzipped } = await bundle(new URL(`program-${name}.ts`, import.meta.url), path)
+      return { path, gzipped }
+    }
+    return use({ send: await bundled("send"), base: await bundled("base") })
+  })
+
 const kilobytes = (size: number) => `${(size / 1024).toFixed(1)} kB`
 
-export const bundles = (): Promise<Measured> =>
-  withBundles(async ({ ours, base }) => {
-    const [oursSize, baseSize] = [gzipSync(ours.bytes).length, gzipSync(base.bytes).length]
-    return {
-      value: oursSize / baseSize,
-      detail: `sends a message ${kilobytes(oursSize)}, by hand ${kilobytes(baseSize)}, minified and gzipped`
-    }
+export const bundleSizes = (): Promise<Measured> =>
+  withBundles(async ({ base, send }) => ({
+    value: send.gzipped / base.gzipped,
+    detail: `sends a message ${kilobytes(send.gzipped)}, by hand ${kilobytes(base.gzipped)}, minified and gzipped`
+  }))
+
+const millisToRun = (path: string): number => {
+  const start = performance.now()
+  const { status, stderr } = spawnSync(process.execPath, [path], { encoding: "utf8" })
+  if (status !== 0) throw new Error(`${path} exited with ${status}: ${stderr}`)
+  return performance.now() - start
+}
+
+export const startTimes = (): Promise<Measured> =>
+  withBundles(async ({ base, send }) => {
+    const contenders = { send: () => millisToRun(send.path), base: () => millisToRun(base.path) }
+    const costs = await takeTurns(contenders, { rounds: 21, warmUps: 2 })
+    return compare({ name: "sends a message", costs: costs.send }, { name: "by hand", costs: costs.base }, "ms")
   })

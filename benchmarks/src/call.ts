@@ -3,20 +3,16 @@ import { Chat, Messages, type RateLimiter } from "@colloquy/core"
 import { NodeBot } from "@colloquy/node"
 import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import { fork } from "node:child_process"
-import { once } from "node:events"
-import { fileURLToPath } from "node:url"
 import { Agent, request } from "undici"
 import { printCosts } from "./child.ts"
+import { startServer } from "./processes.ts"
+import { cpuOf, takeTurns } from "./rounds.ts"
 
-const warmUps = 3
-const rounds = 7
 const calls = 8_000
 const atOnce = 16
 
-const server = fork(fileURLToPath(new URL("server.ts", import.meta.url)))
-const [port] = (await once(server, "message")) as [number]
-const baseUrl = `http://127.0.0.1:${port}`
+const server = await startServer("server.ts")
+const baseUrl = server.url
 
 const chat_id = Chat.ChatId.make(-70912345678901)
 const text = "Those who have not read it find it here: https://books.example/42. We start at seven, as always."
@@ -36,38 +32,30 @@ function spacious(): RateLimiter.Limit {
   return { count: 1_000_000, window: "1 second" }
 }
 
-const workers = (call: () => Promise<unknown>) => async () => {
+const costOf = async (run: () => Promise<unknown>): Promise<number> => (await cpuOf(run)) / calls
+
+const workers = (call: () => Promise<unknown>) => () => {
   let left = calls
   const work = async () => {
     while (left-- > 0) await call()
   }
-  await Promise.all(Array.from({ length: atOnce }, work))
+  return costOf(() => Promise.all(Array.from({ length: atOnce }, work)))
 }
 
-const contenders: Readonly<Record<string, () => Promise<unknown>>> = {
+const contenders = {
   "undici.request": workers(async () => {
     const response = await request(url, { method, headers, body: body(), dispatcher })
     return JSON.parse(await response.body.text())
   }),
   fetch: workers(async () => (await fetch(url, { method, headers, body: body() })).json()),
   "Messages.send": () =>
-    bot.runPromise(Effect.forEach(Array.from({ length: calls }), () => send, { concurrency: atOnce, discard: true }))
+    costOf(() =>
+      bot.runPromise(Effect.forEach(Array.from({ length: calls }), () => send, { concurrency: atOnce, discard: true }))
+    )
 }
 
-const measure = async (run: () => Promise<unknown>): Promise<number> => {
-  const before = process.cpuUsage()
-  await run()
-  const { system, user } = process.cpuUsage(before)
-  return (user + system) / calls
-}
-
-for (let round = 0; round < warmUps; round++) for (const run of Object.values(contenders)) await measure(run)
-const costs = Object.fromEntries(Object.keys(contenders).map((name) => [name, new Array<number>()]))
-for (let round = 0; round < rounds; round++) {
-  for (const [name, run] of Object.entries(contenders)) costs[name].push(await measure(run))
-}
-printCosts(costs)
+printCosts(await takeTurns(contenders, { rounds: 7, warmUps: 3 }))
 await bot.dispose()
 await dispatcher.close()
-server.kill()
+await server.kill()
 process.exit()

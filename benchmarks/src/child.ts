@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { compare, type Measured } from "./figure.ts"
 
 /** The costs that a separate process printed: for each contender, one number per round. */
 export type Costs = Readonly<Record<string, ReadonlyArray<number>>>
@@ -29,3 +30,10 @@ export const costsOf = async (
 }
 
 export const printCosts = (costs: Costs): void => console.log(JSON.stringify(costs))
+
+/** The ratio of two costs that a program prints. A rate is a ratio of costs in reverse order. */
+export const ratio =
+  (costs: () => Promise<Costs>, ours: string, theirs: string, unit: string) => async (): Promise<Measured> => {
+    const measured = await costs()
+    return compare({ name: ours, costs: measured[ours] }, { name: theirs, costs: measured[theirs] }, unit)
+  }

@@ -1,20 +1,27 @@
 import autocannon from "autocannon"
-import { type ChildProcess, fork, spawn, spawnSync } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { Readable } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { request } from "undici"
 import { build } from "./bundle.ts"
+import type { Ready, Usage } from "./emulatorServer.ts"
 import { compare, type Measured, median } from "./figure.ts"
+import { start, startServer } from "./processes.ts"
+import { millisOf, takeTurns } from "./rounds.ts"
 
-export const start = async <A>(program: string): Promise<{ readonly child: ChildProcess; readonly ready: A }> => {
-  const path = fileURLToPath(new URL(program, import.meta.url))
-  const child = fork(path, { execArgv: ["--conditions=source"] })
-  const [ready] = (await once(child, "message")) as [A]
-  return { child, ready }
+/** Starts the emulator with a number of people, and with the documented limits except those given. */
+export const startEmulator = async (people: number, limits?: object) => {
+  const args = [String(people), ...(limits === undefined ? [] : [JSON.stringify(limits)])]
+  const program = start<object, Ready | Usage>("emulatorServer.ts", args)
+  const { people: known, url } = await program.next<Ready>()
+  return { people: known, url, kill: program.kill, usage: () => program.ask<Usage>({}) }
 }
 
-export const perSecond = async (url: string): Promise<number> => {
+/** The address of the messages of the first dialog of an emulator. */
+export const messagesOf = ({ people, url }: Ready): string => `${url}/messages?chat_id=${people[0].chat_id}`
+
+const perSecond = async (url: string): Promise<number> => {
   const { requests } = await autocannon({
     url,
     method: "POST",
@@ -28,18 +35,14 @@ export const perSecond = async (url: string): Promise<number> => {
 
 /** Requests per second: messages sent to the emulator, over a plain server that echoes JSON. */
 export const requestRate = async (): Promise<Measured> => {
-  const emulator = await start<{ readonly url: string }>("emulatorServer.ts")
-  const bare = await start<{ readonly url: string }>("bare.ts")
-  const costs = { emulator: new Array<number>(), bare: new Array<number>() }
-  for (let round = -1; round < 3; round++) {
-    const rates = [await perSecond(emulator.ready.url), await perSecond(bare.ready.url)]
-    if (round >= 0) {
-      costs.emulator.push(rates[0])
-      costs.bare.push(rates[1])
-    }
-  }
-  emulator.child.kill()
-  bare.child.kill()
+  const emulator = await startEmulator(1)
+  const bare = await startServer("server.ts", ["echo"])
+  const costs = await takeTurns(
+    { emulator: () => perSecond(messagesOf(emulator)), bare: () => perSecond(bare.url) },
+    { rounds: 3 }
+  )
+  await emulator.kill()
+  await bare.kill()
   return compare(
     { name: "emulator", costs: costs.emulator },
     { name: "bare node:http", costs: costs.bare },
@@ -56,28 +59,15 @@ const multipart = function* (size: number): Generator<Buffer> {
   yield Buffer.from("\r\n--cut--\r\n")
 }
 
-/** The CPU time of a server until now, in microseconds. */
-export const cpuOf = async (child: ChildProcess): Promise<number> => {
-  child.send("cpu")
-  const [{ cpu }] = (await once(child, "message")) as [{ readonly cpu: number }]
-  return cpu
-}
-
-const residentOf = async (child: ChildProcess): Promise<number> => {
-  child.send("rss")
-  const [{ rss }] = (await once(child, "message")) as [{ readonly rss: number }]
-  return rss
-}
-
 /** Memory growth of the emulator while it receives 4 GB. */
 export const uploadGrowth = async (): Promise<Measured> => {
-  const { child, ready } = await start<{ readonly base: string; readonly url: string }>("emulatorServer.ts")
-  const asked = await request(`${ready.base}/uploads?type=file`, {
+  const emulator = await startEmulator(1)
+  const asked = await request(`${emulator.url}/uploads?type=file`, {
     method: "POST",
     headers: { authorization: "token" }
   })
   const { url } = (await asked.body.json()) as { readonly url: string }
-  const before = await residentOf(child)
+  const { rss: before } = await emulator.usage()
   let most = before
   const uploading = request(url, {
     method: "POST",
@@ -91,12 +81,12 @@ export const uploadGrowth = async (): Promise<Measured> => {
     isDone = true
   })
   while (!isDone) {
-    most = Math.max(most, await residentOf(child))
+    most = Math.max(most, (await emulator.usage()).rss)
     await Promise.race([done, new Promise((resolve) => setTimeout(resolve, 50))])
   }
   const { body, statusCode } = await done
   const answer = await body.text()
-  child.kill()
+  await emulator.kill()
   if (statusCode !== 200) throw new Error(`The upload was refused: ${statusCode} ${answer}`)
   const megabytes = (bytes: number) => bytes / 2 ** 20
   return {
@@ -117,23 +107,13 @@ const millisUntilReady = async (): Promise<number> => {
   return millis
 }
 
-const millisOfNode = (): number => {
-  const began = performance.now()
-  spawnSync(process.execPath, ["-e", "0"])
-  return performance.now() - began
-}
-
 /** Time until the command is ready, over `node -e 0`. */
 export const startOverNode = async (): Promise<Measured> => {
   build()
-  const costs = { command: new Array<number>(), node: new Array<number>() }
-  for (let round = -1; round < 11; round++) {
-    const [ready, bare] = [await millisUntilReady(), millisOfNode()]
-    if (round >= 0) {
-      costs.command.push(ready)
-      costs.node.push(bare)
-    }
-  }
+  const costs = await takeTurns(
+    { command: millisUntilReady, node: () => millisOf(() => spawnSync(process.execPath, ["-e", "0"])) },
+    { rounds: 11 }
+  )
   return compare({ name: "colloquy-emulator", costs: costs.command }, { name: "node -e 0", costs: costs.node }, "ms")
 }
 

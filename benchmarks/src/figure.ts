@@ -10,7 +10,6 @@ export interface Figure {
     | "MB"
     | "rows"
     | "updates"
-    | "conversations"
     | "messages"
     | "requests"
     | "per second"
@@ -35,6 +34,16 @@ export interface Measured {
 
 export const median = (values: ReadonlyArray<number>): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
+
+/** The smallest value that is at least as high as a share of the values. */
+export const percentile = (values: ReadonlyArray<number>, share: number): number =>
+  [...values].sort((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? 0
+
+/** Runs a measurement once for all figures that need it. */
+export const lazily = <A>(make: () => Promise<A>): (() => Promise<A>) => {
+  let made: Promise<A> | undefined
+  return () => (made ??= make())
+}
 
 /** The median of the ratios of all rounds, so that a slow moment of the machine affects both sides. */
 export const compare = (

@@ -11,6 +11,7 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { printCosts } from "./child.ts"
+import { cpuTime } from "./rounds.ts"
 
 const rounds = 9
 const sends = 10_000
@@ -27,10 +28,9 @@ const hosts = {
 
 const cpuOf = <E, R>(run: Effect.Effect<unknown, E, R>): Effect.Effect<number, E, R> =>
   Effect.gen(function* () {
-    const before = process.cpuUsage()
+    const before = cpuTime()
     yield* run
-    const { system, user } = process.cpuUsage(before)
-    return (system + user) / sends
+    return (cpuTime() - before) / sends
   })
 
 const round = Effect.gen(function* () {

@@ -2,22 +2,19 @@
  * Prints how long hostile responses and updates keep the event loop busy, in milliseconds: the longest stall for each. The
  * parent process sends the responses.
  */
-import { BotApi, Messages, RateLimiter, RetryPolicy, Update } from "@colloquy/core"
-import { NodeBotHttpClient } from "@colloquy/node"
+import { type BotApi, Messages, RetryPolicy, Update } from "@colloquy/core"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import * as Redacted from "effect/Redacted"
 import { printCosts } from "./child.ts"
 import { updates } from "./hostileBodies.ts"
+import * as client from "./once/client.ts"
+import { threadTime } from "./rounds.ts"
 
-const [port, count, updateSize] = process.argv.slice(2).map(Number)
+const [url, ...sizes] = process.argv.slice(2)
+const [count, updateSize] = sizes.map(Number)
 
 /** CPU time of this thread, in milliseconds, so that other programs of the machine do not count. */
-const cpuTime = (): number => {
-  const { system, user } = process.threadCpuUsage()
-  return (system + user) / 1000
-}
+const cpuTime = (): number => threadTime() / 1000
 
 let last = cpuTime()
 let longest = 0
@@ -40,11 +37,6 @@ const stallOf = (work: () => Promise<unknown>): Promise<number> =>
     }, 5)
   })
 
-const bot = BotApi.layer({ token: Redacted.make("token"), baseUrl: `http://127.0.0.1:${port}` }).pipe(
-  Layer.provide(NodeBotHttpClient.layer()),
-  Layer.provide(RateLimiter.layerMemory(RateLimiter.unlimited))
-)
-
 const program = Effect.gen(function* () {
   const context = yield* Effect.context<BotApi.BotApi>()
   const call = () => Effect.runPromiseWith(context)(Effect.exit(Messages.list({ chat_id: 1 as never, count: 1 })))
@@ -61,7 +53,7 @@ const program = Effect.gen(function* () {
 })
 
 const stalls = await program.pipe(
-  Effect.provide([bot, Logger.layer([])]),
+  Effect.provide([client.layer(url), Logger.layer([])]),
   Effect.provideService(RetryPolicy.RetryPolicy, RetryPolicy.none),
   Effect.runPromise
 )

@@ -1,10 +1,10 @@
 import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { Platform } from "@colloquy/core"
 import { maxBodySize } from "@colloquy/core/inbox/WebhookRequest"
 import { costsOf } from "./child.ts"
 import type { Measured } from "./figure.ts"
 import { responses, updates } from "./hostileBodies.ts"
+import { listen } from "./processes.ts"
 
 /** The longest stall of the event loop of a client that receives hostile responses and updates. */
 export const hostileStall = async (): Promise<Measured> => {
@@ -14,9 +14,7 @@ export const hostileStall = async (): Promise<Measured> => {
     const [, body] = bodies[(sent++ + bodies.length - 1) % bodies.length]
     response.setHeader("content-type", "application/json").end(body())
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const { port } = server.address() as AddressInfo
-  const stalls = await costsOf(["hostile.ts", String(port), String(bodies.length), String(maxBodySize)])
+  const stalls = await costsOf(["hostile.ts", await listen(server), String(bodies.length), String(maxBodySize)])
   server.close()
   const named = Object.entries(stalls).map(([name, [millis]]) => {
     const index = /^response (\d+)$/.exec(name)?.[1]

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import { setTimeout } from "node:timers/promises"
 import { printCosts } from "./child.ts"
 import { delivery, secret } from "./deliveries.ts"
+import { layerSource } from "./inbox/traffic.ts"
 
 const updates = 1_000_000
 const warmUp = 300_000
@@ -41,12 +42,10 @@ const handle = Effect.sync(() => {
   handled++
 })
 
-const source = Layer.effect(
-  Updates.Updates,
-  Inbox.Inbox.use((inbox) => Effect.succeed(Updates.Updates.of({ inbox, source: Effect.never })))
-)
-
-const webhook = Layer.merge(Webhook.layerReceiver({ url, secret }), source).pipe(Layer.provide(Inbox.layerMemory()))
+const webhook = Layer.merge(
+  Webhook.layerReceiver({ url, secret }),
+  layerSource(() => Effect.never)
+).pipe(Layer.provide(Inbox.layerMemory()))
 
 const growth = Effect.gen(function* () {
   const receiver = yield* Webhook.Webhook

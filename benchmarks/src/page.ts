@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
 import { type Browser, chromium, type Page } from "playwright-core"
-import { cpuOf, perSecond, start } from "./emulator.ts"
-import { compare, type Measured, median } from "./figure.ts"
+import { messagesOf, startEmulator } from "./emulator.ts"
+import { type Measured, median, percentile } from "./figure.ts"
 
 const built = (name: string): Buffer =>
   readFileSync(fileURLToPath(new URL(`../../packages/testing/dist/ui/${name}`, import.meta.url)))
@@ -34,37 +34,32 @@ const launch = (): Promise<Browser> =>
     ]
   })
 
-interface Started {
-  readonly base: string
-  readonly url: string
-}
-
 const withPage = async <A>(
-  measure: (browser: Browser, emulator: Awaited<ReturnType<typeof start<Started>>>) => Promise<A>
+  measure: (browser: Browser, emulator: Awaited<ReturnType<typeof startEmulator>>) => Promise<A>
 ): Promise<A> => {
   const browser = await launch()
-  const emulator = await start<Started>("emulatorServer.ts")
+  const emulator = await startEmulator(1)
   try {
     return await measure(browser, emulator)
   } finally {
-    emulator.child.kill()
+    await emulator.kill()
     await browser.close()
   }
 }
 
-const open = async (browser: Browser, base: string): Promise<Page> => {
+const open = async (browser: Browser, url: string): Promise<Page> => {
   const page = await (await browser.newContext()).newPage()
-  await page.goto(`${base}/_emulator/ui`)
+  await page.goto(`${url}/_emulator/ui`)
   await page.waitForSelector(".chat-row")
   return page
 }
 
 /** The time from the navigation to the first content on the screen, each time without a cache. */
 export const firstPaint = (): Promise<Measured> =>
-  withPage(async (browser, { ready }) => {
+  withPage(async (browser, { url }) => {
     const times: Array<number> = []
     for (let round = 0; round < 15; round++) {
-      const page = await open(browser, ready.base)
+      const page = await open(browser, url)
       times.push(
         await page.evaluate(`new Promise((resolve) => {
           const read = () => {
@@ -84,8 +79,8 @@ const messages = 300
 
 /** The time from the request of a bot to the frame in which its message is on the screen, at 20 messages a second. */
 export const messageToScreen = (): Promise<Measured> =>
-  withPage(async (browser, { ready }) => {
-    const page = await open(browser, ready.base)
+  withPage(async (browser, emulator) => {
+    const page = await open(browser, emulator.url)
     await page.click(".chat-row")
     await page.getByText("There are no messages yet.").waitFor()
     await page.evaluate(`{
@@ -103,38 +98,13 @@ export const messageToScreen = (): Promise<Measured> =>
     const headers = { authorization: "token", "content-type": "application/json" }
     for (let sent = 0; sent < messages; sent++) {
       const body = JSON.stringify({ text: `Message sent at ${Date.now()};` })
-      await fetch(ready.url, { method: "POST", headers, body })
+      await fetch(messagesOf(emulator), { method: "POST", headers, body })
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
     await page.waitForFunction(`globalThis.times.length >= ${messages}`)
-    const times = ((await page.evaluate("globalThis.times")) as ReadonlyArray<number>).toSorted((a, b) => a - b)
+    const times = (await page.evaluate("globalThis.times")) as ReadonlyArray<number>
     return {
-      value: times[Math.ceil(times.length * 0.99) - 1],
-      detail: `${times.length} messages, median ${times[Math.floor(times.length / 2)]} ms, slowest ${times.at(-1)} ms`
+      value: percentile(times, 0.99),
+      detail: `${times.length} messages, median ${median(times)} ms, slowest ${Math.max(...times)} ms`
     }
-  })
-
-/** The CPU time of the emulator for a message without a page, over that with a page that shows the chat. */
-export const withPageOpen = (): Promise<Measured> =>
-  withPage(async (browser, { child, ready }) => {
-    const costs = { without: new Array<number>(), with: new Array<number>() }
-    const costOf = async (): Promise<number> => {
-      const before = await cpuOf(child)
-      const rate = await perSecond(ready.url)
-      return ((await cpuOf(child)) - before) / (rate * 3)
-    }
-    await perSecond(ready.url)
-    for (let round = 0; round < 5; round++) {
-      costs.without.push(await costOf())
-      const page = await open(browser, ready.base)
-      await page.click(".chat-row")
-      await page.waitForSelector("article.message")
-      costs.with.push(await costOf())
-      await page.context().close()
-    }
-    return compare(
-      { name: "without a page", costs: costs.without },
-      { name: "with a page", costs: costs.with },
-      "us CPU for a message"
-    )
   })

@@ -4,81 +4,56 @@
  * time that an idle machine takes, but other programs affect it less. Requires `--expose-gc`, which excludes the creation of the
  * updates from the figure.
  */
-import { Inbox, type Update, Updates } from "@colloquy/core"
-import { Fixtures } from "@colloquy/testing"
+import { Inbox, Updates } from "@colloquy/core"
 import { createConcurrentSink, createRunner, createSource, sequentialize } from "@grammyjs/runner"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
 import { Bot } from "grammy"
-import type { Update as TelegramUpdate, UserFromGetMe } from "grammy/types"
+import type { Update as TelegramUpdate } from "grammy/types"
 import { printCosts } from "./child.ts"
+import { layerSource, pageOf } from "./inbox/traffic.ts"
+import { takeTurns, threadTime } from "./rounds.ts"
+import { me } from "./telegram.ts"
 
-const rounds = 9
 const updates = 100_000
 const chats = 1000
 const page = 100
-
-const pages = <A>(make: (index: number) => A): ReadonlyArray<ReadonlyArray<A>> =>
-  Array.from({ length: updates / page }, (_, at) => Array.from({ length: page }, (_, index) => make(at * page + index)))
-
-/** The CPU time of the main thread, in milliseconds. */
-const now = (): number => {
-  const { system, user } = process.threadCpuUsage()
-  return (user + system) / 1000
-}
 
 const expectAll = (handled: number) => {
   if (handled !== updates) throw new Error(`${handled} of ${updates} updates were handled`)
 }
 
 const ours = async (): Promise<number> => {
-  const arriving = pages((index): Inbox.Received => ({
-    decoded: Result.succeed<Update.Update>({
-      ...Fixtures.botStarted(),
-      chat_id: (1 + (index % chats)) as Update.Of<"bot_started">["chat_id"],
-      timestamp: index
-    })
-  }))
+  const arriving = Array.from({ length: updates / page }, (_, at) => pageOf(at * page, page, chats))
   let handled = 0
-  const source = Layer.effect(
-    Updates.Updates,
-    Inbox.Inbox.use((inbox) =>
-      Effect.succeed(
-        Updates.Updates.of({
-          inbox,
-          source: Effect.orDie(Effect.forEach(arriving, (page) => inbox.receive(page), { discard: true }))
-        })
-      )
-    )
-  ).pipe(Layer.provide(Inbox.layerMemory()))
+  const bot = layerSource((inbox) => Effect.forEach(arriving, (page) => inbox.receive(page), { discard: true })).pipe(
+    Layer.provide(Inbox.layerMemory())
+  )
   const work = Effect.sync(() => {
     handled++
   })
   gc!()
-  const start = now()
-  await Effect.runPromise(Updates.run(() => work).pipe(Effect.provide(source)))
-  const millis = now() - start
+  const start = threadTime()
+  await Effect.runPromise(Updates.run(() => work).pipe(Effect.provide(bot)))
+  const took = threadTime() - start
   expectAll(handled)
-  return (millis * 1000) / updates
+  return took / updates
 }
-
-const me = { id: 1, is_bot: true, first_name: "Bench", username: "bench_bot" } as UserFromGetMe
 
 const grammy = async (): Promise<number> => {
   const from = { id: 42, is_bot: false, first_name: "Ann" }
-  const arriving = pages(
-    (index) =>
-      ({
-        update_id: index + 1,
-        message: {
-          message_id: index,
-          date: 1,
-          text: "Hello",
-          from,
-          chat: { id: 1 + (index % chats), type: "private", first_name: "Ann" }
-        }
-      }) as TelegramUpdate
+  const updateAt = (index: number): TelegramUpdate => ({
+    update_id: index + 1,
+    message: {
+      message_id: index,
+      date: 1,
+      text: "Hello",
+      from,
+      chat: { id: 1 + (index % chats), type: "private", first_name: "Ann" }
+    }
+  })
+  const arriving = Array.from({ length: updates / page }, (_, at) =>
+    Array.from({ length: page }, (_, index) => updateAt(at * page + index))
   )
   let handled = 0
   const bot = new Bot("1:bench", { botInfo: me })
@@ -100,22 +75,15 @@ const grammy = async (): Promise<number> => {
     finished.reject(error)
   )
   gc!()
-  const start = now()
+  const start = threadTime()
   const runner = createRunner(source, sink)
   runner.start()
   await finished.promise
   while (handled < updates) await new Promise((resolve) => setImmediate(resolve))
-  const millis = now() - start
+  const took = threadTime() - start
   expectAll(handled)
-  return (millis * 1000) / updates
+  return took / updates
 }
 
-const costs = { "Updates.run": [] as Array<number>, grammY: [] as Array<number> }
-for (let round = -1; round < rounds; round++) {
-  const measured = [await ours(), await grammy()]
-  if (round < 0) continue
-  costs["Updates.run"].push(measured[0])
-  costs.grammY.push(measured[1])
-}
-printCosts(costs)
+printCosts(await takeTurns({ "Updates.run": ours, grammY: grammy }, { rounds: 9 }))
 process.exit(0)

@@ -1,15 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
 import { createServer } from "node:net"
-import type { AddressInfo } from "node:net"
+import { listen } from "./processes.ts"
 
 /** Returns a port that is free. */
 export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
+  const server = createServer()
+  const { port } = new URL(await listen(server))
   server.close()
-  return port
+  return Number(port)
 }
 
 /** Starts a Redis server without persistence: it is empty after a restart. */

@@ -12,7 +12,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { Api } from "grammy"
 import { printCosts } from "./child.ts"
-import { startTelegram } from "./telegram.ts"
+import { platformLimits, startTelegram } from "./telegram.ts"
 
 const broadcasts = 10_000
 const probes = 120
@@ -92,7 +92,7 @@ const ours = Effect.gen(function* () {
 
 const theirs = Effect.gen(function* () {
   const costs: Array<number> = []
-  const telegram = yield* Effect.promise(() => startTelegram(allowed))
+  const telegram = yield* Effect.promise(() => startTelegram(platformLimits(allowed)))
   const api = new Api("1:token", { apiRoot: telegram.apiRoot })
   api.config.use(apiThrottler())
   const send = (chat: number, text: string) => Effect.promise(() => api.sendMessage(chat, text))

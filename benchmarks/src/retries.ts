@@ -6,8 +6,8 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as TestClock from "effect/testing/TestClock"
 import { printCosts } from "./child.ts"
+import { takeTurns } from "./rounds.ts"
 
-const rounds = 5
 const updates = 1000
 
 const retries = Effect.gen(function* () {
@@ -28,9 +28,4 @@ const retries = Effect.gen(function* () {
   Effect.provide(Emulator.layerBot().pipe(Layer.provideMerge(TestClock.layer()), Layer.merge(Logger.layer([]))))
 )
 
-const costs: Array<number> = []
-for (let round = -1; round < rounds; round++) {
-  const cost = await Effect.runPromise(retries)
-  if (round >= 0) costs.push(cost)
-}
-printCosts({ retries: costs })
+printCosts(await takeTurns({ retries: () => Effect.runPromise(retries) }, { rounds: 5 }))

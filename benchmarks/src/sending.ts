@@ -1,21 +1,14 @@
+import { Messages } from "@colloquy/core"
+import { NodeBot } from "@colloquy/node"
 import { autoRetry } from "@grammyjs/auto-retry"
+import * as Effect from "effect/Effect"
+import * as ManagedRuntime from "effect/ManagedRuntime"
 import { Api } from "grammy"
-import { type ChildProcess, fork } from "node:child_process"
-import { randomUUID } from "node:crypto"
-import { once } from "node:events"
-import { fileURLToPath } from "node:url"
 import { costsOf } from "./child.ts"
-import type { Measured } from "./figure.ts"
-import type { Task } from "./sender.ts"
-import { startTelegram } from "./telegram.ts"
-
-const start = (program: string, ...args: ReadonlyArray<string>): ChildProcess =>
-  fork(fileURLToPath(new URL(program, import.meta.url)), args, { execArgv: ["--conditions=source"] })
-
-const nextMessage = async <A>(child: ChildProcess): Promise<A> => {
-  const [message] = (await once(child, "message")) as [A]
-  return message
-}
+import { startEmulator } from "./emulator.ts"
+import { type Measured, percentile } from "./figure.ts"
+import { millisOf } from "./rounds.ts"
+import { platformLimits, startTelegram } from "./telegram.ts"
 
 interface Flood {
   readonly millis: number
@@ -23,35 +16,20 @@ interface Flood {
   readonly refused: number
 }
 
-/** Runs several sending processes against an emulator with limits. */
-const flood = async (
-  allowed: number,
-  sends: number,
-  people: number,
-  processes: number = 1,
-  prefix?: string
-): Promise<Flood> => {
-  const emulator = start("limitedEmulator.ts", JSON.stringify({ host: allowed }), String(people))
-  const { url, users } = await nextMessage<{ readonly url: string; readonly users: ReadonlyArray<number> }>(emulator)
-  const each = people / processes
-  const senders = Array.from({ length: processes }, (_, index) => {
-    const task: Task = {
-      url,
-      users: users.slice(index * each, (index + 1) * each),
-      sends: sends / processes,
-      ...(prefix === undefined ? {} : { prefix })
-    }
-    return start("sender.ts", JSON.stringify(task))
-  })
-  await Promise.all(senders.map(nextMessage))
-  const began = performance.now()
-  for (const sender of senders) sender.send("go")
-  await Promise.all(senders.map(nextMessage))
-  const millis = performance.now() - began
-  const counts = nextMessage<Omit<Flood, "millis">>(emulator)
-  emulator.send("counts")
-  const { accepted, refused } = await counts
-  emulator.kill()
+/** Sends messages to people at once, against an emulator that allows a number of requests per second. */
+const flood = async (allowed: number, sends: number, people: number): Promise<Flood> => {
+  const emulator = await startEmulator(people, { host: allowed })
+  const bot = ManagedRuntime.make(NodeBot.layer({ token: "token", baseUrl: emulator.url }))
+  await bot.context()
+  const sending = Effect.forEach(
+    Array.from({ length: sends }, (_, index) => emulator.people[index % people].user_id),
+    (user_id) => Messages.send({ user_id, text: "Hello" }),
+    { concurrency: "unbounded", discard: true }
+  )
+  const millis = await millisOf(() => bot.runPromise(sending))
+  const { accepted, refused } = await emulator.usage()
+  await bot.dispose()
+  await emulator.kill()
   if (accepted !== sends) throw new Error(`${sends} were sent, ${accepted} arrived`)
   return { millis, accepted, refused }
 }
@@ -62,16 +40,16 @@ const describe = ({ accepted, millis, refused }: Flood) =>
 /** 300 concurrent sends, compared with grammY and its auto-retry plugin. */
 export const refusals = async (): Promise<Measured> => {
   const ours = await flood(30, 300, 300)
-  const telegram = await startTelegram(30)
+  const telegram = await startTelegram(platformLimits(30))
   const api = new Api("1:token", { apiRoot: telegram.apiRoot })
   api.config.use(autoRetry())
-  const began = performance.now()
-  await Promise.all(Array.from({ length: 300 }, (_, index) => api.sendMessage(index + 1, "Hello")))
-  const theirs = { ...telegram.counts, millis: performance.now() - began }
+  const millis = await millisOf(() =>
+    Promise.all(Array.from({ length: 300 }, (_, index) => api.sendMessage(index + 1, "Hello")))
+  )
   telegram.close()
   return {
     value: ours.refused / ours.accepted,
-    detail: `${describe(ours)}; grammY with auto-retry: ${describe(theirs)}`
+    detail: `${describe(ours)}; grammY with auto-retry: ${describe({ ...telegram.counts, millis })}`
   }
 }
 
@@ -84,15 +62,6 @@ export const unknownLimit = async (): Promise<Measured> => {
     detail: describe(measured)
   }
 }
-
-/** 600 sends by four processes that share a limit through Redis. */
-export const fourProcesses = async (): Promise<Measured> => {
-  const measured = await flood(30, 600, 600, 4, `colloquy-bench-${randomUUID()}`)
-  return { value: measured.refused, also: measured.millis / (1000 * 20), detail: describe(measured) }
-}
-
-const percentile = (values: ReadonlyArray<number>, part: number): number =>
-  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))]
 
 /** Answers and replies while broadcasts are queued, compared with grammY and its throttler. */
 export const replyLatency = async (): Promise<Measured> => {

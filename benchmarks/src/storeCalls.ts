@@ -7,17 +7,14 @@ import { ChatId } from "@colloquy/core/model/Chat"
 import * as ChatRecord from "@colloquy/core/bot/ChatRecord"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
-import { NodeSqlite, RedisChatStore, SqlChatStore } from "@colloquy/node"
-import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { printCosts } from "./child.ts"
 import { acknowledge } from "./inbox/commits.ts"
 import * as places from "./inbox/places.ts"
+import { threadTime } from "./rounds.ts"
 
 const place = places.fromArguments(process.argv.slice(2))
 
@@ -25,19 +22,7 @@ const total = Number(process.argv[4])
 
 const page = 1000
 
-const chatStores: Readonly<Record<places.Store, Layer.Layer<ChatStore.ChatStore, unknown>>> = {
-  memory: ChatStore.layerMemory(),
-  sqlite: SqlChatStore.layer().pipe(
-    Layer.provide(NodeSqlite.layer({ filename: join(tmpdir(), place.name, "chats.sqlite") }))
-  ),
-  postgres: SqlChatStore.layer().pipe(Layer.provide(places.postgres(place.name))),
-  redis: RedisChatStore.layer({ prefix: place.name }).pipe(Layer.provide(NodeRedis.layer({ url: places.redisUrl })))
-}
-
-const cpu = (): number => {
-  const { system, user } = process.threadCpuUsage()
-  return (system + user) / 1000
-}
+const cpu = (): number => threadTime() / 1000
 
 const costs: Record<string, Array<number>> = {}
 
@@ -128,6 +113,6 @@ const inbox = Effect.gen(function* () {
   yield* measure("inbox.cleanup", store.cleanup({ fingerprintsBefore: 2, deadLettersBefore: 2 }))
 })
 
-await Effect.runPromise(Effect.provide(chats, Layer.merge(chatStores[place.store], Logger.layer([]))))
+await Effect.runPromise(Effect.provide(chats, Layer.merge(places.layerChats(place), Logger.layer([]))))
 await Effect.runPromise(Effect.provide(inbox, Layer.provideMerge(places.layer(place), Logger.layer([]))))
 printCosts(costs)

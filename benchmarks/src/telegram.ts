@@ -2,8 +2,30 @@
  * A small Telegram Bot API for grammY with the same limits as the platform: a number of requests per second in total,
  * and two messages per second per chat. A request over the limit gets a 429 and does not count.
  */
+import type { UserFromGetMe } from "grammy/types"
 import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import { text } from "node:stream/consumers"
+import { listen } from "./processes.ts"
+
+export const me = {
+  id: 7,
+  is_bot: true,
+  first_name: "Bench",
+  username: "bench_bot",
+  can_join_groups: true,
+  can_read_all_group_messages: false,
+  supports_inline_queries: false
+} as UserFromGetMe
+
+interface Call {
+  readonly chat_id?: number
+  readonly text?: string
+}
+
+/** Counts a request of a chat at a time in milliseconds. Returns whether the limits allow the request. */
+export type Limits = (now: number, chat: number | undefined) => boolean
+
+export const unlimited: Limits = () => true
 
 /** A sliding window of one second. */
 const sliding = (count: number) => {
@@ -17,38 +39,39 @@ const sliding = (count: number) => {
   }
 }
 
-export interface Telegram {
-  readonly apiRoot: string
-  readonly counts: { accepted: number; refused: number }
-  readonly close: () => void
+/** Two messages per second for each chat, and a number of requests for the bot. */
+export const platformLimits = (perSecond: number): Limits => {
+  const host = sliding(perSecond)
+  const chats = new Map<number, ReturnType<typeof sliding>>()
+  return (now, chat) => {
+    if (chat !== undefined && !chats.has(chat)) chats.set(chat, sliding(2))
+    const ofChat = chat === undefined ? undefined : chats.get(chat)
+    if (!host.hasPlace(now) || ofChat?.hasPlace(now) === false) return false
+    host.take(now)
+    ofChat?.take(now)
+    return true
+  }
 }
 
-export const startTelegram = async (perSecond: number): Promise<Telegram> => {
-  const host = sliding(perSecond)
-  const chats = new Map<unknown, ReturnType<typeof sliding>>()
+/** The body of the response to a message, or to a message that the limits refuse. */
+export const respond = (isAllowed: boolean, { chat_id, text }: Call): object => {
+  const chat = { id: chat_id, first_name: "Ann", username: "ann", type: "private" }
+  return isAllowed
+    ? { ok: true, result: { message_id: 100, from: me, chat, date: 1_774_000_000, text } }
+    : { ok: false, error_code: 429, description: "Too Many Requests", parameters: { retry_after: 1 } }
+}
+
+export const startTelegram = async (limits: Limits) => {
   const counts = { accepted: 0, refused: 0 }
   const server = createServer(async (request, response) => {
-    let text = ""
-    for await (const chunk of request) text += String(chunk)
-    const now = performance.now()
-    const { chat_id } = JSON.parse(text || "{}") as { readonly chat_id?: number }
-    const chat = chat_id === undefined ? undefined : (chats.get(chat_id) ?? sliding(2))
-    const fits = host.hasPlace(now) && (chat?.hasPlace(now) ?? true)
-    if (fits) {
-      host.take(now)
-      chat?.take(now)
-      if (chat !== undefined) chats.set(chat_id, chat)
-      counts.accepted++
-    } else counts.refused++
-    const answer = fits
-      ? { ok: true, result: { message_id: 1, date: 0, chat: { id: chat_id, type: "private", first_name: "Ann" } } }
-      : { ok: false, error_code: 429, description: "Too Many Requests", parameters: { retry_after: 1 } }
-    response.writeHead(fits ? 200 : 429, { "content-type": "application/json" }).end(JSON.stringify(answer))
+    const call = JSON.parse((await text(request)) || "{}") as Call
+    const isAllowed = limits(performance.now(), call.chat_id)
+    counts[isAllowed ? "accepted" : "refused"]++
+    response.writeHead(isAllowed ? 200 : 429, { "content-type": "application/json" })
+    response.end(JSON.stringify(respond(isAllowed, call)))
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const { port } = server.address() as AddressInfo
   return {
-    apiRoot: `http://127.0.0.1:${port}`,
+    apiRoot: await listen(server),
     counts,
     close: () => {
       server.close()

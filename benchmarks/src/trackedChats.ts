@@ -4,18 +4,14 @@
  */
 import { ChatStore } from "@colloquy/core"
 import { ChatId } from "@colloquy/core/model/Chat"
-import { NodeSqlite, SqlChatStore } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { printCosts } from "./child.ts"
+import * as places from "./inbox/places.ts"
+import { millisOf, takeTurns } from "./rounds.ts"
 
-const rounds = 3
 const updates = 20_000
 const chats = 1_000
 
@@ -36,18 +32,11 @@ const ways = {
   handler: incoming.pipe(Stream.mapEffect(handle, { concurrency: 100 }), Stream.runDrain)
 }
 
-const folder = mkdtempSync(join(tmpdir(), "chats-"))
-
-const tracked = async (way: keyof typeof ways, filename: string) => {
-  const Chats = SqlChatStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename })))
-  await Effect.runPromise(Effect.provide(ways[way], Chats))
-}
-
 const page = 100
 
 /** Stores the last time and the type of the chat of each update, in a transaction for each page. */
-const bare = async (filename: string) => {
-  const database = new DatabaseSync(filename)
+const bare = async (place: places.Place) => {
+  const database = new DatabaseSync(places.fileOf(place, "bare.sqlite"))
   database.exec("PRAGMA journal_mode = WAL")
   database.exec("PRAGMA synchronous = FULL")
   database.exec(
@@ -74,20 +63,12 @@ const bare = async (filename: string) => {
   database.close()
 }
 
-const contenders: Readonly<Record<string, (filename: string) => Promise<void>>> = {
-  stream: (filename) => tracked("stream", filename),
-  handler: (filename) => tracked("handler", filename),
-  bare
-}
+const costOf = (run: (place: places.Place) => Promise<unknown>) => (): Promise<number> =>
+  places.withPlace("sqlite", async (place) => ((await millisOf(() => run(place))) * 1000) / updates)
 
-const costs: Record<string, Array<number>> = {}
-for (let round = -1; round < rounds; round++) {
-  for (const [name, run] of Object.entries(contenders)) {
-    const began = performance.now()
-    await run(join(folder, `${name}${round}.sqlite`))
-    const cost = ((performance.now() - began) * 1000) / updates
-    if (round >= 0) (costs[name] ??= []).push(cost)
-  }
-}
-rmSync(folder, { recursive: true })
-printCosts(costs)
+const tracked = (way: Effect.Effect<void, unknown, ChatStore.ChatStore>) =>
+  costOf((place) => Effect.runPromise(Effect.provide(way, places.layerChats(place))))
+
+const contenders = { stream: tracked(ways.stream), handler: tracked(ways.handler), bare: costOf(bare) }
+
+printCosts(await takeTurns(contenders, { rounds: 3 }))

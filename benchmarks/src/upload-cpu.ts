@@ -4,18 +4,19 @@ import { NodeUploads } from "@colloquy/node"
 import { createReadStream } from "node:fs"
 import { Agent, request } from "undici"
 import { printCosts } from "./child.ts"
+import { cpuOf, takeTurns } from "./rounds.ts"
 import { gigabyte, prepare } from "./uploading.ts"
-
-const rounds = 5
 
 const { baseUrl, bot, end, path } = await prepare(gigabyte)
 const dispatcher = new Agent()
 
-const ours = (method: "multipart" | "resumable") => () =>
-  bot.runPromise(Uploads.upload({ type: "file", source: NodeUploads.fromPath(path), method }))
+const costOf = (run: () => Promise<unknown>) => async (): Promise<number> => (await cpuOf(run)) / 1000
 
-const contenders: Readonly<Record<string, () => Promise<unknown>>> = {
-  undici: async () => {
+const ours = (method: "multipart" | "resumable") =>
+  costOf(() => bot.runPromise(Uploads.upload({ type: "file", source: NodeUploads.fromPath(path), method })))
+
+const contenders = {
+  undici: costOf(async () => {
     const { body } = await request(`${baseUrl}/upload/0`, {
       method: "POST",
       headers: { "content-type": "application/octet-stream", "content-length": String(gigabyte) },
@@ -23,26 +24,12 @@ const contenders: Readonly<Record<string, () => Promise<unknown>>> = {
       dispatcher
     })
     return body.text()
-  },
+  }),
   multipart: ours("multipart"),
   resumable: ours("resumable")
 }
 
-const measure = async (run: () => Promise<unknown>): Promise<number> => {
-  const before = process.cpuUsage()
-  await run()
-  const { system, user } = process.cpuUsage(before)
-  return (user + system) / 1000
-}
-
-const costs = Object.fromEntries(Object.keys(contenders).map((name) => [name, new Array<number>()]))
-for (let round = -1; round < rounds; round++) {
-  for (const [name, run] of Object.entries(contenders)) {
-    const cost = await measure(run)
-    if (round >= 0) costs[name].push(cost)
-  }
-}
-printCosts(costs)
+printCosts(await takeTurns(contenders, { rounds: 5 }))
 await dispatcher.close()
 await end()
 process.exit()

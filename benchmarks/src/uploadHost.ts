@@ -1,8 +1,9 @@
 /**
  * An upload host with the endpoint that returns upload URLs. It accepts whole files and parts, discards them, and
- * closes the connection at the total byte offsets given as arguments. It sends its port to its parent.
+ * closes the connection at the total byte offsets given as arguments. It sends its URL to its parent.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { endWithParent, listen, tellParent } from "./processes.ts"
 
 const cuts = process.argv.slice(2).map(Number)
 const places = new Map<string, number>()
@@ -49,8 +50,5 @@ const server = createServer((request, response) => {
     : takePart(request, response, url, range)
 })
 
-server.listen(0, "127.0.0.1", () => {
-  const address = server.address()
-  process.send?.(typeof address === "object" ? address?.port : undefined)
-})
-process.on("disconnect", () => process.exit())
+endWithParent()
+tellParent({ url: await listen(server) })

@@ -1,12 +1,10 @@
 /** Shared by the upload benchmarks: a bot, an upload host in another process, and a large file. */
 import { NodeBot } from "@colloquy/node"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import { fork } from "node:child_process"
-import { once } from "node:events"
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { startServer } from "./processes.ts"
 
 export const gigabyte = 2 ** 30
 
@@ -20,15 +18,14 @@ const sparse = (folder: string, size: number): string => {
 
 /** Prepares an upload to a host that closes connections at the given byte offsets. */
 export const prepare = async (size: number, cuts: ReadonlyArray<number> = []) => {
-  const receiver = fork(fileURLToPath(new URL("uploadHost.ts", import.meta.url)), cuts.map(String))
-  const [port] = (await once(receiver, "message")) as [number]
+  const receiver = await startServer("uploadHost.ts", cuts.map(String))
   const folder = mkdtempSync(join(tmpdir(), "upload-"))
-  const baseUrl = `http://127.0.0.1:${port}`
+  const baseUrl = receiver.url
   const bot = ManagedRuntime.make(NodeBot.layer({ token: "token", baseUrl }))
   const end = async () => {
     await bot.dispose()
     rmSync(folder, { recursive: true })
-    receiver.kill()
+    await receiver.kill()
   }
   return { baseUrl, bot, path: sparse(folder, size), end }
 }

@@ -10,30 +10,35 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { secret } from "./deliveries.ts"
 import { open as openBare, type Row } from "./inbox/bareSqlite.ts"
 import { acknowledge } from "./inbox/commits.ts"
+import { listen, tellParent } from "./processes.ts"
+import { cpuTime } from "./rounds.ts"
 
 /** A plain server that calls `accept` with the body of each delivery, and responds when that calls back. */
-const plain = (accept: (body: string, respond: () => void) => void) =>
-  Effect.callback<{ readonly port: number }>((resume) => {
-    const server = createServer((request, response) => {
-      const chunks: Array<Buffer> = []
-      request.on("data", (chunk: Buffer) => chunks.push(chunk))
-      request.on("end", () =>
-        accept(Buffer.concat(chunks).toString(), () => response.writeHead(200, { "content-length": 0 }).end())
-      )
-    })
-    server.listen(0, "127.0.0.1", () => resume(Effect.succeed({ port: (server.address() as AddressInfo).port })))
+const plain = (accept: (body: string, respond: () => void) => void) => {
+  const server = createServer((request, response) => {
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.on("end", () =>
+      accept(Buffer.concat(chunks).toString(), () => response.writeHead(200, { "content-length": 0 }).end())
+    )
   })
+  return Effect.flatMap(
+    Effect.promise(() => listen(server)),
+    (url) => serve(url)
+  )
+}
 
-const bare = plain((body, respond) => {
-  JSON.parse(body)
-  respond()
-})
+const bare = Effect.suspend(() =>
+  plain((body, respond) => {
+    JSON.parse(body)
+    respond()
+  })
+)
 
 /** Deliveries that arrive in one turn of the event loop are stored in one transaction, before they are acknowledged. */
 const bareSqlite = Effect.suspend(() => {
@@ -91,33 +96,33 @@ const stopped = Effect.callback<void>((resume) => {
   process.on("disconnect", () => resume(Effect.void))
 })
 
-const serve = (port: number, drain: Effect.Effect<void>) =>
+const serve = (url: string, drain: Effect.Effect<void> = Effect.void) =>
   Effect.suspend(() => {
-    process.send?.({ url: `http://127.0.0.1:${port}/updates` })
+    tellParent({ url })
     process.on("message", () => {
-      const { system, user } = process.cpuUsage()
+      const cpu = cpuTime()
       Effect.runFork(
         Effect.andThen(
           drain,
-          Effect.sync(() => process.send?.({ cpu: system + user }))
+          Effect.sync(() => tellParent({ cpu }))
         )
       )
     })
     return stopped
   })
 
+const localUrl = NodeWebhook.NodeWebhook.use(({ port }) => Effect.succeed(`http://127.0.0.1:${port}`))
+
 const programs: Readonly<Record<string, Effect.Effect<void, unknown>>> = {
-  bare: Effect.flatMap(bare, ({ port }) => serve(port, Effect.void)),
-  "bare-sqlite": Effect.flatMap(bareSqlite, ({ port }) => serve(port, Effect.void)),
+  bare,
+  "bare-sqlite": bareSqlite,
   memory: Effect.gen(function* () {
-    const { port } = yield* NodeWebhook.NodeWebhook
     const inbox = yield* Inbox.Inbox
-    yield* serve(port, Effect.orDie(Effect.provideService(drain, Inbox.Inbox, inbox)))
+    yield* serve(yield* localUrl, Effect.orDie(Effect.provideService(drain, Inbox.Inbox, inbox)))
   }).pipe(Effect.provide(Layer.provideMerge(webhook, Inbox.layerMemory()).pipe(Layer.provideMerge(silent)))),
-  sqlite: Effect.gen(function* () {
-    const { port } = yield* NodeWebhook.NodeWebhook
-    yield* serve(port, Effect.void)
-  }).pipe(Effect.provide(Layer.provide(webhook, inFile).pipe(Layer.provideMerge(silent))))
+  sqlite: Effect.flatMap(localUrl, (url) => serve(url)).pipe(
+    Effect.provide(Layer.provide(webhook, inFile).pipe(Layer.provideMerge(silent)))
+  )
 }
 
 await Effect.runPromise(programs[process.argv[2]])

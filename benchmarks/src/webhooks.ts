@@ -1,28 +1,34 @@
 import autocannon from "autocannon"
-import { type ChildProcess, fork } from "node:child_process"
-import { once } from "node:events"
-import { fileURLToPath } from "node:url"
+import * as Record from "effect/Record"
 import { costsOf } from "./child.ts"
 import { delivery, secret } from "./deliveries.ts"
 import { compare, type Measured } from "./figure.ts"
+import { startServer } from "./processes.ts"
+import { takeTurns } from "./rounds.ts"
 
-const path = fileURLToPath(new URL("webhook.ts", import.meta.url))
-
-interface Started {
-  readonly child: ChildProcess
-  readonly url: string
+const startWebhook = async (program: string) => {
+  const server = await startServer<object, { readonly cpu: number }>("webhook.ts", [program])
+  return {
+    url: server.url,
+    cpu: async () => (await server.ask({})).cpu,
+    stop: async () => {
+      server.child.disconnect()
+      await server.exited
+    }
+  }
 }
 
-const start = async (program: string): Promise<Started> => {
-  const child = fork(path, [program], { execArgv: ["--conditions=source"] })
-  const [{ url }] = (await once(child, "message")) as [{ readonly url: string }]
-  return { child, url }
-}
+type WebhookServer = Awaited<ReturnType<typeof startWebhook>>
 
-const stop = async ({ child }: Started): Promise<void> => {
-  const exit = once(child, "exit")
-  child.disconnect()
-  await exit
+const withServers = async <A>(
+  ours: string,
+  theirs: string,
+  use: (servers: Readonly<Record<"webhook" | "bare", WebhookServer>>) => Promise<A>
+): Promise<A> => {
+  const servers = { webhook: await startWebhook(ours), bare: await startWebhook(theirs) }
+  const result = await use(servers)
+  await Promise.all([servers.webhook.stop(), servers.bare.stop()])
+  return result
 }
 
 const headers = { "content-type": "application/json", "x-svc-bot-api-secret": secret }
@@ -55,15 +61,7 @@ const deliver = async (url: string, connections: number, amount: number, overall
   return ended - began
 }
 
-const cpuOf = async ({ child }: Started): Promise<number> => {
-  child.send("cpu")
-  const [{ cpu }] = (await once(child, "message")) as [{ readonly cpu: number }]
-  return cpu
-}
-
 const connections = 32
-const warmUps = 2
-const rounds = 5
 const amount = 8000
 
 /** A load in updates per second that saturates neither server. */
@@ -74,38 +72,27 @@ const rate = 2000
  * warm-up under full load: under full load, the faster server would find the client awake, which halves the cost of
  * its writes in the kernel.
  */
-export const webhookCost = async (): Promise<Measured> => {
-  const servers = { webhook: await start("memory"), bare: await start("bare") }
-  const costs = { webhook: new Array<number>(), bare: new Array<number>() }
-  for (let round = -warmUps; round < rounds; round++) {
-    for (const name of ["webhook", "bare"] as const) {
-      const server = servers[name]
+export const webhookCost = (): Promise<Measured> =>
+  withServers("memory", "bare", async (servers) => {
+    const costOf = (server: WebhookServer) => async (round: number) => {
       // The inbox is emptied before the first measurement.
-      await cpuOf(server)
-      const before = await cpuOf(server)
+      await server.cpu()
+      const before = await server.cpu()
       await deliver(server.url, connections, amount, round < 0 ? undefined : rate)
-      const cost = ((await cpuOf(server)) - before) / amount
-      if (round >= 0) costs[name].push(cost)
+      return ((await server.cpu()) - before) / amount
     }
-  }
-  await Promise.all(Object.values(servers).map(stop))
-  return compare({ name: "webhook", costs: costs.webhook }, { name: "bare node:http", costs: costs.bare }, "us CPU")
-}
+    const costs = await takeTurns(Record.map(servers, costOf), { rounds: 5, warmUps: 2 })
+    return compare({ name: "webhook", costs: costs.webhook }, { name: "bare node:http", costs: costs.bare }, "us CPU")
+  })
 
 /** Deliveries per second that are stored in a SQLite file before they are acknowledged, over the same with node:sqlite. */
-export const sqliteOverBare = async (): Promise<Measured> => {
-  const servers = { webhook: await start("sqlite"), bare: await start("bare-sqlite") }
-  const costs = { webhook: new Array<number>(), bare: new Array<number>() }
-  for (let round = -1; round < 5; round++) {
-    for (const name of ["webhook", "bare"] as const) {
-      const millis = await deliver(servers[name].url, 200, 20_000)
-      if (round >= 0) costs[name].push((millis * 1000) / 20_000)
-    }
-  }
-  await Promise.all(Object.values(servers).map(stop))
-  // The figure is a ratio of rates, so the costs are passed in reverse order.
-  return compare({ name: "node:sqlite", costs: costs.bare }, { name: "webhook", costs: costs.webhook }, "us")
-}
+export const sqliteOverBare = (): Promise<Measured> =>
+  withServers("sqlite", "bare-sqlite", async (servers) => {
+    const costOf = (server: WebhookServer) => async () => ((await deliver(server.url, 200, 20_000)) * 1000) / 20_000
+    const costs = await takeTurns(Record.map(servers, costOf), { rounds: 5 })
+    // The figure is a ratio of rates, so the costs are passed in reverse order.
+    return compare({ name: "node:sqlite", costs: costs.bare }, { name: "webhook", costs: costs.webhook }, "us")
+  })
 
 /** Memory growth of the webhook and `Updates.run` over a million updates. */
 export const millionGrowth = async (): Promise<Measured> => {

@@ -4,15 +4,13 @@
  */
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
 import { fileURLToPath } from "node:url"
-import { gzipSync } from "node:zlib"
-import { rolldown } from "rolldown"
-import { build } from "./bundle.ts"
+import { build, bundle, withFolder } from "./bundle.ts"
 import { compare, type Measured } from "./figure.ts"
+import { takeTurns } from "./rounds.ts"
 
 const workerd = fileURLToPath(
   new URL("../../tools/runtimes/node_modules/@cloudflare/workerd-linux-64/bin/workerd", import.meta.url)
@@ -65,20 +63,11 @@ const main :Workerd.Worker = (
 
 /** Bundles and minifies a worker. Returns the size in bytes, gzipped, and the paths of the modules that it contains. */
 export const bundleWorker = async (options: WorkerOptions) => {
-  const { conditions = [], folder, input } = options
-  const bundle = await rolldown({
-    input: fileURLToPath(input),
-    external: /^node:/,
-    platform: "neutral",
-    resolve: { conditionNames: [...conditions, "import", "default"], mainFields: ["module", "main"] },
-    logLevel: "silent"
-  })
-  const file = join(folder, "worker.js")
-  const { output } = await bundle.write({ file, format: "esm", minify: true, comments: false, codeSplitting: false })
-  await bundle.close()
+  const { conditions, folder, input } = options
+  const { gzipped, modules } = await bundle(input, join(folder, "worker.js"), conditions)
   await mkdir(join(folder, "data"), { recursive: true })
   await writeFile(join(folder, "config.capnp"), configOf(options))
-  return { folder, gzipped: gzipSync(await readFile(file)).length, modules: output[0].moduleIds }
+  return { folder, gzipped, modules }
 }
 
 /** The program of a worker of this folder. */
@@ -136,23 +125,12 @@ const bot = {
   BOT_WEBHOOK_URL: "https://bot.example/updates"
 }
 
-const withFolder = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
-  const folder = await mkdtemp(join(tmpdir(), "worker-"))
-  try {
-    return await use(folder)
-  } finally {
-    await rm(folder, { recursive: true })
-  }
-}
-
 export const workerSize = (): Promise<Measured> =>
   withFolder(async (folder) => {
     build()
     const { gzipped } = await bundleWorker({ input: programOf("bot"), folder })
     return { value: gzipped / 1024, detail: "a worker that answers, minified and gzipped" }
   })
-
-const rounds = 21
 
 const millisToFirstResponse = async (folder: string): Promise<number> => {
   const { start, stop, url } = await serveWorker(folder, bot)
@@ -166,16 +144,16 @@ const millisToFirstResponse = async (folder: string): Promise<number> => {
 export const workerStart = (): Promise<Measured> =>
   withFolder(async (folder) => {
     build()
-    const names = ["bot", "byHand", "empty"] as const
-    const folders = { bot: join(folder, "bot"), byHand: join(folder, "byHand"), empty: join(folder, "empty") }
-    for (const name of names) await bundleWorker({ input: programOf(name), folder: folders[name] })
-    const costs = { bot: new Array<number>(), byHand: new Array<number>(), empty: new Array<number>() }
-    for (let round = -2; round < rounds; round++) {
-      for (const name of names) {
-        const millis = await millisToFirstResponse(folders[name])
-        if (round >= 0) costs[name].push(millis)
-      }
+    const contender = async (name: "bot" | "byHand" | "empty") => {
+      const bundled = await bundleWorker({ input: programOf(name), folder: join(folder, name) })
+      return () => millisToFirstResponse(bundled.folder)
     }
+    const contenders = {
+      bot: await contender("bot"),
+      byHand: await contender("byHand"),
+      empty: await contender("empty")
+    }
+    const costs = await takeTurns(contenders, { rounds: 21, warmUps: 2 })
     const empty = { name: "an empty worker", costs: costs.empty }
     const measured = compare({ name: "the bot", costs: costs.bot }, empty, "ms")
     const floor = compare({ name: "a bot by hand on Effect", costs: costs.byHand }, empty, "ms")

@@ -1,5 +1,9 @@
-import { Command, Conversation, Handler, Inbox, Update } from "@colloquy/core"
+import { type BotApi, Command, Conversation, Handler, Inbox, Update, Updates } from "@colloquy/core"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import type * as places from "../inbox/places.ts"
+import { layerBot } from "../inbox/traffic.ts"
 
 /** A conversation with a number of questions, each of which is answered by a text. */
 export const makeForm = (questions: number) =>
@@ -19,11 +23,10 @@ export const questionOf = (index: number): string => `Question ${index}?`
 
 export const answerOf = (index: number): string => `The answer to question ${index}`
 
-export const botOf = (form: ReturnType<typeof makeForm>) =>
-  Handler.first(Command.make("begin").on(form.start), form.handler)
+const botOf = (form: ReturnType<typeof makeForm>) => Handler.first(Command.make("begin").on(form.start), form.handler)
 
 /** A text that a user has written in the dialog with the bot. */
-export const written = (user_id: number, at: number, text: string): Inbox.Received => {
+const written = (user_id: number, at: number, text: string): Inbox.Received => {
   const json = JSON.stringify({
     update_type: "message_created",
     timestamp: at,
@@ -39,8 +42,22 @@ export const written = (user_id: number, at: number, text: string): Inbox.Receiv
 }
 
 /** Users write a text. Returns when a bot that runs has handled all of them. */
-export const writeAll = Effect.fnUntraced(function* (users: number, at: number, text: string, first = 1) {
+const writeAll = Effect.fnUntraced(function* (users: number, at: number, text: string, first = 1) {
   const inbox = yield* Inbox.Inbox
   yield* inbox.receive(Array.from({ length: users }, (_, index) => written(first + index, at, text)))
   yield* Effect.repeat(Effect.delay(inbox.stats, "10 millis"), { while: ({ queued }) => queued > 0 })
 })
+
+/** Runs the bot of a form in a place. `write` lets a number of users write a text. */
+export const runForm = (
+  place: places.Place,
+  form: ReturnType<typeof makeForm>,
+  api: Layer.Layer<BotApi.BotApi, unknown>
+) => {
+  const runtime = ManagedRuntime.make(Layer.provideMerge(layerBot(place, { capacity: 1_000_000 }), api))
+  runtime.runFork(Updates.run(botOf(form)))
+  return {
+    runtime,
+    write: (...args: Parameters<typeof writeAll>) => runtime.runPromise(writeAll(...args))
+  }
+}

@@ -2,17 +2,14 @@
  * Prints how much memory in MB the conversations of a process take while they wait for an answer: `parked.ts --parked=100000`.
  * Requires `--expose-gc`.
  */
-import { Conversation, Inbox, Updates } from "@colloquy/core"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
+import { Conversation } from "@colloquy/core"
 import * as Stream from "effect/Stream"
+import { setTimeout as sleep } from "node:timers/promises"
 import { printCosts } from "../child.ts"
 import { median } from "../figure.ts"
 import * as places from "../inbox/places.ts"
-import { layerSource } from "../inbox/traffic.ts"
-import { botOf, makeForm, writeAll } from "./form.ts"
-import { parked } from "./options.ts"
+import { parked } from "../options.ts"
+import { makeForm, runForm } from "./form.ts"
 import * as platform from "./platform.ts"
 
 const form = makeForm(2)
@@ -26,47 +23,31 @@ const size = Math.ceil(parked / parts)
 /** The caches and the compiled code of the process have their size after these. */
 const warmUp = 5000
 
-const begin = Effect.fnUntraced(function* (first: number, count: number) {
-  for (let done = 0; done < count; done += page) {
-    yield* writeAll(Math.min(page, count - done), 1, "/begin", first + done)
-  }
-})
-
 /** The memory of the heap and of buffers, in MB, when nothing is left to collect. */
-const memory = Effect.gen(function* () {
-  yield* Effect.sleep("1 second")
+const memory = async (): Promise<number> => {
+  await sleep(1000)
   for (let times = 0; times < 5; times++) gc!()
   const { arrayBuffers, external, heapUsed } = process.memoryUsage()
   return (heapUsed + external + arrayBuffers) / 1e6
-})
-
-const measure = Effect.gen(function* () {
-  yield* Effect.forkScoped(Updates.run(botOf(form)))
-  yield* begin(1, warmUp)
-  const sizes = [yield* memory]
-  for (let part = 0; part < parts; part++) {
-    yield* begin(1 + warmUp + part * size, size)
-    sizes.push(yield* memory)
-  }
-  const count = yield* Stream.runCount(Conversation.stream(form))
-  if (count !== warmUp + parts * size) throw new Error(`${count} conversations run`)
-  // Single differences contain what the process collects late, and the code that it compiles.
-  return median(sizes.slice(1).map((size, part) => size - sizes[part])) * parts
-})
+}
 
 await places.withPlace("sqlite", async (place) => {
-  const growth = await Effect.runPromise(
-    Effect.scoped(measure).pipe(
-      Effect.provide(
-        layerSource(() => Effect.never).pipe(
-          Layer.provideMerge(Inbox.layer()),
-          Layer.provide(places.layer(place)),
-          Layer.provideMerge(platform.layer()),
-          Layer.provideMerge(Logger.layer([]))
-        )
-      )
-    )
-  )
-  printCosts({ parked: [growth] })
+  const { runtime, write } = runForm(place, form, platform.layer())
+  const begin = async (first: number, count: number) => {
+    for (let done = 0; done < count; done += page) {
+      await write(Math.min(page, count - done), 1, "/begin", first + done)
+    }
+  }
+  await begin(1, warmUp)
+  const sizes = [await memory()]
+  for (let part = 0; part < parts; part++) {
+    await begin(1 + warmUp + part * size, size)
+    sizes.push(await memory())
+  }
+  const count = await runtime.runPromise(Stream.runCount(Conversation.stream(form)))
+  if (count !== warmUp + parts * size) throw new Error(`${count} conversations run`)
+  await runtime.dispose()
+  // Single differences contain what the process collects late, and the code that it compiles.
+  printCosts({ parked: [median(sizes.slice(1).map((size, part) => size - sizes[part])) * parts] })
 })
 process.exit()

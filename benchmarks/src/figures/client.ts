@@ -1,11 +1,9 @@
-import { costsOf } from "../child.ts"
-import type { Figure } from "../figure.ts"
-import { bundles } from "../bundle.ts"
-import { startTimes } from "../start.ts"
+import { bundleSizes, startTimes } from "../bundle.ts"
+import { costsOf, ratio } from "../child.ts"
+import { type Figure, lazily } from "../figure.ts"
 import { hostileStall } from "../hostileResponses.ts"
 import { bytesOverFile, uploadCost, uploaderGrowth } from "../uploads.ts"
 import { workerSize, workerStart } from "../workerd.ts"
-import { lazily, ratio } from "./costs.ts"
 
 const jit = ["--import", "effect/schema/SchemaJITCompiler/enable"]
 
@@ -61,7 +59,7 @@ export const figures: ReadonlyArray<Figure> = [
     measures: "size of a program that sends a message, bundled and gzipped, over the same program by hand on Effect",
     unit: "ratio",
     goal: 1.15,
-    measure: bundles
+    measure: bundleSizes
   },
   {
     figure: "worker-size",

@@ -1,5 +1,8 @@
-import type { Figure } from "../figure.ts"
-import * as conversation from "../conversations/measure.ts"
+import { costsOf, ratio } from "../child.ts"
+import { compare, type Figure, lazily, median } from "../figure.ts"
+import { parked } from "../options.ts"
+
+const stored = lazily(() => costsOf("conversations/stored.ts"))
 
 export const figures: ReadonlyArray<Figure> = [
   {
@@ -9,7 +12,19 @@ export const figures: ReadonlyArray<Figure> = [
     unit: "ms",
     goal: 0.5,
     also: { name: "over `effect/workflow`", goal: 0.05 },
-    measure: conversation.cpu
+    measure: async () => {
+      const { conversation, sockets, workflow } = await costsOf("conversations/cpu.ts", "--expose-gc")
+      const { detail, value } = compare(
+        { name: "conversation", costs: conversation },
+        { name: "effect/workflow", costs: workflow },
+        "us CPU"
+      )
+      return {
+        value: median(conversation) / 1000,
+        also: value,
+        detail: `${detail}; with requests over sockets ${median(sockets).toFixed(1)} us CPU`
+      }
+    }
   },
   {
     figure: "conversation-bytes",
@@ -17,29 +32,26 @@ export const figures: ReadonlyArray<Figure> = [
       "bytes that a conversation stores after 20 turns, over the file that `@grammyjs/conversations` stores of the same",
     unit: "ratio",
     goal: 0.2,
-    measure: conversation.bytes
+    measure: ratio(stored, "conversation", "grammY", "bytes")
   },
   {
     figure: "conversation-rows",
     measures: "rows in SQLite that are left of conversations after their end",
     unit: "rows",
     goal: 0,
-    measure: conversation.rows
-  },
-  {
-    figure: "conversation-deploys",
-    measures:
-      "conversations that are stuck after a change of the code: each of 29 changes is deployed while they wait at each of six places",
-    unit: "conversations",
-    goal: 0,
-    also: { name: "dead letters", goal: 0 },
-    measure: conversation.deploys
+    measure: async () => {
+      const [left] = (await stored())["rows"]
+      return { value: left, detail: `${left} rows of values, timers, journals and queued updates` }
+    }
   },
   {
     figure: "conversation-parked-mb",
     measures: "memory of 5,000 conversations (`--parked=N`) that wait for an answer, on SQLite",
     unit: "MB",
     goal: 1,
-    measure: conversation.parkedMemory
+    measure: async () => {
+      const costs = await costsOf(["conversations/parked.ts", `--parked=${parked}`], "--expose-gc")
+      return { value: costs["parked"][0], detail: `${parked} conversations` }
+    }
   }
 ]

@@ -1,8 +1,7 @@
-import { costsOf } from "../child.ts"
+import { costsOf, ratio } from "../child.ts"
 import { medianOf, requestRate, startOverNode, uploadGrowth } from "../emulator.ts"
 import type { Figure } from "../figure.ts"
-import { firstPaint, messageToScreen, pageSize, withPageOpen } from "../page.ts"
-import { ratio } from "./costs.ts"
+import { firstPaint, messageToScreen, pageSize } from "../page.ts"
 
 export const figures: ReadonlyArray<Figure> = [
   {
@@ -12,14 +11,6 @@ export const figures: ReadonlyArray<Figure> = [
     goal: 0.5,
     isMinimum: true,
     measure: requestRate
-  },
-  {
-    figure: "emulator-with-page",
-    measures: "CPU time of the emulator for a message without a page, over that with an open page that shows the chat",
-    unit: "ratio",
-    goal: 0.9,
-    isMinimum: true,
-    measure: withPageOpen
   },
   {
     figure: "page-size-kb",

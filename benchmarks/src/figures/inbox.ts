@@ -1,7 +1,6 @@
 import type { Figure } from "../figure.ts"
 import * as crashes from "../inbox/crashes.ts"
 import * as crashWait from "../inbox/crashWait.ts"
-import * as cycles from "../inbox/cycles.ts"
 import * as frozen from "../inbox/frozen.ts"
 import * as idle from "../inbox/idle.ts"
 import * as race from "../inbox/race.ts"
@@ -93,7 +92,7 @@ export const figures: ReadonlyArray<Figure> = [
     unit: "ratio",
     goal: 0.6,
     isMinimum: true,
-    measure: cycles.sqliteOverBare
+    measure: streams.sqliteOverBare
   },
   {
     figure: "redis-over-streams",
@@ -101,7 +100,7 @@ export const figures: ReadonlyArray<Figure> = [
     unit: "ratio",
     goal: 0.7,
     isMinimum: true,
-    measure: cycles.redisOverStreams
+    measure: streams.redisOverStreams
   },
   {
     figure: "pg-few-over-many",
@@ -109,23 +108,7 @@ export const figures: ReadonlyArray<Figure> = [
     unit: "ratio",
     goal: 0.7,
     isMinimum: true,
-    measure: cycles.fewOverMany
-  },
-  {
-    figure: "pg-four-over-one",
-    measures: "updates per second of 1,000 chats that four processes handle on PostgreSQL, over one process",
-    unit: "ratio",
-    goal: 1.8,
-    isMinimum: true,
-    measure: race.fourOverOneMany
-  },
-  {
-    figure: "pg-four-over-one-few",
-    measures: "the same with 10 chats",
-    unit: "ratio",
-    goal: 1,
-    isMinimum: true,
-    measure: race.fourOverOneFew
+    measure: streams.fewOverMany
   },
   {
     figure: "idle-cpu",

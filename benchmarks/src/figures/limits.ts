@@ -1,8 +1,7 @@
-import { costsOf } from "../child.ts"
+import { costsOf, ratio } from "../child.ts"
 import type { Figure } from "../figure.ts"
-import { sharedLimit } from "../limits/figure.ts"
-import { fourProcesses, refusals, replyLatency, unknownLimit } from "../sending.ts"
-import { ratio } from "./costs.ts"
+import { sharedLimit } from "../limits/run.ts"
+import { refusals, replyLatency, unknownLimit } from "../sending.ts"
 
 export const figures: ReadonlyArray<Figure> = [
   {
@@ -33,14 +32,6 @@ export const figures: ReadonlyArray<Figure> = [
     unit: "ms",
     goal: 200,
     measure: replyLatency
-  },
-  {
-    figure: "redis-four-processes",
-    measures: "429 responses of 600 sends by four processes that share a limit through Redis",
-    unit: "requests",
-    goal: 0,
-    also: { name: "time over sends / 30", goal: 1.1 },
-    measure: fourProcesses
   },
   {
     figure: "shared-limit-windows-over",

@@ -1,27 +1,10 @@
+import { costsOf, ratio } from "../child.ts"
 import type { Figure } from "../figure.ts"
-import { copies } from "../copies.ts"
-import { journalCost, silentCost } from "../once/journalCost.ts"
 import { lateness } from "../once/late.ts"
 import * as once from "../once/once.ts"
 import { concurrency, kills } from "../once/options.ts"
-import { stateRaces } from "../once/stateRaces.ts"
 
 export const figures: ReadonlyArray<Figure> = [
-  {
-    figure: "retry-copies",
-    measures: "copies of a message whose handler fails five times after it was sent",
-    unit: "requests",
-    goal: 1,
-    measure: copies
-  },
-  {
-    figure: "state-races",
-    measures:
-      "changes of a person's state that are lost when the person presses a button in two chats at once, 1,000 times, in memory and on SQLite, PostgreSQL and Redis with one and two processes",
-    unit: "updates",
-    goal: 0,
-    measure: stateRaces
-  },
   {
     figure: "once-missing",
     measures:
@@ -77,14 +60,6 @@ export const figures: ReadonlyArray<Figure> = [
     measures: "CPU time of a handler that sends a message, on SQLite, over the same with a call that is not recorded",
     unit: "ratio",
     goal: 1.3,
-    measure: journalCost
-  },
-  {
-    figure: "journal-cost-silent",
-    measures:
-      "CPU time of an update whose handler does nothing, on SQLite, over the same on a store whose state and timers are never asked",
-    unit: "ratio",
-    goal: 1.02,
-    measure: silentCost
+    measure: ratio(() => costsOf("once/costs.ts", "--expose-gc"), "with the journal", "without", "us CPU")
   }
 ]

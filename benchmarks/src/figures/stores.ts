@@ -1,7 +1,5 @@
 import type { Figure } from "../figure.ts"
-import { streamGrowth, trackOverBare } from "../chats.ts"
-import * as backlog from "../inbox/backlog.ts"
-import { storeStall } from "../stall.ts"
+import { storeStall, streamGrowth, trackOverBare } from "../chats.ts"
 
 export const figures: ReadonlyArray<Figure> = [
   {
@@ -27,13 +25,5 @@ export const figures: ReadonlyArray<Figure> = [
     unit: "ms",
     goal: 20,
     measure: storeStall
-  },
-  {
-    figure: "backlog-cost",
-    measures:
-      "CPU time of an update, in the bot and its store, while 200,000 others wait (`--backlog=N`), over the same while none wait, the highest of SQLite, PostgreSQL and Redis",
-    unit: "ratio",
-    goal: 1.3,
-    measure: backlog.cost
   }
 ]

@@ -1,5 +1,5 @@
-import { costsOf } from "../child.ts"
-import { compare, type Figure } from "../figure.ts"
+import { costsOf, ratio } from "../child.ts"
+import type { Figure } from "../figure.ts"
 import { millionGrowth, sqliteOverBare, webhookCost } from "../webhooks.ts"
 
 export const figures: ReadonlyArray<Figure> = [
@@ -9,15 +9,7 @@ export const figures: ReadonlyArray<Figure> = [
     unit: "ratio",
     goal: 2,
     isMinimum: true,
-    measure: async () => {
-      const costs = await costsOf("pipeline.ts", "--expose-gc")
-      // The figure is a ratio of rates, so the costs are passed in reverse order.
-      return compare(
-        { name: "grammY", costs: costs["grammY"] },
-        { name: "Updates.run", costs: costs["Updates.run"] },
-        "us"
-      )
-    }
+    measure: ratio(() => costsOf("pipeline.ts", "--expose-gc"), "grammY", "Updates.run", "us")
   },
   {
     figure: "webhook-cpu-over-bare",

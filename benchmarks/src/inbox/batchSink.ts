@@ -7,7 +7,6 @@ import { Deliveries, Inbox, Update, Updates } from "@colloquy/core"
 import * as Fingerprint from "@colloquy/core/model/Fingerprint"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
 import { printCosts } from "../child.ts"
@@ -158,9 +157,6 @@ const program = Effect.gen(function* () {
 await Effect.runPromise(
   Effect.provide(
     program,
-    Layer.mergeAll(
-      Inbox.layer({ capacity: 10_000_000, deduplicationWindow: 0 }).pipe(Layer.provide(places.layer(place))),
-      places.postgres(place.name)
-    ).pipe(Layer.provideMerge(Logger.layer([])))
+    Layer.merge(places.layerInbox(place, { capacity: 10_000_000, deduplicationWindow: 0 }), places.postgres(place.name))
   )
 )

@@ -1,5 +1,5 @@
 /** What the programs of a race share: they wait for the start, and report what they handled. */
-import { endWithParent, onParentMessage, tellParent } from "./processes.ts"
+import { endWithParent, onParentMessage, sharedTime, tellParent } from "../processes.ts"
 
 export type Command = { readonly run: "go" | "stop" }
 
@@ -28,7 +28,7 @@ export const contend = (go: (record: (index: number) => void) => void): void => 
     }, reportInterval)
     go((index) => {
       handled.push(index)
-      at = Number(process.hrtime.bigint()) / 1e6
+      at = sharedTime()
     })
   })
   tellParent({ is: "ready" } satisfies Report)

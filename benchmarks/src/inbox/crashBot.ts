@@ -2,14 +2,12 @@
  * Handles the updates that wait in an inbox, and ends when all are handled: `crashBot.ts STORE NAME LOG FATAL`. The
  * handlers of the updates FATAL abort the process.
  */
-import { Inbox, Updates } from "@colloquy/core"
+import { Updates } from "@colloquy/core"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import { openSync, writeSync } from "node:fs"
 import { lease } from "./crashes.ts"
 import * as places from "./places.ts"
-import { indexOf, layerSource, untilEmpty } from "./traffic.ts"
+import { indexOf, layerBot, untilEmpty } from "./traffic.ts"
 
 const [store, name, file, indices] = process.argv.slice(2)
 const fatal = indices!.split(",").map(Number)
@@ -27,14 +25,6 @@ await Effect.runPromise(
       if (fatal.includes(index)) process.abort()
       yield* write("end", index)
     })
-  ).pipe(
-    Effect.provide(
-      layerSource(untilEmpty).pipe(
-        Layer.provide(Inbox.layer({ leaseDuration: lease })),
-        Layer.provide(places.layer(place)),
-        Layer.provideMerge(Logger.layer([]))
-      )
-    )
-  )
+  ).pipe(Effect.provide(layerBot(place, { leaseDuration: lease }, untilEmpty)))
 )
 process.exit(0)

@@ -1,15 +1,13 @@
 import { Inbox } from "@colloquy/core"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Measured } from "../figure.ts"
+import { type Program, sharedTime, start } from "../processes.ts"
 import * as places from "./places.ts"
-import { type Program, sharedTime, start } from "./processes.ts"
 import { pageOf, received } from "./traffic.ts"
 import type { Begun } from "./wakeBot.ts"
 
-export const handlerMillis = 10_000
+const handlerMillis = 10_000
 
 /** The default of `leaseDuration`. */
 const leaseMillis = 10_000
@@ -27,15 +25,13 @@ type Bot = Program<never, Begun>
 /** The longest time in milliseconds from an update of a new person being stored to its handling after a kill. */
 const longestWait = (store: places.Store, processes: number): Promise<number> =>
   places.withPlace(store, async (place) => {
-    const inbox = ManagedRuntime.make(
-      Inbox.layer().pipe(Layer.provide(places.layer(place)), Layer.provideMerge(Logger.layer([])))
-    )
+    const inbox = ManagedRuntime.make(places.layerInbox(place))
     const receive = (updates: ReadonlyArray<Inbox.Received>) =>
       inbox.runPromise(Inbox.Inbox.use((inbox) => inbox.receive(updates)))
     await inbox.context()
     const begun = new Map<number, number>()
     const startBot = (): Bot => {
-      const bot: Bot = start("crashWaitBot.ts", places.toArguments(place))
+      const bot: Bot = start("inbox/wakeBot.ts", [...places.toArguments(place), String(handlerMillis)])
       bot.listen(({ at, index }) => begun.set(index, at))
       return bot
     }

@@ -1,14 +1,12 @@
 import { Inbox } from "@colloquy/core"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as Stream from "effect/Stream"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Measured } from "../figure.ts"
+import { start } from "../processes.ts"
 import * as places from "./places.ts"
-import { start } from "./processes.ts"
 import { fill } from "./traffic.ts"
 
 const stores = ["sqlite", "postgres", "redis"] as const
@@ -41,19 +39,15 @@ const outcomeOf = (store: places.Store, fatal: ReadonlyArray<number>): Promise<O
     const file = join(tmpdir(), `${place.name}.log`)
     writeFileSync(file, "")
     const withInbox = <A, E>(effect: Effect.Effect<A, E, Inbox.Inbox>) =>
-      Effect.runPromise(
-        Effect.provide(
-          effect,
-          Inbox.layer().pipe(Layer.provide(places.layer(place)), Layer.provideMerge(Logger.layer([])))
-        )
-      )
+      Effect.runPromise(Effect.provide(effect, places.layerInbox(place)))
     try {
       await withInbox(fill(0, total, chats))
       let starts = 0
       for (let code: number | NodeJS.Signals = 1; code !== 0 && starts < maxStarts * fatal.length; starts++) {
         // Node prints the stacks of an aborted process.
-        code = await start("crashBot.ts", [...places.toArguments(place), file, fatal.join()], { errors: "ignore" })
-          .exited
+        code = await start("inbox/crashBot.ts", [...places.toArguments(place), file, fatal.join()], {
+          errors: "ignore"
+        }).exited
       }
       const lines = readFileSync(file, "latin1").trimEnd().split("\n")
       const isEnded = new Set(lines.flatMap((line) => (line.startsWith("end ") ? [Number(line.slice(4))] : [])))

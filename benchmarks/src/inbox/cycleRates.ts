@@ -4,10 +4,10 @@
  */
 import { Inbox, type Update, Updates } from "@colloquy/core"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
+import * as Record from "effect/Record"
 import { isSuccess } from "effect/Result"
 import { printCosts } from "../child.ts"
+import { millisOf, takeTurns } from "../rounds.ts"
 import * as bareSqlite from "./bareSqlite.ts"
 import * as places from "./places.ts"
 import * as redisStreams from "./redisStreams.ts"
@@ -94,26 +94,17 @@ const peer = Effect.gen(function* () {
 })
 
 const program = Effect.gen(function* () {
-  const contenders: Readonly<Record<string, Effect.Effect<void, unknown, Inbox.Inbox>>> = {
+  const contenders: Readonly<{ [name: string]: Effect.Effect<void, unknown, Inbox.Inbox> }> = {
     many: handleAll(many),
     few: handleAll(10),
     ...(yield* peer)
   }
-  const costs: Record<string, Array<number>> = {}
-  for (let round = -1; round < rounds; round++) {
-    for (const [name, contender] of Object.entries(contenders)) {
-      const start = performance.now()
-      yield* contender
-      const cost = ((performance.now() - start) * 1000) / updates
-      if (round >= 0) (costs[name] ??= []).push(cost)
-    }
-  }
-  printCosts(costs)
+  const services = yield* Effect.context<Inbox.Inbox>()
+  const measures = Record.map(contenders, (contender) => async () => {
+    const millis = await millisOf(() => Effect.runPromiseWith(services)(contender))
+    return (millis * 1000) / updates
+  })
+  printCosts(yield* Effect.promise(() => takeTurns(measures, { rounds })))
 })
 
-await Effect.runPromise(
-  Effect.provide(
-    Effect.scoped(program),
-    Inbox.layer({ capacity: 10_000_000 }).pipe(Layer.provide(places.layer(place)), Layer.provideMerge(Logger.layer([])))
-  )
-)
+await Effect.runPromise(Effect.provide(Effect.scoped(program), places.layerInbox(place, { capacity: 10_000_000 })))

@@ -1,19 +1,16 @@
 import { Inbox } from "@colloquy/core"
 import { ChatId } from "@colloquy/core/model/Chat"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import { once } from "node:events"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { text as bodyOf } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
 import { sent as sentMessage } from "../sample.ts"
 import type { Measured } from "../figure.ts"
+import { listen, sharedTime, start } from "../processes.ts"
 import * as places from "./places.ts"
-import { sharedTime, start } from "./processes.ts"
 import { pageOf } from "./traffic.ts"
 
 const freezes = 10
@@ -131,31 +128,26 @@ const faultsOf = (store: places.Store): Promise<Faults> =>
     const file = join(tmpdir(), `${place.name}.log`)
     writeFileSync(file, "")
     const sent: Array<Sent> = []
-    const server = createServer((request, response) => {
+    const server = createServer(async (request, response) => {
       const at = sharedTime()
-      const chunks: Array<Buffer> = []
-      request.on("data", (chunk: Buffer) => chunks.push(chunk))
-      request.on("end", () => {
-        response.setHeader("content-type", "application/json")
-        // The next attempt of an update looks for its message in the chat. It finds none, so that it sends another one.
-        if (request.method !== "POST") return response.end(JSON.stringify({ messages: [] }))
-        const { text } = JSON.parse(Buffer.concat(chunks).toString()) as { readonly text: string }
-        const [bot, index] = text.split(" ").map(Number)
-        sent.push({ bot: bot!, index: index!, at })
-        return response.end(sentMessage)
-      })
-    }).listen(0, "127.0.0.1")
-    await once(server, "listening")
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const inbox = ManagedRuntime.make(
-      Inbox.layer({ capacity: 1_000_000 }).pipe(
-        Layer.provide(places.layer(place)),
-        Layer.provideMerge(Logger.layer([]))
-      )
-    )
+      response.setHeader("content-type", "application/json")
+      // The next attempt of an update looks for its message in the chat. It finds none, so that it sends another one.
+      if (request.method !== "POST") return response.end(JSON.stringify({ messages: [] }))
+      const { text } = JSON.parse(await bodyOf(request)) as { readonly text: string }
+      const [bot, index] = text.split(" ").map(Number)
+      sent.push({ bot: bot!, index: index!, at })
+      return response.end(sentMessage)
+    })
+    const url = await listen(server)
+    const inbox = ManagedRuntime.make(places.layerInbox(place, { capacity: 1_000_000 }))
     await inbox.context()
     const programs = Array.from({ length: bots }, (_, id) =>
-      start<never, { readonly isReady: true }>("frozenBot.ts", [...places.toArguments(place), file, String(id), url])
+      start<never, { readonly isReady: true }>("inbox/frozenBot.ts", [
+        ...places.toArguments(place),
+        file,
+        String(id),
+        url
+      ])
     )
     let total = 0
     let isFeeding = true
@@ -168,7 +160,7 @@ const faultsOf = (store: places.Store): Promise<Faults> =>
       }
     }
     try {
-      await Promise.all(programs.map(({ next }) => next((message) => message.isReady)))
+      await Promise.all(programs.map(({ next }) => next()))
       const feeding = feed()
       const frozen: Array<Freeze> = []
       for (let index = 0; index < freezes; index++) {

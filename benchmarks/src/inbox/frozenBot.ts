@@ -2,17 +2,14 @@
  * A bot that its parent freezes: `frozenBot.ts STORE NAME LOG ID URL`. Its handlers append to the file LOG when they begin
  * and end, and send a message in the middle.
  */
-import { BotApi, Inbox, Messages, RateLimiter, RetryPolicy, Updates } from "@colloquy/core"
-import { NodeBotHttpClient } from "@colloquy/node"
+import { Messages, RetryPolicy, Updates } from "@colloquy/core"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
-import * as Redacted from "effect/Redacted"
 import { openSync, writeSync } from "node:fs"
+import * as client from "../once/client.ts"
+import { endWithParent, sharedTime, tellParent } from "../processes.ts"
 import { chatOf, type Line, lease } from "./frozen.ts"
 import * as places from "./places.ts"
-import { endWithParent, sharedTime, tellParent } from "./processes.ts"
-import { indexOf, layerSource } from "./traffic.ts"
+import { indexOf, layerBot } from "./traffic.ts"
 
 const [store, name, file, id, baseUrl] = process.argv.slice(2)
 const place = places.fromArguments([store!, name!])
@@ -25,9 +22,7 @@ const write = (what: Line["what"], index: number) =>
     writeSync(log, `${JSON.stringify({ bot: Number(id), what, index, at: sharedTime() } satisfies Line)}\n`)
   )
 
-const bot = BotApi.layer({ token: Redacted.make("token"), baseUrl: baseUrl! }).pipe(
-  Layer.provide([NodeBotHttpClient.layer(), RateLimiter.layerMemory(RateLimiter.unlimited)])
-)
+const ready = Effect.sync(() => tellParent({ isReady: true }))
 
 await Effect.runPromise(
   Updates.run(
@@ -43,13 +38,9 @@ await Effect.runPromise(
     },
     { concurrency: 16 }
   ).pipe(
-    Effect.provide(
-      layerSource(() => Effect.sync(() => tellParent({ isReady: true })).pipe(Effect.andThen(Effect.never))).pipe(
-        Layer.provide(Inbox.layer({ leaseDuration: lease })),
-        Layer.provide(places.layer(place)),
-        Layer.merge(bot),
-        Layer.provideMerge(Logger.layer([]))
-      )
-    )
+    Effect.provide([
+      layerBot(place, { leaseDuration: lease }, () => Effect.andThen(ready, Effect.never)),
+      client.layer(baseUrl!)
+    ])
   )
 )

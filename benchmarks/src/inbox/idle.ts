@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { type Measured, median } from "../figure.ts"
+import { start } from "../processes.ts"
 import type { Usage } from "./idleBot.ts"
 import * as places from "./places.ts"
-import { type Program, start } from "./processes.ts"
 
 const stores = ["memory", "sqlite", "postgres", "redis"] as const
 
@@ -17,21 +17,15 @@ const minutes = 3
 /** Otherwise V8 collects the garbage of the start once, in one of the minutes, which takes longer than everything else. */
 const withoutLateCollection = "--no-memory-reducer"
 
-const usageOf = async ({ next, send }: Program<object, Usage>): Promise<Usage> => {
-  const usage = next(() => true)
-  send({})
-  return usage
-}
-
 /** The median CPU time that a program uses in a minute, in microseconds, and how often it calls its store at most. */
 const measure = async (args: ReadonlyArray<string>): Promise<Usage> => {
-  const program = start<object, Usage>("idleBot.ts", args, { flags: [withoutLateCollection] })
+  const program = start<object, Usage>("inbox/idleBot.ts", args, { flags: [withoutLateCollection] })
   try {
     await sleep(warmUp)
-    const usages = [await usageOf(program)]
+    const usages = [await program.ask({})]
     for (let passed = 0; passed < minutes; passed++) {
       await sleep(minute)
-      usages.push(await usageOf(program))
+      usages.push(await program.ask({}))
     }
     const each = usages.slice(1).map((after, index) => {
       const before = usages[index]!

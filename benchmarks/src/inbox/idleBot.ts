@@ -11,8 +11,9 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import { createServer } from "node:http"
 import { secret } from "../deliveries.ts"
+import { endWithParent, onParentMessage, tellParent } from "../processes.ts"
+import { cpuTime } from "../rounds.ts"
 import * as places from "./places.ts"
-import { endWithParent, onParentMessage, tellParent } from "./processes.ts"
 import { layerSource } from "./traffic.ts"
 
 export interface Usage {
@@ -66,8 +67,5 @@ const bare = Effect.callback<void>(() => {
 })
 
 endWithParent()
-onParentMessage(() => {
-  const { system, user } = process.cpuUsage()
-  tellParent({ cpu: system + user, calls } satisfies Usage)
-})
+onParentMessage(() => tellParent({ cpu: cpuTime(), calls } satisfies Usage))
 Effect.runFork(process.argv[2] === undefined ? bare : bot(places.fromArguments(process.argv.slice(2))))

@@ -1,9 +1,11 @@
+import { ChatStore, Inbox } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
-import { NodeSqlite, RedisInboxStore, SqlInboxStore } from "@colloquy/node"
+import { NodeSqlite, RedisChatStore, RedisInboxStore, SqlChatStore, SqlInboxStore } from "@colloquy/node"
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import { PgClient } from "@effect/sql-pg"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Redis from "effect/persistence/Redis"
 import * as SqlClient from "effect/sql/SqlClient"
 import { randomBytes } from "node:crypto"
@@ -20,14 +22,19 @@ export interface Place {
   readonly name: string
 }
 
-export const redisUrl = process.env["BENCH_REDIS_URL"] ?? "redis://127.0.0.1:6379"
+export const redisUrl = "redis://127.0.0.1:6379"
 
 export const postgresUrl = (database: string): string => `postgres://postgres@127.0.0.1:5432/${database}`
 
 export const postgres = (database: string) =>
   PgClient.layer({ host: "127.0.0.1", port: 5432, username: "postgres", database })
 
-const directoryOf = ({ name }: Place): string => join(tmpdir(), name)
+/** A file in the directory of a place for SQLite. */
+export const fileOf = ({ name }: Place, file: string): string => join(tmpdir(), name, file)
+
+const redis = NodeRedis.layer({ url: redisUrl })
+
+const sqlite = (place: Place, file: string) => NodeSqlite.layer({ filename: fileOf(place, file) })
 
 const inDatabase = (place: Place, ddl: "CREATE DATABASE" | "DROP DATABASE IF EXISTS") =>
   SqlClient.SqlClient.use((sql) =>
@@ -52,42 +59,55 @@ const deleteKeys = ({ name }: Place) =>
         cursor = next
       } while (cursor !== "0")
     })
-  ).pipe(Effect.provide(NodeRedis.layer({ url: redisUrl })))
+  ).pipe(Effect.provide(redis))
 
 const backends: Readonly<
   Record<
     Store,
     {
       readonly open: (place: Place) => Effect.Effect<unknown, unknown>
-      readonly layer: (place: Place) => Layer.Layer<InboxStore.InboxStore, unknown>
+      readonly inbox: (place: Place) => Layer.Layer<InboxStore.InboxStore, unknown>
+      readonly chats: (place: Place) => Layer.Layer<ChatStore.ChatStore, unknown>
       readonly clear: (place: Place) => Effect.Effect<unknown, unknown>
     }
   >
 > = {
-  memory: { open: () => Effect.void, layer: () => InboxStore.layerMemory(), clear: () => Effect.void },
+  memory: {
+    open: () => Effect.void,
+    inbox: () => InboxStore.layerMemory(),
+    chats: () => ChatStore.layerMemory(),
+    clear: () => Effect.void
+  },
   sqlite: {
-    open: (place) => Effect.sync(() => mkdirSync(directoryOf(place))),
-    layer: (place) =>
-      SqlInboxStore.layer().pipe(
-        Layer.provide(NodeSqlite.layer({ filename: join(directoryOf(place), "inbox.sqlite") }))
-      ),
-    clear: (place) => Effect.sync(() => rmSync(directoryOf(place), { recursive: true, force: true }))
+    open: (place) => Effect.sync(() => mkdirSync(fileOf(place, "."))),
+    inbox: (place) => Layer.provide(SqlInboxStore.layer(), sqlite(place, "inbox.sqlite")),
+    chats: (place) => Layer.provide(SqlChatStore.layer(), sqlite(place, "chats.sqlite")),
+    clear: (place) => Effect.sync(() => rmSync(fileOf(place, "."), { recursive: true, force: true }))
   },
   postgres: {
     open: (place) => inDatabase(place, "CREATE DATABASE"),
-    layer: ({ name }) => SqlInboxStore.layer().pipe(Layer.provide(postgres(name))),
+    inbox: ({ name }) => Layer.provide(SqlInboxStore.layer(), postgres(name)),
+    chats: ({ name }) => Layer.provide(SqlChatStore.layer(), postgres(name)),
     clear: (place) => inDatabase(place, "DROP DATABASE IF EXISTS")
   },
   redis: {
     open: () => Effect.void,
-    layer: ({ name }) =>
-      RedisInboxStore.layer({ prefix: name }).pipe(Layer.provide(NodeRedis.layer({ url: redisUrl }))),
+    inbox: ({ name }) => Layer.provide(RedisInboxStore.layer({ prefix: name }), redis),
+    chats: ({ name }) => Layer.provide(RedisChatStore.layer({ prefix: name }), redis),
     clear: deleteKeys
   }
 }
 
 /** The store of a place. A store in memory is empty whenever the layer is built. */
-export const layer = (place: Place): Layer.Layer<InboxStore.InboxStore, unknown> => backends[place.store].layer(place)
+export const layer = (place: Place): Layer.Layer<InboxStore.InboxStore, unknown> => backends[place.store].inbox(place)
+
+/** The inbox of a place, without logging. */
+export const layerInbox = (place: Place, options?: Inbox.Options): Layer.Layer<Inbox.Inbox, unknown> =>
+  Inbox.layer(options).pipe(Layer.provide(layer(place)), Layer.provideMerge(Logger.layer([])))
+
+/** The chats of a place. */
+export const layerChats = (place: Place): Layer.Layer<ChatStore.ChatStore, unknown> =>
+  backends[place.store].chats(place)
 
 /** Runs a function with a place for a store, and deletes the data of the place. */
 export const withPlace = async <A>(store: Store, use: (place: Place) => Promise<A>): Promise<A> => {

@@ -1,18 +1,15 @@
-import { Inbox } from "@colloquy/core"
 import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logging from "effect/Logger"
 import { isSuccess } from "effect/Result"
 import { Logger, makeWorkerUtils } from "graphile-worker"
 import { type Measured, median } from "../figure.ts"
+import { type Program, sharedTime, start } from "../processes.ts"
 import type { Command, Report } from "./contender.ts"
 import { groupmqQueue } from "./groupmq.ts"
 import * as places from "./places.ts"
-import { type Program, start } from "./processes.ts"
 import { fill, pageOf } from "./traffic.ts"
 
-const usualChats = 500
+const chats = 500
 
 /** Concurrent handlers of a process. */
 export const concurrency = 64
@@ -31,35 +28,24 @@ interface Contender {
   readonly name: string
   readonly store: places.Store
   readonly total: number
-  readonly chats: number
   readonly file: string
   readonly args: (place: places.Place) => ReadonlyArray<string>
   readonly fill: (place: places.Place, total: number) => Promise<unknown>
 }
 
-const inbox = (store: places.Store, total: number, chats = usualChats): Contender => ({
+const inbox = (store: places.Store, total: number): Contender => ({
   name: "Updates.run",
   store,
   total,
-  chats,
-  file: "raceInbox.ts",
+  file: "inbox/raceInbox.ts",
   args: places.toArguments,
   fill: (place) =>
-    Effect.runPromise(
-      fill(0, total, chats).pipe(
-        Effect.provide(
-          Inbox.layer({ capacity: 10_000_000 }).pipe(
-            Layer.provide(places.layer(place)),
-            Layer.provideMerge(Logging.layer([]))
-          )
-        )
-      )
-    )
+    Effect.runPromise(Effect.provide(fill(0, total, chats), places.layerInbox(place, { capacity: 10_000_000 })))
 })
 
 /** The updates as the inbox stores them. */
 const queued = (total: number): ReadonlyArray<QueuedUpdate.QueuedUpdate> =>
-  pageOf(0, total, usualChats).flatMap(({ decoded }) =>
+  pageOf(0, total, chats).flatMap(({ decoded }) =>
     isSuccess(decoded) ? [QueuedUpdate.fromDecoded(decoded, { receivedAt: 0 })] : []
   )
 
@@ -67,8 +53,7 @@ const graphile = (total: number): Contender => ({
   name: "graphile-worker",
   store: "postgres",
   total,
-  chats: usualChats,
-  file: "raceGraphile.ts",
+  file: "inbox/raceGraphile.ts",
   args: ({ name }) => [name],
   fill: async ({ name }) => {
     const utils = await makeWorkerUtils({
@@ -94,8 +79,7 @@ const groupmq = (total: number): Contender => ({
   name: "groupmq",
   store: "redis",
   total,
-  chats: usualChats,
-  file: "raceGroupmq.ts",
+  file: "inbox/raceGroupmq.ts",
   args: ({ name }) => [name],
   fill: async ({ name }) => {
     const queue = groupmqQueue(name)
@@ -115,7 +99,7 @@ const groupmq = (total: number): Contender => ({
   }
 })
 
-const checkHandled = ({ chats, name, total }: Contender, handled: ReadonlyArray<ReadonlyArray<number>>): void => {
+const checkHandled = ({ name, total }: Contender, handled: ReadonlyArray<ReadonlyArray<number>>): void => {
   const once = new Set(handled.flat())
   const count = handled.flat().length
   if (once.size !== total || count !== total) {
@@ -160,8 +144,8 @@ const rateOf = (contender: Contender, processes: number): Promise<number> =>
       start<Command, Report>(contender.file, contender.args(place))
     )
     try {
-      await Promise.all(programs.map(({ next }) => next((report) => report.is === "ready")))
-      const began = Number(process.hrtime.bigint()) / 1e6
+      await Promise.all(programs.map(({ next }) => next()))
+      const began = sharedTime()
       for (const { send } of programs) send({ run: "go" })
       const ended = await reachTotal(contender, programs)
       const results = programs.map(({ next }) => next<Result>((report) => report.is === "result"))
@@ -199,19 +183,3 @@ export const overGraphile = (): Promise<Measured> => race(inbox("postgres", 20_0
 
 /** Updates per second on Redis, over groupmq with a group for each chat. */
 export const overGroupmq = (): Promise<Measured> => race(inbox("redis", 40_000), groupmq(40_000))
-
-/** Updates per second on PostgreSQL of four processes, over those of one. */
-const fourOverOne = async (chats: number): Promise<Measured> => {
-  const contender = inbox("postgres", 20_000, chats)
-  const rates: Array<readonly [four: number, one: number]> = []
-  for (let round = 0; round < rounds; round++) rates.push([await rateOf(contender, 4), await rateOf(contender, 1)])
-  const [four, one] = [median(rates.map(([four]) => four)), median(rates.map(([, one]) => one))]
-  return {
-    value: median(rates.map(([four, one]) => four / one)),
-    detail: `4 processes ${four.toFixed(0)}/s, 1 process ${one.toFixed(0)}/s`
-  }
-}
-
-export const fourOverOneMany = (): Promise<Measured> => fourOverOne(1000)
-
-export const fourOverOneFew = (): Promise<Measured> => fourOverOne(10)

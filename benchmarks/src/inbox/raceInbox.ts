@@ -1,21 +1,15 @@
 /** Handles the updates that wait in an inbox: `raceInbox.ts STORE NAME`. */
-import { Inbox, Updates } from "@colloquy/core"
+import { Updates } from "@colloquy/core"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { contend } from "./contender.ts"
 import * as places from "./places.ts"
 import { concurrency } from "./race.ts"
-import { indexOf, layerSource } from "./traffic.ts"
+import { indexOf, layerBot } from "./traffic.ts"
 
 const place = places.fromArguments(process.argv.slice(2))
 
-const runtime = ManagedRuntime.make(
-  layerSource(() => Effect.never).pipe(
-    Layer.provideMerge(Inbox.layer({ capacity: 10_000_000 })),
-    Layer.provide(places.layer(place))
-  )
-)
+const runtime = ManagedRuntime.make(layerBot(place, { capacity: 10_000_000 }))
 await runtime.context()
 
 contend((record) =>

@@ -5,10 +5,11 @@
  */
 import { Deliveries, Inbox, type Update, Updates } from "@colloquy/core"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Record from "effect/Record"
 import * as Stream from "effect/Stream"
 import { printCosts } from "../child.ts"
+import { takeTurns, threadTime } from "../rounds.ts"
 import * as places from "./places.ts"
 import { fill, layerFilled } from "./traffic.ts"
 
@@ -43,11 +44,7 @@ const contenders: Readonly<Record<string, Effect.Effect<void, unknown, Updates.U
 
 let filled = 0
 
-const now = (): number => {
-  if (isWaiting) return performance.now()
-  const { system, user } = process.threadCpuUsage()
-  return (user + system) / 1000
-}
+const micros = () => (isWaiting ? performance.now() * 1000 : threadTime())
 
 const cost = <E>(contender: Effect.Effect<void, E, Updates.Updates>) =>
   Effect.gen(function* () {
@@ -56,30 +53,14 @@ const cost = <E>(contender: Effect.Effect<void, E, Updates.Updates>) =>
     filled += updates
     handled = 0
     gc!()
-    const start = now()
+    const start = micros()
     yield* Effect.provide(contender, layerFilled)
-    const millis = now() - start
+    const took = micros() - start
     if (handled !== updates) throw new Error(`${handled} of ${updates} updates were handled`)
-    return (millis * 1000) / updates
+    return took / updates
   })
 
-const program = Effect.gen(function* () {
-  const costs: Record<string, Array<number>> = {}
-  for (let round = -1; round < rounds; round++) {
-    for (const [name, contender] of Object.entries(contenders)) {
-      const measured = yield* cost(contender)
-      if (round >= 0) (costs[name] ??= []).push(measured)
-    }
-  }
-  printCosts(costs)
-})
-
-await Effect.runPromise(
-  Effect.provide(
-    program,
-    Inbox.layer({ capacity: 10_000_000, deduplicationWindow: 0 }).pipe(
-      Layer.provide(places.layer(place)),
-      Layer.provideMerge(Logger.layer([]))
-    )
-  )
-)
+const inbox = ManagedRuntime.make(places.layerInbox(place, { capacity: 10_000_000, deduplicationWindow: 0 }))
+const measures = Record.map(contenders, (contender) => () => inbox.runPromise(cost(contender)))
+printCosts(await takeTurns(measures, { rounds }))
+await inbox.dispose()

@@ -1,10 +1,11 @@
 import { type Costs, costsOf } from "../child.ts"
-import { compare, type Measured, median } from "../figure.ts"
+import { compare, lazily, type Measured, median } from "../figure.ts"
 import * as places from "./places.ts"
 
 const stores = ["memory", "sqlite", "postgres", "redis"] as const
 
-const measureCosts = async () => {
+/** All figures are of one run. */
+const measureCosts = lazily(async () => {
   const measured: Array<{ readonly store: string; readonly costs: Costs }> = []
   for (const store of stores) {
     const costs = await places.withPlace(store, (place) =>
@@ -13,14 +14,11 @@ const measureCosts = async () => {
     measured.push({ store, costs })
   }
   return measured
-}
-
-/** Both figures are of one run. */
-let costs: ReturnType<typeof measureCosts> | undefined
+})
 
 /** Updates per second through a stream with an operator, over `Updates.run`: the lowest ratio of all stores. */
 export const overRun = async (name: "Stream.mapEffect" | "Deliveries.mapEffect"): Promise<Measured> => {
-  const ratios = (await (costs ??= measureCosts())).map(({ costs, store }) => {
+  const ratios = (await measureCosts()).map(({ costs, store }) => {
     const run = costs["Updates.run"]
     const stream = costs[name]
     return { store, run: median(run), ratio: median(run.map((cost, round) => cost / stream[round])) }
@@ -46,4 +44,30 @@ export const batchSinkRate = async (): Promise<Measured> => {
     median(costs["by hand"].map((cost, round) => cost / costs[program][round])).toFixed(2)
   const others = `claims and acknowledgements by hand ${rateOf("by hand with the store")}, smallest queue ${rateOf("queue")}`
   return { ...measured, detail: `${measured.detail}; ${others}` }
+}
+
+const cyclesOn = (store: places.Store) =>
+  places.withPlace(store, (place) => costsOf(["inbox/cycleRates.ts", ...places.toArguments(place)]))
+
+/** Updates per second of an inbox, over those of its peer. The figures are ratios of rates, so the costs are in reverse order. */
+const overPeer = async (store: places.Store, name: string): Promise<Measured> => {
+  const { many, peer } = await cyclesOn(store)
+  return compare({ name, costs: peer }, { name: "Updates.run", costs: many }, "us")
+}
+
+export const sqliteOverBare = (): Promise<Measured> => overPeer("sqlite", "node:sqlite")
+
+export const redisOverStreams = (): Promise<Measured> => overPeer("redis", "Redis Streams")
+
+/** Updates per second of 10 chats, over those of 1,000 chats: the lower ratio of PostgreSQL and SQLite. */
+export const fewOverMany = async (): Promise<Measured> => {
+  const ratios: Array<number> = []
+  const details: Array<string> = []
+  for (const store of ["postgres", "sqlite"] as const) {
+    const { few, many } = await cyclesOn(store)
+    const { detail, value } = compare({ name: "1,000 chats", costs: many }, { name: "10 chats", costs: few }, "us")
+    ratios.push(value)
+    details.push(`${store} ${value.toFixed(2)} (${detail}, ${(1e6 / median(few)).toFixed(0)}/s)`)
+  }
+  return { value: Math.min(...ratios), detail: details.join("; ") }
 }

@@ -4,6 +4,7 @@ import { Fixtures } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import * as places from "./places.ts"
 
 /** The update number `index`. */
 export const received = (index: number, chat: number): Inbox.Received => ({
@@ -44,6 +45,14 @@ export const layerSource = (
 
 /** The updates of an inbox that is already filled. */
 export const layerFilled = layerSource(() => Effect.void)
+
+/** A bot with the inbox of a place, and no source by default. */
+export const layerBot = (
+  place: places.Place,
+  options?: Inbox.Options,
+  source: Parameters<typeof layerSource>[0] = () => Effect.never
+): Layer.Layer<Updates.Updates | Inbox.Inbox, unknown> =>
+  Layer.provideMerge(layerSource(source), places.layerInbox(place, options))
 
 /** A source that ends when the inbox is empty, also of the updates that belong to the lease of a process that died. */
 export const untilEmpty = (inbox: Inbox.Inbox["Service"]) =>

@@ -1,11 +1,9 @@
 import { Inbox } from "@colloquy/core"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Measured } from "../figure.ts"
+import { type Measured, percentile } from "../figure.ts"
+import { sharedTime, start } from "../processes.ts"
 import * as places from "./places.ts"
-import { sharedTime, start } from "./processes.ts"
 import { received } from "./traffic.ts"
 import type { Begun } from "./wakeBot.ts"
 
@@ -15,16 +13,14 @@ const samples = 200
 
 const chats = 50
 
-/** The time in milliseconds from the end of each `receive` to the begin of its handler in another process, ascending. */
+/** The time in milliseconds from the end of each `receive` to the begin of its handler in another process. */
 const latencies = (store: places.Store): Promise<ReadonlyArray<number>> =>
   places.withPlace(store, async (place) => {
-    const inbox = ManagedRuntime.make(
-      Inbox.layer().pipe(Layer.provide(places.layer(place)), Layer.provideMerge(Logger.layer([])))
-    )
+    const inbox = ManagedRuntime.make(places.layerInbox(place))
     const receive = (index: number) =>
       inbox.runPromise(Inbox.Inbox.use((inbox) => inbox.receive([received(index, index % chats)])))
     await inbox.context()
-    const bot = start<never, Begun>("wakeBot.ts", places.toArguments(place))
+    const bot = start<never, Begun>("inbox/wakeBot.ts", [...places.toArguments(place), "0"])
     try {
       const times: Array<number> = []
       for (let index = 0; index < warmUps + samples; index++) {
@@ -35,15 +31,12 @@ const latencies = (store: places.Store): Promise<ReadonlyArray<number>> =>
         if (index >= warmUps) times.push(Math.max(0, at - stored))
         await sleep(20 + Math.random() * 180)
       }
-      return times.sort((a, b) => a - b)
+      return times
     } finally {
       await bot.kill()
       await inbox.dispose()
     }
   })
-
-const percentile = (sorted: ReadonlyArray<number>, part: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)]
 
 /** The highest 99th percentile of all stores that processes share. */
 export const wakeUp = async (): Promise<Measured> => {

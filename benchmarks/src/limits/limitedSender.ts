@@ -10,6 +10,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
+import { endWithParent, onParentMessage, tellParent } from "../processes.ts"
 
 export interface Task {
   readonly url: string
@@ -50,10 +51,10 @@ const command = (name: "go" | "stop") =>
     process.on("message", listener)
   })
 
-process.on("message", (command: Command) => {
+onParentMessage((command: Command) => {
   if (command.run === "block") block(command.millis)
 })
-process.on("disconnect", () => process.exit())
+endWithParent()
 
 const send = (index: number) =>
   RateLimiter.withPriority(
@@ -64,7 +65,7 @@ const send = (index: number) =>
 const program = Effect.gen(function* () {
   // One request opens the store and a connection.
   yield* send(0)
-  process.send?.({ isReady: true })
+  tellParent({ isReady: true })
   yield* command("go")
   let next = 0
   const sending = yield* Effect.forkChild(

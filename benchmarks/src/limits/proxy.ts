@@ -1,5 +1,5 @@
-import { once } from "node:events"
-import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import { connect, createServer, type Socket } from "node:net"
+import { listen } from "../processes.ts"
 
 /** What the proxy does with connections and packets. */
 export type Mode = "pass" | "refuse" | "drop"
@@ -52,11 +52,9 @@ export const startProxy = async (target: number): Promise<Proxy> => {
       })
     }
   })
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
 
   return {
-    port: (server.address() as AddressInfo).port,
+    port: Number(new URL(await listen(server)).port),
     delay: (millis) => {
       delay = millis
     },

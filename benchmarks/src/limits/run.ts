@@ -1,8 +1,9 @@
-import { type ChildProcess, fork, spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
 import { setTimeout as sleep } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
+import type { Measured } from "../figure.ts"
+import { type Program, start, startServer } from "../processes.ts"
 import { freePort, startRedis } from "../redisServer.ts"
 import type { Command, Task } from "./limitedSender.ts"
 import { type Proxy, startProxy } from "./proxy.ts"
@@ -12,17 +13,11 @@ const limit = 30
 const window = 1000
 const processes = 4
 
-const start = (program: string, ...args: ReadonlyArray<string>): ChildProcess =>
-  fork(fileURLToPath(new URL(program, import.meta.url)), args, { execArgv: ["--conditions=source"] })
-
-const messageOf = async <A>(child: ChildProcess): Promise<A> => {
-  const [message] = (await once(child, "message")) as [A]
-  return message
-}
+type Sender = Program<Command, object>
 
 /** What happens to the senders and their Redis while they send. */
 export interface Setting {
-  readonly senders: ReadonlyArray<ChildProcess>
+  readonly senders: ReadonlyArray<Sender>
   /** The proxy before Redis of each sender. */
   readonly proxies: ReadonlyArray<Proxy>
   readonly restartRedis: (downFor: number) => Promise<void>
@@ -38,8 +33,6 @@ export interface Scenario {
   readonly play: (setting: Setting) => Promise<void>
 }
 
-const sendCommand = (sender: ChildProcess, command: Command) => sender.send(command)
-
 const repeat = async (times: number, every: number, action: (index: number) => void | Promise<void>) => {
   for (let index = 0; index < times; index++) {
     await sleep(every)
@@ -54,8 +47,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     name: "blocked",
     duration: 6000,
     isHealthy: true,
-    play: ({ senders }) =>
-      repeat(6, 800, (index) => void sendCommand(senders[index % processes], { run: "block", millis: 300 }))
+    play: ({ senders }) => repeat(6, 800, (index) => senders[index % processes].send({ run: "block", millis: 300 }))
   },
   {
     name: "stopped",
@@ -63,9 +55,9 @@ export const scenarios: ReadonlyArray<Scenario> = [
     isHealthy: true,
     play: ({ senders }) =>
       repeat(2, 700, async (index) => {
-        senders[index].kill("SIGSTOP")
+        senders[index].child.kill("SIGSTOP")
         await sleep(1500)
-        senders[index].kill("SIGCONT")
+        senders[index].child.kill("SIGCONT")
       })
   },
   {
@@ -143,26 +135,24 @@ export const runOnce = async ({ duration, play }: Scenario): Promise<Run> => {
   const port = await freePort()
   let redis = await startRedis(port)
   const proxies = await Promise.all(Array.from({ length: processes }, () => startProxy(port)))
-  const stub = start("stub.ts")
-  const stubPort = await messageOf<number>(stub)
+  const stub = await startServer<object, ReadonlyArray<Arrival>>("limits/stub.ts")
   const prefix = randomUUID()
   const burners: Array<ChildProcess> = []
   const senders = proxies.map((proxy, index) => {
     const task: Task = {
-      url: `http://127.0.0.1:${stubPort}`,
+      url: stub.url,
       redisUrl: `redis://127.0.0.1:${proxy.port}`,
       prefix,
       share: 1 / processes,
       firstChat: 1_000_000 * (index + 1)
     }
-    return start("limitedSender.ts", JSON.stringify(task))
+    return start<Command, object>("limits/limitedSender.ts", [JSON.stringify(task)])
   })
   try {
-    await Promise.all(senders.map(messageOf))
+    await Promise.all(senders.map(({ next }) => next()))
     await sleep(1500)
-    stub.send("arrivals")
-    await messageOf(stub)
-    for (const sender of senders) sendCommand(sender, { run: "go" })
+    await stub.ask({})
+    for (const sender of senders) sender.send({ run: "go" })
     const playing = play({
       senders,
       proxies,
@@ -180,12 +170,24 @@ export const runOnce = async ({ duration, play }: Scenario): Promise<Run> => {
       }
     })
     await Promise.all([sleep(duration), playing])
-    for (const sender of senders) sendCommand(sender, { run: "stop" })
+    for (const sender of senders) sender.send({ run: "stop" })
     await sleep(300)
-    stub.send("arrivals")
-    return evaluate(await messageOf<ReadonlyArray<Arrival>>(stub))
+    return evaluate(await stub.ask({}))
   } finally {
-    for (const child of [...senders, ...burners, stub, redis]) child.kill("SIGKILL")
+    for (const { child } of [...senders, stub]) child.kill("SIGKILL")
+    for (const child of [...burners, redis]) child.kill("SIGKILL")
     for (const proxy of proxies) proxy.close()
+  }
+}
+
+/** One run of each scenario: how many windows exceeded the limit, and the time where Redis is available. */
+export const sharedLimit = async (): Promise<Measured> => {
+  const runs = []
+  for (const scenario of scenarios) runs.push({ ...scenario, ...(await runOnce(scenario)) })
+  const healthy = runs.filter(({ isHealthy }) => isHealthy)
+  return {
+    value: runs.reduce((sum, { windowsOver }) => sum + windowsOver, 0),
+    also: healthy.reduce((sum, { overBest }) => sum + overBest, 0) / healthy.length,
+    detail: runs.map(({ most, name, overBest }) => `${name}: at most ${most}, time ${overBest.toFixed(2)}`).join("; ")
   }
 }

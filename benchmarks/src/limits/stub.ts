@@ -1,9 +1,10 @@
 /**
  * The platform as a stub: it accepts every request and records when it arrived at the socket. It answers the messages of its
- * parent: `port`, then `arrivals` on request.
+ * parent: its URL, then `arrivals` on request.
  */
 import { createServer } from "node:http"
 import { setPriority } from "node:os"
+import { endWithParent, listen, onParentMessage, tellParent } from "../processes.ts"
 import { sent } from "../sample.ts"
 
 // The real platform does not compete with the bot for processors.
@@ -53,13 +54,9 @@ server.on("connection", (socket) => {
   })
 })
 
-server.listen(0, "127.0.0.1", () => {
-  const address = server.address()
-  process.send?.(typeof address === "object" ? address?.port : undefined)
-})
-
-process.on("message", () => {
-  process.send?.(arrivals)
+endWithParent()
+onParentMessage(() => {
+  tellParent(arrivals)
   arrivals = []
 })
-process.on("disconnect", () => process.exit())
+tellParent({ url: await listen(server) })

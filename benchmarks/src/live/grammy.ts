@@ -2,19 +2,9 @@ import { autoRetry } from "@grammyjs/auto-retry"
 import { streamApi } from "@grammyjs/stream"
 import { Api } from "grammy"
 import { mock } from "node:test"
+import { percentile } from "../figure.ts"
+import { platformLimits, respond } from "../telegram.ts"
 import * as load from "./load.ts"
-
-/** A sliding window of one second. */
-const sliding = (count: number) => {
-  const times: Array<number> = []
-  return {
-    hasPlace: (now: number) => {
-      while (times[0]! <= now - 1000) times.shift()
-      return times.length < count
-    },
-    take: (now: number) => void times.push(now)
-  }
-}
 
 /**
  * The same load on grammY with `@grammyjs/stream` and `@grammyjs/auto-retry`, in virtual time, on an API with the same limits,
@@ -22,8 +12,7 @@ const sliding = (count: number) => {
  */
 export const run = async (chats: number) => {
   mock.timers.enable({ apis: ["setTimeout", "Date"] })
-  const host = sliding(30)
-  const ofChat = Array.from({ length: chats }, () => sliding(2))
+  const limits = platformLimits(30)
   const shown = Array.from({ length: chats }, () => new Array<load.Shown>())
   const finals = Array.from({ length: chats }, () => "")
   const waited: Array<number> = []
@@ -33,21 +22,15 @@ export const run = async (chats: number) => {
   const fetch = async (url: string | URL, init: { readonly body?: unknown } = {}) => {
     const { chat_id, text } = JSON.parse(String(init.body)) as { readonly chat_id: number; readonly text: string }
     const now = Date.now()
-    const chat = ofChat[chat_id]
-    if (!host.hasPlace(now) || chat?.hasPlace(now) === false) {
+    const isAllowed = limits(now, chat_id)
+    const answer = Response.json(respond(isAllowed, { chat_id, text }))
+    if (!isAllowed) {
       refused++
-      return Response.json({
-        ok: false,
-        error_code: 429,
-        description: "Too Many Requests",
-        parameters: { retry_after: 1 }
-      })
+      return answer
     }
-    host.take(now)
-    chat?.take(now)
     shown[chat_id]?.push({ token: load.lastToken(text), at: now - startedAt - begin(chat_id) })
-    if (chat !== undefined && String(url).endsWith("/sendMessage")) finals[chat_id] += text
-    return Response.json({ ok: true, result: { message_id: 1, date: 0, chat: { id: chat_id, type: "private" } } })
+    if (chat_id < chats && String(url).endsWith("/sendMessage")) finals[chat_id] += text
+    return answer
   }
 
   const api = new Api("1:token", { fetch: fetch as never })
@@ -86,7 +69,7 @@ export const run = async (chats: number) => {
   return {
     refused,
     lost: finals.filter((text) => load.withoutSpace(text) !== load.withoutSpace(load.tokens.join(""))).length,
-    staleness: load.percentile(shown.flatMap(load.ages), 0.99),
-    reply: load.percentile(waited, 0.99)
+    staleness: percentile(shown.flatMap(load.ages), 0.99),
+    reply: percentile(waited, 0.99)
   }
 }

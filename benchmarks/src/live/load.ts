@@ -58,8 +58,5 @@ export const ages = (shown: ReadonlyArray<Shown>): ReadonlyArray<number> => {
   })
 }
 
-export const percentile = (values: ReadonlyArray<number>, share: number): number =>
-  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0
-
 /** The time between two changes of a chat that the limits allow beside the replies to others, in milliseconds. */
 export const bestInterval = (chats: number): number => Math.max(500, (chats / (30 - repliesPerSecond)) * 1000)

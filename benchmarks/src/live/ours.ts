@@ -7,6 +7,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
+import { percentile } from "../figure.ts"
 import * as load from "./load.ts"
 
 const balanced = (html: string): boolean => {
@@ -120,8 +121,8 @@ export const run = (chats: number) =>
     return {
       refused,
       exact: (exact / chats) * (balancedCount / edits.length) * 100,
-      staleness: load.percentile([...shown.values()].flatMap(load.ages), 0.99),
-      reply: load.percentile(waited, 0.99),
+      staleness: percentile([...shown.values()].flatMap(load.ages), 0.99),
+      reply: percentile(waited, 0.99),
       requests: exchanges.length,
       records: inbox.written.records / chats / load.seconds,
       recorded: inbox.written.characters / chats / load.tokens.join("").length

@@ -3,15 +3,13 @@
  * three messages, and for each timer it counts and sends one. Before a request leaves, it appends to the file LOG how many
  * calls of unknown outcome it has repeated until now.
  */
-import { Handler, Inbox, Messages, Updates } from "@colloquy/core"
+import { Handler, Messages, Updates } from "@colloquy/core"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
 import { openSync, writeSync } from "node:fs"
 import * as places from "../inbox/places.ts"
-import { endWithParent } from "../inbox/processes.ts"
-import { layerSource } from "../inbox/traffic.ts"
+import { layerBot } from "../inbox/traffic.ts"
+import { endWithParent } from "../processes.ts"
 import * as client from "./client.ts"
 import { concurrency, lease, maxCrashes } from "./options.ts"
 import { indexOf } from "./presses.ts"
@@ -59,13 +57,6 @@ endWithParent()
 
 await Effect.runPromise(
   Updates.run(handler, { concurrency, maxCrashes }).pipe(
-    Effect.provide([
-      layerSource(() => Effect.never).pipe(
-        Layer.provideMerge(Inbox.layer({ leaseDuration: lease })),
-        Layer.provide(places.layer(place))
-      ),
-      client.layer(url, repeated),
-      Logger.layer([])
-    ])
+    Effect.provide([layerBot(place, { leaseDuration: lease }), client.layer(url, repeated)])
   )
 )

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Measured } from "../figure.ts"
+import { type Measured, percentile } from "../figure.ts"
 import * as places from "../inbox/places.ts"
-import { start } from "../inbox/processes.ts"
+import { start } from "../processes.ts"
 import type { Report, Task } from "./lateBot.ts"
 import { stores } from "./options.ts"
 
@@ -12,11 +12,11 @@ const within = 10_000
 /** After the last timer is due, in milliseconds. */
 const maxWait = 40_000
 
-/** How late the timers of a store are, in milliseconds, ascending. The first process sets them. */
+/** How late the timers of a store are, in milliseconds. The first process sets them. */
 const latenessOf = (store: places.Store, processes: number): Promise<ReadonlyArray<number>> =>
   places.withPlace(store, async (place) => {
     const bots = Array.from({ length: processes }, () =>
-      start<Task, Report>("../once/lateBot.ts", places.toArguments(place))
+      start<Task, Report>("once/lateBot.ts", places.toArguments(place))
     )
     try {
       const late = new Map<number, number>()
@@ -29,27 +29,25 @@ const latenessOf = (store: places.Store, processes: number): Promise<ReadonlyArr
           late.set(report.index, report.late)
         })
       }
-      await Promise.all(bots.map(({ next }) => next(({ is }) => is === "ready")))
+      await Promise.all(bots.map(({ next }) => next()))
       bots[0].send({ count, within })
       for (const end = performance.now() + within + maxWait; late.size < count && performance.now() < end;)
         await sleep(20)
       if (late.size < count) throw new Error(`${store}: ${count - late.size} of ${count} timers were not handled`)
       if (before < 0) throw new Error(`${store}: the first timer was due before all timers were set`)
-      return [...late.values()].sort((a, b) => a - b)
+      return [...late.values()]
     } finally {
       await Promise.all(bots.map(({ kill }) => kill()))
     }
   })
-
-const p99 = (sorted: ReadonlyArray<number>): number => sorted[Math.ceil(sorted.length * 0.99) - 1]
 
 /** The highest 99th percentile of all stores, of one process and of three. */
 export const lateness = async (): Promise<Measured> => {
   const alone: Array<number> = []
   const three: Array<number> = []
   for (const store of stores) {
-    alone.push(p99(await latenessOf(store, 1)))
-    three.push(p99(await latenessOf(store, 3)))
+    alone.push(percentile(await latenessOf(store, 1), 0.99))
+    three.push(percentile(await latenessOf(store, 3), 0.99))
   }
   return {
     value: Math.max(...alone),

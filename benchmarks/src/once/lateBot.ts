@@ -2,15 +2,13 @@
  * Handles timers, and reports how late: `lateBot.ts STORE NAME CHATS`. When its parent asks for it, it sets timers that are
  * due at random times of a period.
  */
-import { Inbox, Updates } from "@colloquy/core"
+import { type Inbox, Updates } from "@colloquy/core"
 import { ChatId } from "@colloquy/core/model/Chat"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as places from "../inbox/places.ts"
-import { endWithParent, onParentMessage, tellParent } from "../inbox/processes.ts"
-import { layerSource } from "../inbox/traffic.ts"
+import { layerBot } from "../inbox/traffic.ts"
+import { endWithParent, onParentMessage, tellParent } from "../processes.ts"
 import { Ring } from "./kept.ts"
 
 export interface Task {
@@ -60,13 +58,5 @@ await Effect.runPromise(
         Effect.flatMap(Clock.currentTimeMillis, (now) => report({ is: "handled", index, late: now - timestamp }))
       )
     )
-  }).pipe(
-    Effect.provide(
-      layerSource(() => Effect.never).pipe(
-        Layer.provideMerge(Inbox.layer()),
-        Layer.provide(places.layer(place)),
-        Layer.provideMerge(Logger.layer([]))
-      )
-    )
-  )
+  }).pipe(Effect.provide(layerBot(place)))
 )

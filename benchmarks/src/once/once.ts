@@ -1,16 +1,14 @@
 import { Inbox, State } from "@colloquy/core"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Stream from "effect/Stream"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Measured } from "../figure.ts"
+import { lazily, type Measured } from "../figure.ts"
 import * as places from "../inbox/places.ts"
-import { start } from "../inbox/processes.ts"
+import { start } from "../processes.ts"
 import { judge } from "./judge.ts"
 import { chats, kills, stores, timers, updates } from "./options.ts"
 import type { Answer, Question } from "./platform.ts"
@@ -34,7 +32,7 @@ const maxIdle = 120_000
 
 /** Starts a process of a bot, and again when it is killed. */
 const makeBot = (args: ReadonlyArray<string>, url: string, nextRun: () => number) => {
-  const run = () => start<never, never>("../once/bot.ts", [...args, String(nextRun()), url])
+  const run = () => start<never, never>("once/bot.ts", [...args, String(nextRun()), url])
   let program = run()
   return {
     check: async () => {
@@ -70,18 +68,11 @@ export const outcomeOf = (store: places.Store, processes: number, scenario: Scen
   places.withPlace(store, async (place) => {
     const file = join(tmpdir(), `${place.name}.log`)
     writeFileSync(file, "")
-    const platform = start<Question, Answer>("../once/platform.ts", [String(chats), scenario.role])
-    const ask = <A extends Answer>(question: Question["ask"], is: A["is"]): Promise<A> => {
-      const answer = platform.next<A>((message) => message.is === is)
-      platform.send({ ask: question })
-      return answer
-    }
-    const inbox = ManagedRuntime.make(
-      Inbox.layer().pipe(Layer.provide(places.layer(place)), Layer.provideMerge(Logger.layer([])))
-    )
+    const platform = start<Question, Answer>("once/platform.ts", [String(chats), scenario.role])
+    const inbox = ManagedRuntime.make(places.layerInbox(place))
     const bots: Array<ReturnType<typeof makeBot>> = []
     try {
-      const { chats: ids, url } = await platform.next<Extract<Answer, { is: "ready" }>>(({ is }) => is === "ready")
+      const { chats: ids, url } = await platform.next<Extract<Answer, { is: "ready" }>>()
       await inbox.runPromise(fill(scenario, ids))
       let runs = 0
       for (let process = 0; process < processes; process++) {
@@ -92,7 +83,7 @@ export const outcomeOf = (store: places.Store, processes: number, scenario: Scen
       let since = performance.now()
       /** Returns whether the platform has more messages than given, or `undefined` if the bots make no progress. */
       const progress = async (): Promise<number | undefined> => {
-        const { messages } = await ask<Extract<Answer, { is: "count" }>>("count", "count")
+        const { messages } = await platform.ask<Extract<Answer, { is: "count" }>>({ ask: "count" })
         if (messages > seen) since = performance.now()
         seen = messages
         return performance.now() - since > maxIdle ? undefined : messages
@@ -128,7 +119,7 @@ export const outcomeOf = (store: places.Store, processes: number, scenario: Scen
       if (stats.deadLetters > 0) throw new Error(`${store}: ${stats.deadLetters} updates became dead letters`)
       const [inChat, ofUser, rung] = await inbox.runPromise(Effect.all([sumOf(InChat), sumOf(OfUser), sumOf(Rung)]))
       const presses = scenario.of === "presses" ? scenario.count : 0
-      const { texts } = await ask<Extract<Answer, { is: "texts" }>>("texts", "texts")
+      const { texts } = await platform.ask<Extract<Answer, { is: "texts" }>>({ ask: "texts" })
       return {
         name: `${store} ${processes}`,
         ...judge(scenario, texts),
@@ -152,16 +143,11 @@ const outcomesOf = async (scenario: Scenario): Promise<ReadonlyArray<Outcome>> =
   return outcomes
 }
 
-const lazily = (scenario: Scenario) => {
-  let outcomes: Promise<ReadonlyArray<Outcome>> | undefined
-  return () => (outcomes ??= outcomesOf(scenario))
-}
+const readable = lazily(() => outcomesOf({ of: "presses", count: updates, role: "administrator" }))
 
-const readable = lazily({ of: "presses", count: updates, role: "administrator" })
+const unreadable = lazily(() => outcomesOf({ of: "presses", count: updates, role: "member" }))
 
-const unreadable = lazily({ of: "presses", count: updates, role: "member" })
-
-const ofTimers = lazily({ of: "timers", count: timers, role: "administrator" })
+const ofTimers = lazily(() => outcomesOf({ of: "timers", count: timers, role: "administrator" }))
 
 const total = (outcomes: ReadonlyArray<Outcome>, of: Exclude<keyof Outcome, "name">): number =>
   outcomes.reduce((sum, outcome) => sum + outcome[of], 0)

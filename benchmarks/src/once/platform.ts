@@ -7,7 +7,7 @@ import { Emulator, EmulatorServer } from "@colloquy/testing"
 import type { ChatRef } from "@colloquy/testing/emulator/Person"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { endWithParent, onParentMessage, tellParent } from "../inbox/processes.ts"
+import { endWithParent, onParentMessage, tellParent } from "../processes.ts"
 
 export type Question = { readonly ask: "count" | "texts" }
 

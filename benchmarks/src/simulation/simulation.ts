@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { type Measured, median } from "../figure.ts"
+import { lazily, type Measured, median } from "../figure.ts"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
@@ -32,10 +32,7 @@ const searchAll = async (): Promise<Search> => {
   return { found, missed: Number(summary[2]) - Number(summary[1]), minutes: Number(summary[3]) }
 }
 
-// Both figures have the same search.
-let searched: Promise<Search> | undefined
-
-const search = (): Promise<Search> => (searched ??= searchAll())
+const search = lazily(searchAll)
 
 export const missed = async (): Promise<Measured> => {
   const { found, minutes, missed } = await search()

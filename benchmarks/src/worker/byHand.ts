@@ -4,10 +4,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import { Message, send } from "../program-parts.ts"
 
 interface Environment {
   readonly BOT_TOKEN: string
@@ -15,50 +13,13 @@ interface Environment {
   readonly BOT_WEBHOOK_SECRET: string
 }
 
-class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
-  status: Schema.optionalKey(Schema.Int),
-  cause: Schema.optionalKey(Schema.Defect())
-}) {}
-
-const User = Schema.Struct({ user_id: Schema.Int, first_name: Schema.String, is_bot: Schema.Boolean })
-
 const Update = Schema.Struct({
   update_type: Schema.String,
   timestamp: Schema.Int,
-  message: Schema.optionalKey(
-    Schema.Struct({
-      sender: Schema.optionalKey(Schema.NullOr(User)),
-      timestamp: Schema.Int,
-      recipient: Schema.Struct({
-        chat_id: Schema.Int,
-        chat_type: Schema.Union([Schema.Literals(["chat", "channel", "dialog"]), Schema.String])
-      }),
-      body: Schema.Struct({
-        mid: Schema.String,
-        text: Schema.optionalKey(Schema.NullOr(Schema.String)),
-        attachments: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Unknown)))
-      })
-    })
-  )
+  message: Schema.optionalKey(Message)
 })
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Update))
-
-const growing = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("10 seconds")]).pipe(
-  Schedule.jittered,
-  Schedule.upTo({ times: 5 })
-)
-
-const send = (environment: Environment, chat: number, text: string) =>
-  HttpClientRequest.post(`${environment.BOT_BASE_URL}/messages?chat_id=${chat}`).pipe(
-    HttpClientRequest.setHeader("authorization", environment.BOT_TOKEN),
-    HttpClientRequest.bodyText(JSON.stringify({ text }), "application/json"),
-    HttpClient.execute,
-    Effect.flatMap(({ status }) => (status === 200 ? Effect.void : Effect.fail(new CallFailed({ status })))),
-    Effect.timeout("1 minute"),
-    Effect.mapError((cause) => (cause._tag === "CallFailed" ? cause : new CallFailed({ cause }))),
-    Effect.retry({ schedule: growing, while: ({ status }) => status === 429 || status === 503 })
-  )
 
 const respond = Effect.fnUntraced(function* (request: Request, environment: Environment) {
   if (request.headers.get("x-svc-bot-api-secret") !== environment.BOT_WEBHOOK_SECRET) {
@@ -66,7 +27,9 @@ const respond = Effect.fnUntraced(function* (request: Request, environment: Envi
   }
   const { message, update_type } = yield* decode(yield* Effect.promise(() => request.text()))
   if (update_type === "message_created" && message !== undefined) {
-    yield* send(environment, message.recipient.chat_id, message.body.text ?? "?")
+    const { BOT_BASE_URL: baseUrl, BOT_TOKEN: token } = environment
+    const reply = { baseUrl, token, chat: message.recipient.chat_id, text: message.body.text ?? "?" }
+    yield* send(reply, () => Effect.void)
   }
   return new Response(null)
 })

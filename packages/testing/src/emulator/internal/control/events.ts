@@ -112,7 +112,7 @@ export const streamOf = (state: PlatformState, filter: Filter, from: number): St
 
 const encode = Schema.encodeUnknownSync(EmulatorEvent)
 
-/** An event as JSON. The frequent events are written without their schema, which `emulator-with-page` measures. */
+/** An event as JSON. The frequent events are written without their schema. */
 export const toJson = (event: EmulatorEvent): string => {
   if (event.type === "request" && event.headers === undefined) return JSON.stringify(event)
   if (event.type !== "message" || !isPlain(event.message)) return Json.stringify(encode(event))

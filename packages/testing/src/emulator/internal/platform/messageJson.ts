@@ -30,7 +30,7 @@ const recipientText = ({ chat_id, chat_type, user_id }: Message["recipient"]): s
   `{"chat_id":${chat_id},"chat_type":"${chat_type}"${user_id == null ? "" : `,"user_id":${user_id}`}}`
 
 /**
- * Writes a plain message as JSON without its schema, which `emulator-over-bare` and `emulator-with-page` measure. The
+ * Writes a plain message as JSON without its schema, which `emulator-over-bare` measures. The
  * emulator made its ids and its chat type, so only its text needs `JSON.stringify`.
  */
 export const writePlain = ({ body, recipient, sender, timestamp }: Message): string => {
