@@ -359,11 +359,13 @@ const checkCrashes = (name: string, maxCrashes: number): Effect.Effect<void> =>
 
 interface From<E> extends Pick<Source<E>, "inbox" | "source"> {
   readonly services: Context.Context<never> | undefined
+  /** Called at the end if updates are left that need a newer program. */
+  readonly onWaiting?: () => void
 }
 
 const deliveriesWith = <E, R>(
   name: string,
-  { inbox, services, source }: From<E>,
+  { inbox, onWaiting, services, source }: From<E>,
   options: DeliveriesOptions<R>,
   onDeadLetterTimeout: Duration.Input
 ): Stream.Stream<Delivery, E | Outage.OutageError, R> => {
@@ -385,7 +387,8 @@ const deliveriesWith = <E, R>(
     unsettledAfter: Duration.fromInputUnsafe(unsettledAfter),
     onDeadLetter,
     onDeadLetterTimeout: Duration.fromInputUnsafe(onDeadLetterTimeout),
-    services
+    services,
+    onWaiting
   })
   return Stream.unwrap(Effect.as(check, emitted))
 }
@@ -596,7 +599,7 @@ export const runFrom = <SourceE, Services, E, R, R2 = never>(
  */
 export interface DrainOptions<R = never> extends RunOptions<R> {
   /**
-   * The end of the call: `"empty"`, when no update is left, or a duration, after which the call ends even if updates
+   * The end of the call: `"empty"`, when no update is left that this program can handle, or a duration, after which the call ends even if updates
    * are left. Running handlers then have their `shutdownTimeout`. Default: `"empty"`.
    */
   readonly until?: "empty" | Duration.Input | undefined
@@ -607,12 +610,22 @@ const drainWith = <E, S, E2, R, R2>(
   { drain, inbox, services, source }: From<E> & Pick<Source<E>, "drain">,
   handler: Handler<E2, R>,
   { until = "empty", ...options }: DrainOptions<R2> = {}
-): Effect.Effect<boolean, E | Outage.OutageError, Exclude<R | R2, S>> => {
-  // A webhook delivers to the inbox also while nothing is drained, and another `drain` may be running.
-  const open = { ...inbox, close: Effect.void }
-  const run = runWith<E, S, E2, R, R2>(name, { inbox: open, source: drain ?? source, services }, handler, options)
-  return until === "empty" ? Effect.as(run, true) : Effect.map(Effect.timeoutOption(run, until), Option.isSome)
-}
+): Effect.Effect<boolean, E | Outage.OutageError, Exclude<R | R2, S>> =>
+  Effect.suspend(() => {
+    let isEmpty = true
+    const from = {
+      // A webhook delivers to the inbox also while nothing is drained, and another `drain` may be running.
+      inbox: { ...inbox, close: Effect.void },
+      source: drain ?? source,
+      services,
+      onWaiting: () => {
+        isEmpty = false
+      }
+    }
+    const run = runWith<E, S, E2, R, R2>(name, from, handler, options)
+    const ended = until === "empty" ? Effect.asSome(run) : Effect.timeoutOption(run, until)
+    return Effect.map(ended, (result) => Option.isSome(result) && isEmpty)
+  })
 
 /**
  * Handles the updates that wait at the platform and in the inbox, and ends. For a program that runs at intervals, such
@@ -626,8 +639,9 @@ const drainWith = <E, S, E2, R, R2>(
  * `drain` waits for retries of a handler: with the default schedule, up to 62 seconds for an update. Several calls may
  * run at the same time: each update is handled by one call.
  *
- * Succeeds with `true` if no update is left, and with `false` if the time is over. Updates that are left stay in the
- * inbox for the next call. Updates that another call or another process is handling are not waited for.
+ * Succeeds with `true` if no update is left, and with `false` if the time is over, or if the updates that are left need a
+ * newer program, as during a rolling deploy: a warning names their chats. Updates that are left stay in the inbox for the
+ * next call. Updates that another call or another process is handling are not waited for.
  *
  * **Example** (A cron job: at most 50 seconds of every minute)
  *

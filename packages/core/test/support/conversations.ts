@@ -13,7 +13,7 @@ import * as TestClock from "effect/testing/TestClock"
 export const layer = Layer.merge(Emulator.layer(), Layer.effect(InboxStore.InboxStore, InboxStore.makeMemory))
 
 /** The layers of one process. */
-const processLayer = () =>
+export const processLayer = () =>
   LongPolling.layer().pipe(
     Layer.provideMerge(
       Layer.mergeAll(

@@ -1,12 +1,14 @@
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { Command, Conversation, Handler, Menu, Messages, Scene, State, Update } from "../../../src/index.ts"
+import { Command, Conversation, Handler, Menu, Messages, Scene, State, Update, Updates } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
-import { deadLetters, during, layer, presses, texts, writes } from "../../support/conversations.ts"
+import { deadLetters, during, layer, presses, processLayer, texts, writes } from "../../support/conversations.ts"
+import { inTime } from "../../support/deliveries.ts"
 import { platform } from "../../support/mortal.ts"
 import { startBot } from "../../support/mortalStore.ts"
 
@@ -82,6 +84,43 @@ describe("what a newer program wrote", () => {
         assert.lengthOf(said, 1)
         assert.include(said[0], 'state "count" cannot be read. It was written by a newer program, in version 2.')
         assert.notInclude(lines.join("\n"), "of the handler failed")
+      }).pipe(Effect.provide(layer), logged(lines))
+    })
+
+  for (const isShared of [false, true])
+    it.effect(`does not keep \`Updates.drain\` from its end, which says what waits (isShared: ${isShared})`, () => {
+      const lines: Array<string> = []
+      const { newer, older } = counters()
+      return Effect.gen(function* () {
+        const store = { ...(yield* InboxStore.InboxStore), isShared }
+        const drain = <E, R>(handler: Handler.Handler<E, R>) =>
+          inTime(Updates.drain(handler)).pipe(
+            Effect.provide(Layer.fresh(processLayer())),
+            Effect.provideService(InboxStore.InboxStore, store)
+          )
+        const people = yield* Effect.forEach(["Ann", "Bob", "Cid"], (name) => Emulator.user(name))
+        const [ann, bob, cid] = people
+        for (const person of people) yield* person.send("1")
+        assert.isTrue(yield* drain(newer))
+        yield* cid.send("2")
+        assert.isTrue(yield* drain(newer))
+        for (const person of people) yield* person.send("3")
+        yield* (yield* Emulator.user("Dan")).send("1")
+        assert.isFalse(yield* drain(older))
+        assert.strictEqual((yield* store.stats).queued, 3)
+        const dialogs = yield* Effect.forEach(people, (person) => person.dialog)
+        const said = lines.filter((line) => line.includes("stay in the inbox"))
+        assert.lengthOf(said, 1)
+        for (const { chat_id } of dialogs) assert.include(said[0], `${chat_id}`)
+        assert.isTrue(yield* drain(newer))
+        assert.deepStrictEqual(
+          [yield* texts(ann), yield* texts(bob), yield* texts(cid)],
+          [
+            ["new 1", "new 2"],
+            ["new 1", "new 2"],
+            ["new 1", "new 2", "new 3"]
+          ]
+        )
       }).pipe(Effect.provide(layer), logged(lines))
     })
 

@@ -37,6 +37,9 @@ const certainAfter = "1 second"
 /** After suspects were claimed, claimed updates do not count as begun for this time. */
 const cautionMillis = 10_000
 
+/** How many chats a warning names. */
+const maxNamed = 20
+
 export interface Options<R> {
   readonly perChat: number
   readonly maxInMemory: number
@@ -47,6 +50,8 @@ export interface Options<R> {
   readonly onDeadLetterTimeout: Duration.Duration
   /** The services that are provided to the effects that handle the updates. */
   readonly services: Context.Context<never> | undefined
+  /** Called at the end if updates are left that need a newer program. */
+  readonly onWaiting?: (() => void) | undefined
 }
 
 /** Returns a function that calls another function once at the end of the turn of the event loop. */
@@ -128,7 +133,7 @@ const open = Effect.fnUntraced(function* <E, R>(
   const nextClaim = () => {
     wasDone = fiber.pollUnsafe() !== undefined
     // A partition that is released during the claim may have more updates.
-    wasIdle = wasDone && emitter.size() === 0
+    wasIdle = wasDone && emitter.isIdle()
     const free = maxInMemory - emitter.size()
     if (free < maxUpdates && perChat === 1) maxUpdates = least
     asked = Math.min(maxUpdates, Math.max(least, free))
@@ -230,12 +235,26 @@ const open = Effect.fnUntraced(function* <E, R>(
   /** Whether updates that are queued, but were not found, have been waited for. */
   let isCertain = false
 
+  const sayWaiting = Effect.suspend(() => {
+    const keys = emitter.waiting()
+    if (keys.length === 0) return Effect.void
+    options.onWaiting?.()
+    const others = keys.length > maxNamed ? ` and ${keys.length - maxNamed} others` : ""
+    return Effect.logWarning(
+      `The updates of these chats stay in the inbox, because they need a newer program: ` +
+        `${keys.slice(0, maxNamed).join(", ")}${others}.`
+    )
+  })
+
   const consume = Effect.gen(function* () {
     for (;;) {
       const count = yield* claim
       const exit = fiber.pollUnsafe()
       if (count === 0 && exit !== undefined && (Exit.isFailure(exit) || wasIdle)) {
-        if (Exit.isFailure(exit) || isCertain || (yield* isEmpty)) return emitter.end(exit)
+        if (Exit.isFailure(exit) || isCertain || (yield* isEmpty)) {
+          yield* sayWaiting
+          return emitter.end(exit)
+        }
         isCertain = true
         yield* Effect.sleep(certainAfter)
         continue

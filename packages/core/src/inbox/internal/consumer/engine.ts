@@ -337,6 +337,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     else {
       // Until then, others may be claimed.
       hasRoom = true
+      partition.newer++
       inBackground(Effect.sleep(wait), leave)
     }
   }
@@ -546,6 +547,11 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     metrics,
     /** Number of updates in memory. */
     size: partitions.updates,
+    /** Whether nothing in memory is handled, or waits for anything but a newer program. */
+    isIdle: (): boolean => partitions.updates() === 0 || partitions.all().every(({ needsNewer }) => needsNewer),
+    /** The keys of the partitions that wait for a newer program. */
+    waiting: (): ReadonlyArray<string> =>
+      partitions.all().flatMap(({ held, needsNewer }) => (needsNewer ? [held.key] : [])),
     isStopping: (): boolean => isStopping,
     /** Number of partitions whose next update would be emitted at once. */
     room: (): number => room() - selection.size(),

@@ -253,6 +253,8 @@ export class ClaimedPartition implements Holder {
   isReleasing = false
   /** Whether handlers of the partition still run that began before the partition was lost and claimed again. */
   isBlocked = false
+  /** Number of open updates that wait for a newer program. The partition is kept for them for some time. */
+  newer = 0
   /** Whether no more updates are emitted, because the partition is left to another process. */
   isLeft = false
 
@@ -293,6 +295,11 @@ export class ClaimedPartition implements Holder {
     if (held.isLost || isReleasing || isLeft || isBlocked || (commits > 0 && this.#perChat === 1)) return false
     if (this.#retried !== none) return this.#perChat > 1 || this.open <= this.#retried.length
     return this.#next < this.updates.length && this.open < this.#perChat
+  }
+
+  /** Whether all that is left of the partition waits for a newer program. */
+  get needsNewer(): boolean {
+    return this.newer > 0 && this.open === this.newer && !this.isReady
   }
 
   get #nextEntry(): ClaimedUpdate | undefined {
