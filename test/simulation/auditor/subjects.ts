@@ -6,11 +6,12 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 const at = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>((part, key) => (isRecord(part) ? part[key] : undefined), value)
 
-const timerId = (value: unknown): string => {
+/** The id in the value of a timer. A value without an id can be that of several timers, which have different keys. */
+const timerId = (key: unknown, value: unknown): string => {
   if (typeof value !== "string") return ""
   const parsed: unknown = JSON.parse(value)
   const id = isRecord(parsed) ? parsed["id"] : undefined
-  return typeof id === "string" ? id : value
+  return typeof id === "string" ? id : `${String(key)} ${value}`
 }
 
 /** Returns the name of an update from its JSON text. */
@@ -23,7 +24,7 @@ export const subjectOf = (text: string): string => {
     case "message_callback":
       return `callback ${String(at(update, "callback", "callback_id"))}`
     case "colloquy_timer":
-      return `timer ${String(at(update, "name"))} ${timerId(at(update, "value"))}`
+      return `timer ${String(at(update, "name"))} ${timerId(at(update, "key"), at(update, "value"))}`
     case "message_removed":
       return `message_removed ${String(at(update, "message_id"))}`
     default:

@@ -36,7 +36,7 @@ const subjectOf = (update: Update.Update): string => {
     case "message_callback":
       return `callback ${update.callback.callback_id}`
     case "colloquy_timer":
-      return `timer ${update.name} ${update.value}`
+      return `timer ${update.name} ${update.key} ${update.value}`
     case "message_removed":
       return `message_removed ${update.message_id}`
     default:

@@ -7,7 +7,7 @@ import * as Backoff from "../../../base/Backoff.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { JournalEntry, RecordResult } from "../../HandlingStore.ts"
 import type { Commit, CommitResult, Partition } from "../../InboxStore.ts"
-import { StoreError } from "../../../base/StoreError.ts"
+import type { StoreError } from "../../../base/StoreError.ts"
 import { randomId } from "../../../base/internal/randomId.ts"
 import { type Claimed, type Held, makeHeld, makeHeldSet, monoNow, warnOfLoss } from "./held.ts"
 import { isTemporary } from "./persist.ts"
@@ -34,17 +34,6 @@ const conflictsOf = (changes: ReadonlyArray<Change>, results: ReadonlyArray<Comm
   results.includes("stateConflict")
     ? new Set(changes.filter((_, index) => results[index] === "stateConflict"))
     : noConflicts
-
-/** The failure of a write after the scope has closed, which is not repeated. */
-const afterClose = ({ cause, operation, reason, store }: StoreError): StoreError =>
-  new StoreError({
-    store,
-    operation,
-    reason: `${reason}. The stream of deliveries is closed. If the write was not applied, its updates are handled again`,
-    isRetryable: false,
-    isUncertain: true,
-    cause
-  })
 
 /**
  * Claims partitions of an inbox. The leases are renewed until the scope closes. Operations are retried while the store is
@@ -87,8 +76,8 @@ export const make = Effect.fnUntraced(function* (
   const retried = <A>(effect: Effect.Effect<A, StoreError>): Effect.Effect<A, StoreError> =>
     Effect.catchIf(effect, isTemporary, (first) => {
       const again = Backoff.failedOnce(effect, Cause.fail(first))
-      const repeated = inbox.outage.retryOrDie(again, (error) => !isClosed && isTemporary(error))
-      return Effect.mapError(repeated, (error) => (isTemporary(error) ? afterClose(error) : error))
+      // A write that fails after the scope has closed is repeated by its caller, or not at all.
+      return inbox.outage.retryOrDie(again, (error) => !isClosed && isTemporary(error))
     })
 
   yield* Effect.addFinalizer(() =>

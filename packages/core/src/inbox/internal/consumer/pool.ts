@@ -140,7 +140,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     if (Exit.isSuccess(exit)) return end(deliveries.length)
     if (defectsOf(exit) !== undefined) return end(deliveries.length)
     // The store refuses all of them, but one may be the cause, so each is settled by itself.
-    for (const { ack } of deliveries) fork(persist(ack)).addObserver(() => end(1))
+    for (const { ack } of deliveries) endAfter(persist(ack))
   }
 
   /**
