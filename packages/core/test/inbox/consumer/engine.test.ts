@@ -302,6 +302,49 @@ describe("A process that has lost a chat", () => {
     })
   )
 
+  it.effect("claims the chat again, and handles its updates with the journal that another process has written", () =>
+    Effect.gen(function* () {
+      let isDown = false
+      let ran = 0
+      const results: Array<number> = []
+      let memory: Store | undefined
+      const store = yield* makeStore((store) => {
+        memory = store
+        const whenUp = <A>(operation: string, effect: Effect.Effect<A, StoreError.StoreError>) =>
+          Effect.suspend(() => (isDown ? unavailable(operation) : effect))
+        return {
+          claim: (claim) => whenUp("claim", store.claim(claim)),
+          renew: (owner, duration) => whenUp("renew", store.renew(owner, duration)),
+          journal: { record: (records) => whenUp("record", store.journal.record(records)) }
+        }
+      })
+      const handler = () =>
+        Effect.gen(function* () {
+          yield* Effect.sleep("2 seconds")
+          const charged = Effect.sync(() => ++ran)
+          results.push(yield* Journal.step("charge", Schema.Int, charged))
+        })
+      const fiber = yield* Updates.run(handler, { timeout: "1 hour" }).pipe(
+        Effect.provide(within(store, [started(1, 1)])),
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* TestClock.adjust("1 second")
+      isDown = true
+      yield* TestClock.adjust("15 seconds")
+      const other = { owner: "other", leaseDuration: 1000 }
+      const [partition] = yield* memory!.claim({ ...other, maxPartitions: 1, maxUpdates: 1, begin: 1 })
+      const entry = { slot: "step charge 1", state: "done", text: "7" } as const
+      yield* memory!.journal.record([
+        { ...other, partitionKey: partition!.key, id: partition!.updates[0]!.id, entries: [entry] }
+      ])
+      yield* TestClock.adjust("10 seconds")
+      isDown = false
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual({ ran, results }, { ran: 0, results: [7] })
+      yield* inTime(Fiber.interrupt(fiber))
+    })
+  )
+
   it.effect("claims the chat again, and handles it after the interrupted handler has ended", () =>
     Effect.gen(function* () {
       const store = yield* makeStore((store) => ({ renew: () => Effect.as(store.stats, []) }))

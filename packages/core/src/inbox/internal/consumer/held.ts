@@ -30,7 +30,7 @@ export interface Held {
 /** Who handles the updates of a claimed partition. */
 export interface Holder {
   readonly onLost: () => void
-  /** Whether the updates that are not settled are the first of these, so that no other process has completed any. */
+  /** Whether no other process has completed one of these updates, or has made a call for one of them. */
   readonly isUnchanged: (queued: ReadonlyArray<ClaimedUpdate>) => boolean
 }
 

@@ -7,6 +7,7 @@ import type { ChatId } from "../../../model/Recipient.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import { chatOf, type Update } from "../../../model/Update.ts"
 import type { TimerChange } from "../../HandlingStore.ts"
+import { isKnown } from "../journal/entries.ts"
 import type { Journal } from "../journal/journal.ts"
 import { flush } from "../journal/writeSoon.ts"
 import { ending } from "../timers/recurrence.ts"
@@ -113,6 +114,12 @@ export class Queued extends Settleable<Update> implements Root {
 
   get inbox(): Inbox["Service"] {
     return this.partition.source.leases.inbox
+  }
+
+  /** Whether no other process has handled the update since this process has claimed it. */
+  isUnchanged({ id, journal }: ClaimedUpdate): boolean {
+    if (id !== this.entry.id) return false
+    return this.#journal === undefined ? isKnown(this.entry.journal, journal) : this.#journal.knows(journal)
   }
 
   get current(): Attempt {
@@ -273,9 +280,14 @@ export class ClaimedPartition implements Holder {
   isUnchanged(queued: ReadonlyArray<ClaimedUpdate>): boolean {
     if (this.isLeft) return false
     const open = [...this.emitted, ...this.#retried, ...this.#delayed].sort((a, b) => a.position - b.position)
-    const unsettled = [...open.map(({ entry }) => entry), ...this.updates.slice(this.#next)]
-    const compared = Math.min(unsettled.length, queued.length)
-    return compared > 0 && queued.slice(0, compared).every(({ id }, index) => id === unsettled[index]!.id)
+    const waiting = this.updates.slice(this.#next)
+    const compared = Math.min(open.length + waiting.length, queued.length)
+    if (compared === 0) return false
+    return queued.slice(0, compared).every((claimed, index) => {
+      if (index < open.length) return open[index]!.isUnchanged(claimed)
+      const { id, journal } = waiting[index - open.length]!
+      return id === claimed.id && isKnown(journal, claimed.journal)
+    })
   }
 
   /**

@@ -8,7 +8,7 @@ import type { JournalEntry } from "../../HandlingStore.ts"
 import type { QueuedUpdate } from "../../QueuedUpdate.ts"
 import type { Entries } from "./entries.ts"
 import type { Outcome } from "./metrics.ts"
-import { type Clocks, dialogOf, type Started, startedNow } from "./past.ts"
+import { type Clocks, dialogOf, repeated, type Started, startedNow } from "./past.ts"
 import { resolve } from "./recovery.ts"
 
 export interface Options {
@@ -68,12 +68,12 @@ export class Calls {
     return call.read(text)
   }
 
-  /** Records that a call begins. A repetition keeps the time of the first call, because either may have been carried out. */
+  /** Records that a call begins. */
   #begin<A, E>(slot: string, call: Call<A, E>, before: Started | undefined): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { clocks, entries, queued } = this.#options
       const request = call.request()
-      const { requests, ...started } = before ?? startedNow(queued, call, clocks)
+      const { requests, ...started } = before === undefined ? startedNow(queued, call, clocks) : repeated(before)
       const all = request === undefined || requests.includes(request) ? requests : [...requests, request]
       const entry: JournalEntry = { slot, state: "started", text: JSON.stringify({ ...started, requests: all }) }
       return Effect.map(entries.write(entry), () => entries.set(entry))

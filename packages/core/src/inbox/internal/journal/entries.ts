@@ -18,6 +18,21 @@ export interface Owner {
   storeFailure: StoreError | undefined
 }
 
+const none: ReadonlyArray<JournalEntry> = []
+
+/** Whether a process that knows some entries of a journal has written or read all entries that the store has now. */
+export const isKnown = (
+  known: ReadonlyArray<JournalEntry> = none,
+  stored: ReadonlyArray<JournalEntry> = none
+): boolean =>
+  stored.every(({ slot, state, text }) =>
+    known.some(
+      (entry) =>
+        entry.slot === slot &&
+        (entry.state === state ? entry.text === text : entry.state === "done" && state === "started")
+    )
+  )
+
 /** The entries of the journal of one update, in memory and in the store. */
 export class Entries {
   readonly #owner: Owner

@@ -11,7 +11,7 @@ import type { QueuedUpdate } from "../../QueuedUpdate.ts"
 import { monoNow } from "../consumer/held.ts"
 import { Calls } from "./calls.ts"
 import { nameOf, toCall } from "./endpointCall.ts"
-import { Entries, type Owner, type Record } from "./entries.ts"
+import { Entries, isKnown, type Owner, type Record } from "./entries.ts"
 import { makeJournalMetrics, type Outcome } from "./metrics.ts"
 import type { Clocks } from "./past.ts"
 import * as texts from "./texts.ts"
@@ -62,6 +62,11 @@ export class Journal implements UpdateJournal, Owner {
 
   get state(): Owner["state"] {
     return this.#state
+  }
+
+  /** Whether this process has written or read all entries that the store has now. */
+  knows(stored: ReadonlyArray<JournalEntry> | undefined): boolean {
+    return isKnown(this.#opened?.entries.all() ?? this.#stored, stored)
   }
 
   /** Begins the next attempt. */

@@ -9,6 +9,8 @@ export interface Started extends Omit<Past, "dialog"> {
   readonly at: number
   /** Messages that earlier calls had created, and whose time may be after the start. */
   readonly created: ReadonlyArray<string>
+  /** How many times the call was repeated, so that each record of a start is different. Default: 0. */
+  readonly repetitions?: number
 }
 
 export interface Clocks {
@@ -57,3 +59,6 @@ export const startedNow = <A, E>(
   const after = Math.floor(Math.max(happenedAt, time.atLeast(mono, at))) - tolerance
   return { after, at, requests: [], created: created.since(after, chat_id) }
 }
+
+/** Returns the record of a call that is repeated: it keeps the time of the first call, because either may have been carried out. */
+export const repeated = (before: Started): Started => ({ ...before, repetitions: (before.repetitions ?? 0) + 1 })
