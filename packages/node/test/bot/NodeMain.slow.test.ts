@@ -1,11 +1,20 @@
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
+import { RedisInboxStore } from "@colloquy/node"
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as databases from "../support/databases.ts"
 import { start } from "../support/programs.ts"
 import { post, started, until } from "../support/webhooks.ts"
 import { writeFileSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
 import { join } from "node:path"
 import * as Files from "../support/files.ts"
+
+const isRedisMissing = await databases.isMissing("Redis", 6379)
 
 describe("NodeMain.runMain", () => {
   it.live("rejects new updates, waits for its handlers and exits with 0 after a signal", () =>
@@ -23,6 +32,44 @@ describe("NodeMain.runMain", () => {
       assert.match(output, /handling[\s\S]*handled[\s\S]*stopped/)
       assert.strictEqual(yield* code, 0)
     }).pipe(Effect.scoped)
+  )
+
+  it.live.skipIf(isRedisMissing)(
+    "stores updates for other processes after a signal until its server closes, and loses none",
+    () => {
+      const prefix = databases.uniqueName()
+      return Effect.gen(function* () {
+        const { queued } = yield* InboxStore.InboxStore
+        const env = { BOT_PREFIX: prefix, REDIS_URL: databases.redisUrl }
+        const { address, code, prints, signal, writeLine } = yield* start("shared", undefined, env)
+        const at = yield* address
+        const accepted: Array<string> = []
+        const deliver = Effect.gen(function* () {
+          const body = started(accepted.length + 1)
+          assert.strictEqual((yield* post(at, { body })).status, 200)
+          accepted.push(body)
+        })
+        yield* deliver
+        yield* prints("handling")
+        yield* signal("SIGTERM")
+        const ready = post(at.replace("/updates", "/health/ready"), { method: "GET", body: null })
+        yield* until(ready, ({ status }) => status === 503)
+        yield* Effect.repeat(deliver, { times: 20 })
+        const delivering = yield* Effect.forkChild(Effect.exit(Effect.forever(deliver)))
+        yield* writeLine
+        yield* prints("stopped")
+        // The requests are refused as soon as the server is closed.
+        const exit = yield* Fiber.join(delivering)
+        assert.include(String(Exit.isFailure(exit) && Cause.squash(exit.cause)), "fetch failed")
+        assert.strictEqual(yield* code, 0)
+        const left = (yield* queued({ limit: 100_000 })).map(({ update }) => update.text)
+        assert.deepStrictEqual(left.slice(0, accepted.length - 1), accepted.slice(1))
+        assert.isAbove(left.length, 20)
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(RedisInboxStore.layer({ prefix }).pipe(Layer.provide(databases.redisPrefix(`{${prefix}:`))))
+      )
+    }
   )
 
   it.live.each([
