@@ -34,6 +34,8 @@ class Judge {
   readonly #claimedAt = new Map<string, { readonly process: string; readonly at: number }>()
   readonly #leaseDuration: number
   readonly #isStoreFaulty: boolean
+  /** Consumers that have ended. */
+  readonly #released = new Set<string>()
   /** When the store has lost leases the last time. */
   #failedOverAt = -Infinity
   readonly #slack: number
@@ -73,6 +75,7 @@ class Judge {
       }
       case "store": {
         if (event.operation === "claim") this.#checkTakeOver(event)
+        if (event.operation === "release") this.#released.add(String(event.request))
         for (const chat of this.ledger.foreignOf(event)) {
           this.#violate(
             "the store changes a chat only for its holder",
@@ -109,8 +112,9 @@ class Judge {
     const { owner } = request as { readonly owner: string }
     for (const { key } of result as ReadonlyArray<{ readonly key: string }>) {
       const lease = this.ledger.leases.get(key)
-      // A claim that was under way when a stream was closed leaves a lease that nobody renews.
       if (lease === undefined || (lease.process === process && lease.owner !== owner)) continue
+      // A claim that was under way when a stream was closed leaves a lease that nobody renews.
+      if (this.#released.has(lease.owner)) continue
       const { continuedAt, isAlive, isCut, isFrozen } = this.#process(lease.process)
       if (isAlive && !isFrozen && !isCut && at - continuedAt > 2 * this.#leaseDuration) {
         this.#violate("a process that works keeps its chats", `${process} takes ${key} from ${lease.process}`)

@@ -9,6 +9,7 @@ import * as Updates from "@colloquy/core/inbox/Updates"
 import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import type { ButtonRef, Person, PersonEvent } from "@colloquy/testing/emulator/Person"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type { Simulation } from "../../platform.ts"
 import { recordedHandler } from "../instrument.ts"
@@ -107,6 +108,17 @@ const waitFor = (person: Person, text: string): Effect.Effect<Message.Message> =
     (event) => (event._tag === "Message" ? Effect.succeed(event.message) : Effect.die(new Error("not a message")))
   )
 
+/** Says something that is no answer. If its delivery is lost, it arrives behind later messages, so the person waits. */
+const sayApart = (simulation: Simulation, person: Person, text: string) => {
+  const isHandled = Effect.sync(() =>
+    simulation.history.events.some((event) => event.type === "ended" && event.subject === text)
+  )
+  return Effect.andThen(
+    say(simulation, person, text),
+    Effect.repeat(isHandled, { schedule: Schedule.spaced("1 second"), until: (is) => is })
+  )
+}
+
 const answer = (simulation: Simulation, person: Person, talk: Talk, part: Part, index: number) =>
   Effect.gen(function* () {
     const { history, world } = simulation
@@ -123,7 +135,7 @@ const answer = (simulation: Simulation, person: Person, talk: Talk, part: Part, 
       case "ask":
         return yield* say(simulation, person, answerOf(talk, index))
       case "choose":
-        if (part.hasNoise) yield* say(simulation, person, `${talk.id}.${index} something else`)
+        if (part.hasNoise) yield* sayApart(simulation, person, `${talk.id}.${index} something else`)
         yield* press(message, choices[part.choice])
         // The button may have been removed meanwhile.
         for (let presses = 1; presses < part.presses; presses++)
