@@ -14,3 +14,15 @@ describe("docs/settings.md", () => {
     assert.deepStrictEqual(sorted(namesIn(page.text.replaceAll("`BOT_*`", ""))), sorted(read))
   })
 })
+
+describe("layerConfig", () => {
+  it("fails with InvalidSettings in every module, because only Settings.unwrap reads options", () => {
+    const others = files("packages/*/src/**/*.ts").filter(
+      ({ path, text }) => /Config\.unwrap\(|Config\.ConfigError>/.test(text) && !path.endsWith("/client/Settings.ts")
+    )
+    assert.deepStrictEqual(
+      others.map(({ path }) => path),
+      []
+    )
+  })
+})

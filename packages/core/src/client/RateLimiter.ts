@@ -12,7 +12,7 @@
  *
  * @since 0.1.0
  */
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -20,6 +20,7 @@ import * as Schema from "effect/Schema"
 import { dual } from "effect/Function"
 import * as Layer from "effect/Layer"
 import type * as EffectScope from "effect/Scope"
+import * as Settings from "./Settings.ts"
 import * as memory from "./internal/rateLimiter/memory.ts"
 import type { Backend, Waiter } from "./internal/rateLimiter/queue.ts"
 import * as shared from "./internal/rateLimiter/shared.ts"
@@ -695,8 +696,8 @@ export const layer = (options?: SharedOptions): Layer.Layer<RateLimiter, never, 
  */
 export const layerConfig = (
   options: Config.Wrap<SharedOptions> = {}
-): Layer.Layer<RateLimiter, Config.ConfigError, RateLimiterStore> =>
-  Layer.effect(RateLimiter, Effect.flatMap(Config.unwrap(options), make))
+): Layer.Layer<RateLimiter, Settings.InvalidSettings, RateLimiterStore> =>
+  Layer.effect(RateLimiter, Effect.flatMap(Settings.unwrap<SharedOptions>(options), make))
 
 /**
  * A rate limiter for one process.

@@ -13,6 +13,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
+import * as Settings from "../client/Settings.ts"
 import { make } from "./internal/assistant/openAi.ts"
 
 /**
@@ -76,5 +77,5 @@ export const settings = {
  */
 export const layerConfig = (
   options: Config.Wrap<Options> = settings
-): Layer.Layer<LanguageModel.LanguageModel, Config.ConfigError, HttpClient.HttpClient> =>
-  Layer.unwrap(Effect.map(Config.unwrap<Options>(options), layer))
+): Layer.Layer<LanguageModel.LanguageModel, Settings.InvalidSettings, HttpClient.HttpClient> =>
+  Layer.unwrap(Effect.map(Settings.unwrap<Options>(options), layer))

@@ -6,7 +6,8 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { BotApi, Me, RateLimiter, Settings } from "../../src/index.ts"
+import { BotApi, Inbox, LongPolling, Me, RateLimiter, Settings, Webhook } from "../../src/index.ts"
+import * as OpenAiModel from "../../src/live/OpenAiModel.ts"
 import { bot } from "../support/fixtures.ts"
 import { ok, scripted } from "../support/scripted.ts"
 
@@ -140,5 +141,31 @@ describe("Settings", () => {
       const error = yield* Me.get().pipe(Effect.provide(layer), Effect.flip, given({}))
       assert.strictEqual(error._tag, "InvalidSettings")
     })
+  )
+})
+
+describe("Settings.unwrap", () => {
+  const layers = {
+    BotApi: BotApi.layerConfig,
+    Inbox: Inbox.layerConfig,
+    LongPolling: LongPolling.layerConfig,
+    OpenAiModel: OpenAiModel.layerConfig,
+    RateLimiter: RateLimiter.layerConfig,
+    Webhook: Webhook.layerConfig
+  }
+
+  it.effect.each(Object.entries(layers))(
+    "reads the options of %s.layerConfig, which fails with InvalidSettings",
+    ([, layerConfig]) =>
+      Effect.gen(function* () {
+        const missing = Config.String("MISSING_OPTION") as Config.Config<never>
+        const layer = layerConfig(missing) as unknown as Layer.Layer<never, unknown>
+        const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
+        assert.instanceOf(error, Settings.InvalidSettings)
+        assert.deepStrictEqual(
+          error.problems.map(({ setting }) => setting),
+          ["MISSING_OPTION"]
+        )
+      }).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: {} })))
   )
 })

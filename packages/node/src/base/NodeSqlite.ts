@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -13,6 +13,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
+import * as Settings from "@colloquy/core/client/Settings"
 import * as Connection from "./internal/sqlite/connection.ts"
 import * as Database from "./internal/sqlite/database.ts"
 import { failure } from "./internal/sqlite/failure.ts"
@@ -198,5 +199,8 @@ export const layer = (options: Options): Layer.Layer<SqlClient.SqlClient, SqlErr
  */
 export const layerConfig = (
   options: Config.Wrap<Options>
-): Layer.Layer<SqlClient.SqlClient, SqlError | Config.ConfigError> =>
-  Layer.provide(Layer.effect(SqlClient.SqlClient, Effect.flatMap(Config.unwrap(options), make)), Reactivity.layer)
+): Layer.Layer<SqlClient.SqlClient, SqlError | Settings.InvalidSettings> =>
+  Layer.provide(
+    Layer.effect(SqlClient.SqlClient, Effect.flatMap(Settings.unwrap<Options>(options), make)),
+    Reactivity.layer
+  )

@@ -7,8 +7,9 @@ import * as ChatRecord from "@colloquy/core/bot/ChatRecord"
 import * as ChatStore from "@colloquy/core/bot/ChatStore"
 import type * as KnownChat from "@colloquy/core/bot/KnownChat"
 import type { ChatId } from "@colloquy/core/model/Recipient"
+import * as Settings from "@colloquy/core/client/Settings"
 import * as Arr from "effect/Array"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -165,5 +166,5 @@ export const layer = (options?: Options): Layer.Layer<ChatStore.ChatStore, never
  */
 export const layerConfig = (
   options: Config.Wrap<Options> = {}
-): Layer.Layer<ChatStore.ChatStore, Config.ConfigError, Redis.Redis> =>
-  Layer.effect(ChatStore.ChatStore, Effect.flatMap(Config.unwrap(options), make))
+): Layer.Layer<ChatStore.ChatStore, Settings.InvalidSettings, Redis.Redis> =>
+  Layer.effect(ChatStore.ChatStore, Effect.flatMap(Settings.unwrap<Options>(options), make))

@@ -8,8 +8,9 @@ import * as ChatStore from "@colloquy/core/bot/ChatStore"
 import type * as KnownChat from "@colloquy/core/bot/KnownChat"
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as WriteBatching from "@colloquy/core/base/WriteBatching"
+import * as Settings from "@colloquy/core/client/Settings"
 import * as Arr from "effect/Array"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -213,5 +214,5 @@ export const layer = (options?: Options): Layer.Layer<ChatStore.ChatStore, Store
  */
 export const layerConfig = (
   options: Config.Wrap<Options> = {}
-): Layer.Layer<ChatStore.ChatStore, StoreError | Config.ConfigError, SqlClient.SqlClient> =>
-  Layer.effect(ChatStore.ChatStore, Effect.flatMap(Config.unwrap(options), make))
+): Layer.Layer<ChatStore.ChatStore, StoreError | Settings.InvalidSettings, SqlClient.SqlClient> =>
+  Layer.effect(ChatStore.ChatStore, Effect.flatMap(Settings.unwrap<Options>(options), make))

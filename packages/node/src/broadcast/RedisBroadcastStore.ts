@@ -4,8 +4,9 @@
  * @since 0.1.0
  */
 import * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
+import * as Settings from "@colloquy/core/client/Settings"
 import * as Arr from "effect/Array"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
@@ -149,5 +150,5 @@ export const layer = (options?: Options): Layer.Layer<BroadcastStore.BroadcastSt
  */
 export const layerConfig = (
   options: Config.Wrap<Options> = {}
-): Layer.Layer<BroadcastStore.BroadcastStore, Config.ConfigError, Redis.Redis> =>
-  Layer.effect(BroadcastStore.BroadcastStore, Effect.flatMap(Config.unwrap(options), make))
+): Layer.Layer<BroadcastStore.BroadcastStore, Settings.InvalidSettings, Redis.Redis> =>
+  Layer.effect(BroadcastStore.BroadcastStore, Effect.flatMap(Settings.unwrap<Options>(options), make))

@@ -6,8 +6,9 @@
 import type * as Broadcast from "@colloquy/core/broadcast/Broadcast"
 import * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
+import * as Settings from "@colloquy/core/client/Settings"
 import * as Clock from "effect/Clock"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as SqlClient from "effect/sql/SqlClient"
@@ -201,5 +202,5 @@ export const layer = (options?: Options): Layer.Layer<BroadcastStore.BroadcastSt
  */
 export const layerConfig = (
   options: Config.Wrap<Options> = {}
-): Layer.Layer<BroadcastStore.BroadcastStore, StoreError | Config.ConfigError, SqlClient.SqlClient> =>
-  Layer.effect(BroadcastStore.BroadcastStore, Effect.flatMap(Config.unwrap(options), make))
+): Layer.Layer<BroadcastStore.BroadcastStore, StoreError | Settings.InvalidSettings, SqlClient.SqlClient> =>
+  Layer.effect(BroadcastStore.BroadcastStore, Effect.flatMap(Settings.unwrap<Options>(options), make))

@@ -6,7 +6,8 @@
 import { gracePeriod, reservedRetryAfter, turn } from "@colloquy/core/client/RateLimiterProtocol"
 import { RateLimiterStore } from "@colloquy/core/client/RateLimiterStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
-import * as Config from "effect/Config"
+import * as Settings from "@colloquy/core/client/Settings"
+import type * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -129,5 +130,5 @@ export const layer = (options?: Options): Layer.Layer<RateLimiterStore, never, R
  */
 export const layerConfig = (
   options: Config.Wrap<Options> = {}
-): Layer.Layer<RateLimiterStore, Config.ConfigError, Redis.Redis> =>
-  Layer.effect(RateLimiterStore, Effect.flatMap(Config.unwrap(options), make))
+): Layer.Layer<RateLimiterStore, Settings.InvalidSettings, Redis.Redis> =>
+  Layer.effect(RateLimiterStore, Effect.flatMap(Settings.unwrap<Options>(options), make))

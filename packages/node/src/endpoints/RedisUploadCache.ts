@@ -4,7 +4,8 @@
  * @since 0.1.0
  */
 import { UploadCache } from "@colloquy/core/endpoints/UploadCache"
-import * as Config from "effect/Config"
+import * as Settings from "@colloquy/core/client/Settings"
+import type * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -91,5 +92,5 @@ export const layer = (options?: Options): Layer.Layer<UploadCache, never, Redis.
  */
 export const layerConfig = (
   options: Config.Wrap<Options> = {}
-): Layer.Layer<UploadCache, Config.ConfigError, Redis.Redis> =>
-  Layer.effect(UploadCache, Effect.flatMap(Config.unwrap(options), make))
+): Layer.Layer<UploadCache, Settings.InvalidSettings, Redis.Redis> =>
+  Layer.effect(UploadCache, Effect.flatMap(Settings.unwrap<Options>(options), make))

@@ -5,7 +5,8 @@
  */
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import { UploadCache } from "@colloquy/core/endpoints/UploadCache"
-import * as Config from "effect/Config"
+import * as Settings from "@colloquy/core/client/Settings"
+import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -96,5 +97,5 @@ export const layer = (options?: Options): Layer.Layer<UploadCache, StoreError, S
  */
 export const layerConfig = (
   options: Config.Wrap<Options> = {}
-): Layer.Layer<UploadCache, StoreError | Config.ConfigError, SqlClient.SqlClient> =>
-  Layer.effect(UploadCache, Effect.flatMap(Config.unwrap(options), make))
+): Layer.Layer<UploadCache, StoreError | Settings.InvalidSettings, SqlClient.SqlClient> =>
+  Layer.effect(UploadCache, Effect.flatMap(Settings.unwrap<Options>(options), make))

@@ -4,7 +4,8 @@
  * @since 0.1.0
  */
 import { InboxStore, withWriteBatching } from "@colloquy/core/inbox/InboxStore"
-import * as Config from "effect/Config"
+import * as Settings from "@colloquy/core/client/Settings"
+import type * as Config from "effect/Config"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -104,5 +105,5 @@ export const layer = (options?: Options): Layer.Layer<InboxStore, never, Redis.R
  */
 export const layerConfig = (
   options: Config.Wrap<Options> = {}
-): Layer.Layer<InboxStore, Config.ConfigError, Redis.Redis> =>
-  Layer.effect(InboxStore, Effect.flatMap(Config.unwrap(options), make))
+): Layer.Layer<InboxStore, Settings.InvalidSettings, Redis.Redis> =>
+  Layer.effect(InboxStore, Effect.flatMap(Settings.unwrap<Options>(options), make))

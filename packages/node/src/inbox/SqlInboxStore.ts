@@ -6,7 +6,8 @@
  */
 import { InboxStore, withWriteBatching } from "@colloquy/core/inbox/InboxStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
-import * as Config from "effect/Config"
+import * as Settings from "@colloquy/core/client/Settings"
+import type * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -111,8 +112,8 @@ export const layer = (options?: Options): Layer.Layer<InboxStore, StoreError, Sq
  */
 export const layerConfig = (
   options: Config.Wrap<Options> = {}
-): Layer.Layer<InboxStore, StoreError | Config.ConfigError, SqlClient.SqlClient> =>
-  Layer.effect(InboxStore, Effect.flatMap(Config.unwrap(options), make))
+): Layer.Layer<InboxStore, StoreError | Settings.InvalidSettings, SqlClient.SqlClient> =>
+  Layer.effect(InboxStore, Effect.flatMap(Settings.unwrap<Options>(options), make))
 
 /**
  * Like {@link layer}, but the tables are created by the first operation, so that the layer itself does not touch the

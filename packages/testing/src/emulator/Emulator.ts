@@ -16,7 +16,8 @@ import * as RateLimiter from "@colloquy/core/client/RateLimiter"
 import type { Update } from "@colloquy/core/model/Update"
 import * as Updates from "@colloquy/core/inbox/Updates"
 import type { UserId, UserWithPhoto } from "@colloquy/core/model/User"
-import * as Config from "effect/Config"
+import * as Settings from "@colloquy/core/client/Settings"
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -185,8 +186,8 @@ export const layer = (options: Options = {}): Layer.Layer<Emulator | HttpClient.
  */
 export const layerConfig = (
   options: Config.Wrap<Options>
-): Layer.Layer<Emulator | HttpClient.HttpClient, Config.ConfigError> =>
-  Layer.unwrap(Effect.map(Config.unwrap(options), layer))
+): Layer.Layer<Emulator | HttpClient.HttpClient, Settings.InvalidSettings> =>
+  Layer.unwrap(Effect.map(Settings.unwrap<Options>(options), layer))
 
 /**
  * Provides the services of a bot under test: the emulator in process, a client of the bot, and an inbox in memory.

@@ -4,7 +4,8 @@
  * @since 0.1.0
  */
 import type { UploadType } from "@colloquy/core/endpoints/Upload"
-import * as Config from "effect/Config"
+import * as Settings from "@colloquy/core/client/Settings"
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpServerError from "effect/http/HttpServerError"
@@ -125,5 +126,5 @@ export const layer = (options: Options = {}): Layer.Layer<EmulatorServer, HttpSe
  */
 export const layerConfig = (
   options: Config.Wrap<Options>
-): Layer.Layer<EmulatorServer, HttpServerError.ServeError | Config.ConfigError, Emulator> =>
-  Layer.effect(EmulatorServer, Effect.flatMap(Config.unwrap(options), make))
+): Layer.Layer<EmulatorServer, HttpServerError.ServeError | Settings.InvalidSettings, Emulator> =>
+  Layer.effect(EmulatorServer, Effect.flatMap(Settings.unwrap<Options>(options), make))

@@ -3,9 +3,10 @@
  *
  * @since 0.1.0
  */
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Settings from "@colloquy/core/client/Settings"
 import { makeSend } from "./internal/webhook/nodeSender.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 
@@ -76,5 +77,5 @@ export const layer = (options: Options = {}): Layer.Layer<never> => Layer.effect
  * @category layers
  * @since 0.1.0
  */
-export const layerConfig = (options: Config.Wrap<Options>): Layer.Layer<never, Config.ConfigError> =>
-  Layer.effect(WebhookSender, Effect.flatMap(Config.unwrap(options), make))
+export const layerConfig = (options: Config.Wrap<Options>): Layer.Layer<never, Settings.InvalidSettings> =>
+  Layer.effect(WebhookSender, Effect.flatMap(Settings.unwrap<Options>(options), make))
