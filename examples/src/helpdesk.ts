@@ -2,7 +2,7 @@
  * Two bots in one process: customers write to one bot, and the staff reads and answers through the other. The bots have their
  * own tokens (`CUSTOMERS_TOKEN`, `STAFF_TOKEN`), rate limits and inboxes.
  */
-import { type BotApi, Chat, LongPolling, Messages, Update, Updates } from "@colloquy/core"
+import { type BotApi, Chat, Handler, LongPolling, Messages, Update, Updates } from "@colloquy/core"
 import { NodeBot, NodeMain } from "@colloquy/node"
 import { Config, Effect, Layer } from "effect"
 
@@ -11,7 +11,7 @@ type Bot = Updates.Source<Updates.SourceError, BotApi.BotApi>
 /** Sends the messages of customers to a chat of the staff, and the replies of the staff to the customers. */
 export const helpdesk = (customers: Bot, staff: Bot, staffChat: Chat.ChatId) => {
   // A handler answers by the bot that received the update. A call of the other bot gets the services of that bot.
-  const ask = Updates.on("message_created", (update) =>
+  const ask = Handler.on("message_created", (update) =>
     Effect.gen(function* () {
       const text = `Chat ${Update.chatOf(update)}: ${Update.textOf(update) ?? "(no text)"}`
       yield* Messages.send({ chat_id: staffChat, text }).pipe(Effect.provideContext(staff.services))
@@ -19,7 +19,7 @@ export const helpdesk = (customers: Bot, staff: Bot, staffChat: Chat.ChatId) => 
     })
   )
 
-  const answer = Updates.on("message_created", (update) =>
+  const answer = Handler.on("message_created", (update) =>
     Effect.gen(function* () {
       const [, chat] = /^Chat (-?\d+): /.exec(update.message?.link?.message?.text ?? "") ?? []
       if (chat === undefined) return yield* Messages.reply(update, "Reply to a question to answer it.")
@@ -29,7 +29,7 @@ export const helpdesk = (customers: Bot, staff: Bot, staffChat: Chat.ChatId) => 
     })
   )
 
-  return Effect.all([Updates.runFrom(customers, ask), Updates.runFrom(staff, answer)], {
+  return Effect.all([Updates.run(ask, { source: customers }), Updates.run(answer, { source: staff })], {
     concurrency: "unbounded",
     discard: true
   })

@@ -6,7 +6,7 @@ import { ChatStore, Command, Handler, Messages, Text, Update, Updates } from "@c
 import { NodeBot, NodeInbox, NodeMain, NodeWebhook, SqlChatStore } from "@colloquy/node"
 import { Config, Effect, Layer } from "effect"
 
-const greet = Updates.on("bot_started", (update) =>
+const greet = Handler.on("bot_started", (update) =>
   Messages.reply(
     update,
     Text.message(Text.t`Hello, ${Text.bold(update.user.first_name)}! Send /help to see what I can do.`)
@@ -17,7 +17,7 @@ const help = Command.make("help", { description: "What I can do" }).on((update) 
   Messages.reply(update, "I count the letters of your messages.")
 )
 
-const count = Updates.on("message_created", (update) =>
+const count = Handler.on("message_created", (update) =>
   Messages.reply(update, `${(Update.textOf(update) ?? "").match(/\p{L}/gu)?.length ?? 0} letters`)
 )
 

@@ -2,11 +2,11 @@
 import * as BotApi from "@colloquy/core/client/BotApi"
 import { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
 import * as Inbox from "@colloquy/core/inbox/Inbox"
+import * as Deliveries from "@colloquy/core/inbox/Deliveries"
 import { InboxStore } from "@colloquy/core/inbox/InboxStore"
 import * as LongPolling from "@colloquy/core/inbox/LongPolling"
 import * as RateLimiter from "@colloquy/core/client/RateLimiter"
 import { RateLimiterStore } from "@colloquy/core/client/RateLimiterStore"
-import * as Updates from "@colloquy/core/inbox/Updates"
 import * as Webhook from "@colloquy/core/inbox/Webhook"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -103,7 +103,7 @@ export const makeBots = (simulation: Simulation, platform: Platform, database: D
       }
     }
     const context = Context.make(Logger.CurrentLoggers, new Set([loggerOf(process)])).pipe(
-      Context.add(Updates.ImmediateShutdown, false)
+      Context.add(Deliveries.ImmediateShutdown, false)
     ) as Context.Context<never>
     history.add({ type: "process", process: process.name, change: "started", detail: `version ${version}` })
     const fiber = world.fork(process, context, Effect.provide(botOf(plan.program, host), servicesOf(process, context)))

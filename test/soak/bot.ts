@@ -2,7 +2,7 @@
  * The bot of a soak run. Its parent kills it. It appends the start and the end of each handler to a file, and replies to
  * every fifth message with the number of the message.
  */
-import { Inbox, LongPolling, Messages, RateLimiter, Update, Updates } from "@colloquy/core"
+import { Handler, Inbox, LongPolling, Messages, RateLimiter, Update, Updates } from "@colloquy/core"
 import { NodeBot } from "@colloquy/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -45,7 +45,7 @@ const journal = openSync(task.journal, "a")
 const write = (what: "begin" | "end", number: number) =>
   Effect.sync(() => void writeSync(journal, `${task.run} ${what} ${number}\n`))
 
-const handle = Updates.on("message_created", (update) =>
+const handle = Handler.on("message_created", (update) =>
   Effect.gen(function* () {
     const number = Number(Update.textOf(update))
     yield* write("begin", number)

@@ -70,7 +70,7 @@ export const run = (chats: number) =>
     )
     const inbox = yield* countingInbox
     const answering = Updates.make(Stream.fromIterable(yield* updatesOf(people))).pipe(
-      Effect.flatMap((source) => Updates.runFrom(source, handler, { concurrency: chats, timeout: "10 minutes" })),
+      Effect.flatMap((source) => Updates.run(handler, { source, concurrency: chats, timeout: "10 minutes" })),
       Effect.provide(inbox.layer)
     )
     const bot = yield* Effect.forkChild(answering)

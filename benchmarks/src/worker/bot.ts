@@ -1,5 +1,6 @@
 /** A webhook bot as a worker: it handles the update of a request before it responds. */
 import * as BotApi from "@colloquy/core/client/BotApi"
+import * as Handler from "@colloquy/core/inbox/Handler"
 import * as Inbox from "@colloquy/core/inbox/Inbox"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as Messages from "@colloquy/core/endpoints/Messages"
@@ -19,7 +20,7 @@ interface Environment {
   readonly BOT_WEBHOOK_SECRET: string
 }
 
-const echo = Updates.on("message_created", (update) => Messages.reply(update, update.message?.body?.text ?? "?"))
+const echo = Handler.on("message_created", (update) => Messages.reply(update, update.message?.body?.text ?? "?"))
 
 // Fetches, timers and fibers belong to the request that started them, so that only data is kept between requests.
 let store: InboxStore.InboxStore["Service"] | undefined

@@ -15,7 +15,7 @@ const lines = (path: string) => (marker: bigint | undefined) =>
 export const countMessagesWith = Effect.fn(function* (path: string, word: string) {
   const source = yield* Updates.make(lines(path))
   let count = 0
-  yield* Updates.deliveriesFrom(source).pipe(
+  yield* Updates.deliveries({ source }).pipe(
     Deliveries.on("message_created"),
     Deliveries.filter((update) => Update.textOf(update)?.includes(word) === true),
     Deliveries.runForEach(() => Effect.sync(() => count++))

@@ -58,10 +58,10 @@ export type OutageError = GaveUp | StoreError
  * **Example** (A bot that never gives up)
  *
  * ```ts
- * import { Messages, Outage, Updates } from "@colloquy/core"
+ * import { Handler, Messages, Outage, Updates } from "@colloquy/core"
  * import { Duration, Effect } from "effect"
  *
- * const bot = Updates.run(Updates.on("bot_started", (update) => Messages.reply(update, "Hello"))).pipe(
+ * const bot = Updates.run(Handler.on("bot_started", (update) => Messages.reply(update, "Hello"))).pipe(
  *   Effect.provideService(Outage.GiveUpAfter, Duration.infinity)
  * )
  * ```

@@ -410,7 +410,7 @@ const sendReply = (update: Update.Update, content: ReplyContent<Update.Update>) 
  * Sends a message to the chat of an update. The reply to a comment is a comment on the same post. The reply to a timer
  * of a user without a chat is a message to the user. {@link replyTo} quotes the message as well.
  *
- * An update whose type may be unknown does not compile. Narrow the update first: with `Updates.on` in a handler, with
+ * An update whose type may be unknown does not compile. Narrow the update first: with `Handler.on` in a handler, with
  * `Deliveries.on` in a stream of deliveries, or by its `update_type`.
  *
  * Fails as {@link send} does, and with {@link NoChat} if the platform left out the chat.
@@ -437,7 +437,7 @@ export const reply = <
   U extends
     | Update.KnownUpdate
     | Update.TimerUpdate
-    | { readonly update_type: "narrow the update first: Updates.on, Deliveries.on, or a check of its update_type" }
+    | { readonly update_type: "narrow the update first: Handler.on, Deliveries.on, or a check of its update_type" }
 >(
   update: U,
   content: ReplyContent<U>

@@ -195,16 +195,16 @@ export interface RunForEachOptions extends HandleOptions {
  * **Example** (Test the shutdown of a bot with the emulator)
  *
  * ```ts
- * import { Updates } from "@colloquy/core"
+ * import { Deliveries } from "@colloquy/core"
  * import { Effect } from "effect"
  *
- * const slowly = <E, R>(bot: Effect.Effect<void, E, R>) => Effect.provideService(bot, Updates.ImmediateShutdown, false)
+ * const slowly = <E, R>(bot: Effect.Effect<void, E, R>) => Effect.provideService(bot, Deliveries.ImmediateShutdown, false)
  * ```
  *
  * @category references
  * @since 0.1.0
  */
-export const ImmediateShutdown = Context.Reference<boolean>("@colloquy/core/Updates/ImmediateShutdown", {
+export const ImmediateShutdown = Context.Reference<boolean>("@colloquy/core/Deliveries/ImmediateShutdown", {
   defaultValue: () => false
 })
 
@@ -442,7 +442,7 @@ export const tee: {
  *
  * - Calls are made by the bot that received the update. The calls have the priority `reply` in the rate limiter, and
  *   answers to callbacks count for the chat of the update.
- * - `Updates.CurrentAttempt` is the attempt of the delivery.
+ * - `Handler.CurrentAttempt` is the attempt of the delivery.
  * - If other processes use the inbox, no request is sent after this process has lost the chat, and the effect is interrupted.
  *
  * **Example** (Moderation with the state of each chat)
@@ -516,9 +516,9 @@ export const ackAll = (deliveries: ReadonlyArray<Delivery<unknown>>): Effect.Eff
  * **Example** (The pipeline of `Updates.run`)
  *
  * ```ts
- * import { Deliveries, Messages, Updates } from "@colloquy/core"
+ * import { Deliveries, Handler, Messages, Updates } from "@colloquy/core"
  *
- * const greet = Updates.on("bot_started", (update) => Messages.reply(update, "Hello"))
+ * const greet = Handler.on("bot_started", (update) => Messages.reply(update, "Hello"))
  *
  * const bot = Updates.deliveries({ maxUnsettled: 64 }).pipe(Deliveries.runForEach(greet, { concurrency: 64 }))
  * ```

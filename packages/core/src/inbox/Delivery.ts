@@ -39,7 +39,7 @@ export interface Variance<in Services> {
  * good, for example because a table does not exist; the delivery is then not settled.
  *
  * `Services` are provided to the effects that handle the delivery, for example the `BotApi` of the bot that received
- * the update: see `Updates.deliveriesFrom`.
+ * the update: see the option `source` of `Updates.deliveries`.
  *
  * **Example** (Settle by hand)
  *

@@ -14,6 +14,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Deliveries from "./Deliveries.ts"
 import type { Delivery } from "./Delivery.ts"
+import { downcast } from "../base/internal/downcast.ts"
 import type * as Endpoint from "../client/Endpoint.ts"
 import type { Handler } from "./Handler.ts"
 import { Inbox } from "./Inbox.ts"
@@ -75,8 +76,8 @@ export class Updates extends Context.Service<
 
 /**
  * A source of updates as a value, with the services of its bot. A program has one source for each bot: each source is
- * an argument of {@link runFrom} and {@link drainFrom}. {@link fromLayer}, `LongPolling.make`, `Webhook.make` and
- * {@link make} create a source.
+ * the option `source` of {@link run}, {@link drain} and {@link deliveries}. {@link fromLayer}, `LongPolling.make`,
+ * `Webhook.make` and {@link make} create a source.
  *
  * `Services` are provided to the handlers of its updates. If `BotApi` is one of these services, the calls of a handler
  * are made by the bot that received the update.
@@ -151,16 +152,16 @@ const toPositioned = (element: Element): streamSource.Positioned =>
  * **Example** (Count the updates of a file by type)
  *
  * ```ts
- * import { Updates } from "@colloquy/core"
+ * import { type Update, Updates } from "@colloquy/core"
  * import { Effect, type Stream } from "effect"
  *
- * const count = <E>(lines: Stream.Stream<string, E>) =>
+ * const countTypes = <E>(lines: Stream.Stream<string, E>) =>
  *   Effect.gen(function* () {
  *     const counts = new Map<string, number>()
  *     const source = yield* Updates.make(lines)
- *     yield* Updates.runFrom(source, ({ update_type }) =>
+ *     const count = ({ update_type }: Update.Update) =>
  *       Effect.sync(() => void counts.set(update_type, (counts.get(update_type) ?? 0) + 1))
- *     )
+ *     yield* Updates.run(count, { source })
  *     return counts
  *   })
  * ```
@@ -261,7 +262,7 @@ export const layer = <E, R>(
  * **Example** (Two bots in one program)
  *
  * ```ts
- * import { Inbox, LongPolling, Messages, Updates } from "@colloquy/core"
+ * import { Handler, Inbox, LongPolling, Messages, Updates } from "@colloquy/core"
  * import { NodeBot } from "@colloquy/node"
  * import { Config, Effect, Layer } from "effect"
  *
@@ -276,8 +277,9 @@ export const layer = <E, R>(
  * const program = Effect.gen(function* () {
  *   const shop = yield* bot("shop")
  *   const support = yield* bot("support")
- *   const reply = Updates.on("message_created", (update) => Messages.reply(update, "Thank you"))
- *   yield* Effect.all([Updates.runFrom(shop, reply), Updates.runFrom(support, reply)], { concurrency: 2 })
+ *   const reply = Handler.on("message_created", (update) => Messages.reply(update, "Thank you"))
+ *   const bots = [Updates.run(reply, { source: shop }), Updates.run(reply, { source: support })]
+ *   yield* Effect.all(bots, { concurrency: 2 })
  * }).pipe(Effect.scoped)
  * ```
  *
@@ -294,13 +296,32 @@ export const fromLayer = <S, E, R>(
     }))
   )
 
+/** A source as the type of the option `source`. Without the option, the type is `never`. */
+type AnySource = Source<unknown, never>
+
+type ErrorOf<From> = [From] extends [never]
+  ? SourceError
+  : From extends Source<infer E, infer _>
+    ? E | Outage.OutageError
+    : never
+
+type ServicesOf<From> = From extends Source<unknown, infer Services> ? Services : never
+
+type RequiredBy<R, From> = [From] extends [never] ? R | Updates : Exclude<R, ServicesOf<From>>
+
 /**
  * Options of {@link deliveries}.
  *
  * @category models
  * @since 0.1.0
  */
-export interface DeliveriesOptions<R = never> {
+export interface DeliveriesOptions<R = never, From extends AnySource = never> {
+  /**
+   * The source of the updates. The effects that handle an update are run with the services of the source, so that their
+   * calls are made by the bot that received the update, also after the streams of several bots were merged. Default: the
+   * source that the service {@link Updates} provides.
+   */
+  readonly source?: From | undefined
   /**
    * How many updates of a chat may be emitted and not settled at a time. With 1, the next update is emitted when the
    * previous update is acknowledged or rejected. With more, or with `"unbounded"`, updates are emitted in order and may
@@ -339,8 +360,10 @@ export interface DeliveriesOptions<R = never> {
  * @category models
  * @since 0.1.0
  */
-export interface RunOptions<R = never>
-  extends Deliveries.RunForEachOptions, Pick<DeliveriesOptions<R>, "maxCrashes" | "maxInMemory" | "onDeadLetter"> {}
+export interface RunOptions<R = never, From extends AnySource = never>
+  extends
+    Deliveries.RunForEachOptions,
+    Pick<DeliveriesOptions<R, From>, "maxCrashes" | "maxInMemory" | "onDeadLetter" | "source"> {}
 
 const defaults = {
   concurrency: 64,
@@ -357,18 +380,24 @@ const checkCrashes = (name: string, maxCrashes: number): Effect.Effect<void> =>
         new RangeError(`${name}: the option \`maxCrashes\` must be an integer of at least 2, but is ${maxCrashes}`)
       )
 
-interface From<E> extends Pick<Source<E>, "inbox" | "source"> {
+/** The source of a call. `services` is `undefined` if the effects that handle an update have the services of the caller. */
+interface Given extends Pick<Source<unknown>, "drain" | "inbox" | "source"> {
   readonly services: Context.Context<never> | undefined
   /** Called at the end if updates are left that need a newer program. */
   readonly onWaiting?: () => void
 }
 
-const deliveriesWith = <E, R>(
+const given = (source: AnySource | undefined): Effect.Effect<Given, never, Updates> =>
+  source === undefined
+    ? Updates.use((program) => Effect.succeed({ ...program, services: undefined }))
+    : Effect.succeed({ ...source, services: downcast(source.services) })
+
+const deliveriesOf = <R>(
   name: string,
-  { inbox, onWaiting, services, source }: From<E>,
-  options: DeliveriesOptions<R>,
+  { inbox, onWaiting, services, source }: Given,
+  options: DeliveriesOptions<R, AnySource>,
   onDeadLetterTimeout: Duration.Input
-): Stream.Stream<Delivery, E | Outage.OutageError, R> => {
+): Stream.Stream<Delivery, unknown, R> => {
   const { maxCrashes = defaults.maxCrashes, onDeadLetter, perChat = 1 } = options
   const { maxInMemory = perChat === 1 ? defaults.maxInMemory : defaults.maxInMemoryOfBatches } = options
   const { maxUnsettled = maxInMemory, unsettledAfter = defaults.timeout } = options
@@ -423,27 +452,6 @@ const deliveriesWith = <E, R>(
  * )
  * ```
  *
- * API: Events.
- *
- * @category running
- * @since 0.1.0
- */
-export const deliveries = <R = never>(
-  options: DeliveriesOptions<R> = {}
-): Stream.Stream<Delivery, SourceError, NoInfer<R> | Updates> =>
-  Stream.unwrap(
-    Updates.use(({ inbox, source }) =>
-      Effect.succeed(
-        deliveriesWith("Updates.deliveries", { inbox, source, services: undefined }, options, defaults.timeout)
-      )
-    )
-  )
-
-/**
- * The deliveries of a source that is a value. The effects that handle a delivery are run with the services of its
- * source, so that calls are made by the bot that received the update, also after the streams of several bots were
- * merged. Apart from that, `deliveriesFrom` is {@link deliveries}.
- *
  * **Example** (One pipeline for two bots)
  *
  * ```ts
@@ -453,7 +461,7 @@ export const deliveries = <R = never>(
  * type Bot = Updates.Source<Updates.SourceError, BotApi.BotApi>
  *
  * const program = (shop: Bot, support: Bot) =>
- *   Stream.merge(Updates.deliveriesFrom(shop), Updates.deliveriesFrom(support)).pipe(
+ *   Stream.merge(Updates.deliveries({ source: shop }), Updates.deliveries({ source: support })).pipe(
  *     Deliveries.on("message_created"),
  *     Deliveries.runForEach((update) => Messages.reply(update, "Thank you"))
  *   )
@@ -464,23 +472,23 @@ export const deliveries = <R = never>(
  * @category running
  * @since 0.1.0
  */
-export const deliveriesFrom = <E, Services, R = never>(
-  source: Source<E, Services>,
-  options: DeliveriesOptions<R> = {}
-): Stream.Stream<Delivery<Update, Services>, E | Outage.OutageError, Exclude<NoInfer<R>, Services>> =>
-  deliveriesWith(
-    "Updates.deliveriesFrom",
-    { ...source, services: source.services as Context.Context<never> },
-    options as DeliveriesOptions<Exclude<R, Services>>,
-    defaults.timeout
-  ) as Stream.Stream<Delivery<Update, Services>, E | Outage.OutageError, Exclude<NoInfer<R>, Services>>
+export const deliveries = <R = never, From extends AnySource = never>(
+  options: DeliveriesOptions<R, From> = {}
+): Stream.Stream<Delivery<Update, ServicesOf<From>>, ErrorOf<From>, RequiredBy<NoInfer<R>, From>> =>
+  downcast(
+    Stream.unwrap(
+      Effect.map(given(options.source), (source) =>
+        deliveriesOf("Updates.deliveries", source, options, defaults.timeout)
+      )
+    )
+  )
 
-const runWith = <E, S, E2, R, R2>(
+const runOf = <E, R, R2>(
   name: string,
-  source: From<E>,
-  handler: Handler<E2, R>,
-  options: RunOptions<R2> = {}
-): Effect.Effect<void, E | Outage.OutageError, Exclude<R | R2, S>> => {
+  source: Given,
+  handler: Handler<E, R>,
+  options: RunOptions<R2, AnySource>
+): Effect.Effect<void, unknown, R | R2> => {
   const { concurrency = defaults.concurrency, maxCrashes, maxInMemory, onDeadLetter } = options
   const timeout = options.timeout ?? defaults.timeout
   // Handlers settle their deliveries, and time out.
@@ -489,11 +497,11 @@ const runWith = <E, S, E2, R, R2>(
     .checkPositiveInteger(name, "concurrency", concurrency)
     .pipe(
       Effect.andThen(
-        deliveriesWith(name, source, emitted, timeout).pipe(
+        deliveriesOf(name, source, emitted, timeout).pipe(
           Deliveries.runForEach(watch(handler, source.inbox.store), { ...options, concurrency })
         )
       )
-    ) as Effect.Effect<void, E | Outage.OutageError, Exclude<R | R2, S>>
+    )
 }
 
 /**
@@ -523,8 +531,8 @@ const runWith = <E, S, E2, R, R2>(
  * ```ts
  * import { Handler, Messages, Updates } from "@colloquy/core"
  *
- * const greet = Updates.on("bot_started", (update) => Messages.reply(update, `Hello, ${update.user.first_name}`))
- * const thank = Updates.on("message_created", (update) => Messages.reply(update, "Thank you"))
+ * const greet = Handler.on("bot_started", (update) => Messages.reply(update, `Hello, ${update.user.first_name}`))
+ * const thank = Handler.on("message_created", (update) => Messages.reply(update, "Thank you"))
  *
  * const bot = Updates.run(Handler.first(greet, thank), { concurrency: 16 })
  * ```
@@ -548,35 +556,19 @@ const runWith = <E, S, E2, R, R2>(
  *   })
  * ```
  *
- * API: Events.
- *
- * @category running
- * @since 0.1.0
- */
-export const run = <E, R, R2 = never>(
-  handler: Handler<E, R>,
-  options?: RunOptions<R2>
-): Effect.Effect<void, SourceError, R | NoInfer<R2> | Updates> =>
-  Updates.use(({ inbox, source }) => runWith("Updates.run", { inbox, source, services: undefined }, handler, options))
-
-/**
- * Runs a source that is a value, and handles its updates. The calls of the handlers are made by the bot of the source.
- * Apart from that, `runFrom` is {@link run}.
- *
  * **Example** (Two bots in one program)
  *
  * ```ts
- * import type { BotApi } from "@colloquy/core"
- * import { Messages, Updates } from "@colloquy/core"
+ * import { type BotApi, Handler, Messages, Updates } from "@colloquy/core"
  * import { Effect } from "effect"
  *
  * type Bot = Updates.Source<Updates.SourceError, BotApi.BotApi>
  *
- * const order = Updates.on("message_created", (update) => Messages.reply(update, "Your order is on its way"))
- * const help = Updates.on("message_created", (update) => Messages.reply(update, "How can I help?"))
+ * const order = Handler.on("message_created", (update) => Messages.reply(update, "Your order is on its way"))
+ * const help = Handler.on("message_created", (update) => Messages.reply(update, "How can I help?"))
  *
  * const program = (shop: Bot, support: Bot) =>
- *   Effect.all([Updates.runFrom(shop, order), Updates.runFrom(support, help)], { concurrency: 2 })
+ *   Effect.all([Updates.run(order, { source: shop }), Updates.run(help, { source: support })], { concurrency: 2 })
  * ```
  *
  * API: Events.
@@ -584,12 +576,11 @@ export const run = <E, R, R2 = never>(
  * @category running
  * @since 0.1.0
  */
-export const runFrom = <SourceE, Services, E, R, R2 = never>(
-  source: Source<SourceE, Services>,
+export const run = <E, R, R2 = never, From extends AnySource = never>(
   handler: Handler<E, R>,
-  options?: RunOptions<R2>
-): Effect.Effect<void, SourceE | Outage.OutageError, Exclude<R | NoInfer<R2>, Services>> =>
-  runWith("Updates.runFrom", { ...source, services: source.services as Context.Context<never> }, handler, options)
+  options: RunOptions<R2, From> = {}
+): Effect.Effect<void, ErrorOf<From>, RequiredBy<R | NoInfer<R2>, From>> =>
+  downcast(Effect.flatMap(given(options.source), (source) => runOf("Updates.run", source, handler, options)))
 
 /**
  * Options of {@link drain}.
@@ -597,35 +588,13 @@ export const runFrom = <SourceE, Services, E, R, R2 = never>(
  * @category models
  * @since 0.1.0
  */
-export interface DrainOptions<R = never> extends RunOptions<R> {
+export interface DrainOptions<R = never, From extends AnySource = never> extends RunOptions<R, From> {
   /**
    * The end of the call: `"empty"`, when no update is left that this program can handle, or a duration, after which the call ends even if updates
    * are left. Running handlers then have their `shutdownTimeout`. Default: `"empty"`.
    */
   readonly until?: "empty" | Duration.Input | undefined
 }
-
-const drainWith = <E, S, E2, R, R2>(
-  name: string,
-  { drain, inbox, services, source }: From<E> & Pick<Source<E>, "drain">,
-  handler: Handler<E2, R>,
-  { until = "empty", ...options }: DrainOptions<R2> = {}
-): Effect.Effect<boolean, E | Outage.OutageError, Exclude<R | R2, S>> =>
-  Effect.suspend(() => {
-    let isEmpty = true
-    const from = {
-      // A webhook delivers to the inbox also while nothing is drained, and another `drain` may be running.
-      inbox: { ...inbox, close: Effect.void },
-      source: drain ?? source,
-      services,
-      onWaiting: () => {
-        isEmpty = false
-      }
-    }
-    const run = runWith<E, S, E2, R, R2>(name, from, handler, options)
-    const ended = until === "empty" ? Effect.asSome(run) : Effect.timeoutOption(run, until)
-    return Effect.map(ended, (result) => Option.isSome(result) && isEmpty)
-  })
 
 /**
  * Handles the updates that wait at the platform and in the inbox, and ends. For a program that runs at intervals, such
@@ -646,11 +615,11 @@ const drainWith = <E, S, E2, R, R2>(
  * **Example** (A cron job: at most 50 seconds of every minute)
  *
  * ```ts
- * import { LongPolling, Messages, Updates } from "@colloquy/core"
+ * import { Handler, LongPolling, Messages, Updates } from "@colloquy/core"
  * import { NodeBot, NodeMain } from "@colloquy/node"
  * import { Effect, Layer } from "effect"
  *
- * const handler = Updates.on("message_created", (update) => Messages.reply(update, "Thank you"))
+ * const handler = Handler.on("message_created", (update) => Messages.reply(update, "Thank you"))
  *
  * const platform = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))
  *
@@ -661,10 +630,10 @@ const drainWith = <E, S, E2, R, R2>(
  * **Example** (A function that handles the update of a request before responding)
  *
  * ```ts
- * import { Messages, Updates, Webhook } from "@colloquy/core"
+ * import { Handler, Messages, Updates, Webhook } from "@colloquy/core"
  * import { Effect } from "effect"
  *
- * const handler = Updates.on("message_created", (update) => Messages.reply(update, "Thank you"))
+ * const handler = Handler.on("message_created", (update) => Messages.reply(update, "Thank you"))
  *
  * const respond = Effect.gen(function* () {
  *   const receive = yield* Webhook.toWebHandler
@@ -681,32 +650,27 @@ const drainWith = <E, S, E2, R, R2>(
  * @category running
  * @since 0.1.0
  */
-export const drain = <E, R, R2 = never>(
+export const drain = <E, R, R2 = never, From extends AnySource = never>(
   handler: Handler<E, R>,
-  options?: DrainOptions<R2>
-): Effect.Effect<boolean, SourceError, R | NoInfer<R2> | Updates> =>
-  Updates.use((source) => drainWith("Updates.drain", { ...source, services: undefined }, handler, options))
-
-/**
- * Handles the waiting updates of a source that is a value, and ends. Apart from that, `drainFrom` is {@link drain}.
- *
- * API: Events.
- *
- * @category running
- * @since 0.1.0
- */
-export const drainFrom = <SourceE, Services, E, R, R2 = never>(
-  source: Source<SourceE, Services>,
-  handler: Handler<E, R>,
-  options?: DrainOptions<R2>
-): Effect.Effect<boolean, SourceE | Outage.OutageError, Exclude<R | NoInfer<R2>, Services>> =>
-  drainWith("Updates.drainFrom", { ...source, services: source.services as Context.Context<never> }, handler, options)
-
-// Re-exported because bots that need no other function of `Deliveries` do not have to import it.
-export { ImmediateShutdown } from "./Deliveries.ts"
-
-// Re-exported because bots that need no other function of `Handler` do not have to import it.
-export { CurrentAttempt, on } from "./Handler.ts"
+  { until = "empty", ...options }: DrainOptions<R2, From> = {}
+): Effect.Effect<boolean, ErrorOf<From>, RequiredBy<R | NoInfer<R2>, From>> =>
+  downcast(
+    Effect.flatMap(given(options.source), ({ drain, inbox, services, source }) => {
+      let isEmpty = true
+      const given: Given = {
+        // A webhook delivers to the inbox also while nothing is drained, and another `drain` may be running.
+        inbox: { ...inbox, close: Effect.void },
+        source: drain ?? source,
+        services,
+        onWaiting: () => {
+          isEmpty = false
+        }
+      }
+      const run = runOf("Updates.drain", given, handler, options)
+      const ended = until === "empty" ? Effect.asSome(run) : Effect.timeoutOption(run, until)
+      return Effect.map(ended, (result) => Option.isSome(result) && isEmpty)
+    })
+  )
 
 // The endpoint is in the module of its page, so that the endpoints do not depend on the inbox.
 export { list, type ListRequest, UpdatesPage } from "../endpoints/UpdatesPage.ts"

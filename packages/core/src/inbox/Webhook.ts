@@ -434,14 +434,14 @@ export const layerSubscription = (
  * **Example** (Serve the webhook of the bot of the context)
  *
  * ```ts
- * import { Messages, Updates, Webhook } from "@colloquy/core"
+ * import { Handler, Messages, Updates, Webhook } from "@colloquy/core"
  * import { Effect } from "effect"
  *
  * const bot = Effect.gen(function* () {
  *   const source = yield* Webhook.make({ url: "https://bot.example/updates" })
  *   const handle = yield* Effect.provideContext(Webhook.toWebHandler, source.services)
- *   const greet = Updates.on("bot_started", (update) => Messages.reply(update, "Hello"))
- *   yield* Effect.forkScoped(Updates.runFrom(source, greet))
+ *   const greet = Handler.on("bot_started", (update) => Messages.reply(update, "Hello"))
+ *   yield* Effect.forkScoped(Updates.run(greet, { source }))
  *   return handle
  * })
  * ```

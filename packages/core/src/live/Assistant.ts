@@ -140,11 +140,11 @@ const countTokens = (messages: ReadonlyArray<Prompt.Message>): Effect.Effect<num
  * **Example** (An answer without a history)
  *
  * ```ts
- * import { LiveMessage, Updates } from "@colloquy/core"
+ * import { Handler, LiveMessage } from "@colloquy/core"
  * import * as Assistant from "@colloquy/core/live/Assistant"
  * import { LanguageModel } from "effect/ai"
  *
- * const chat = Updates.on("message_created", (update) =>
+ * const chat = Handler.on("message_created", (update) =>
  *   LiveMessage.reply(
  *     update,
  *     Assistant.text(LanguageModel.streamText({ prompt: update.message?.body?.text ?? "" }))

@@ -68,12 +68,12 @@ export type MessageUpdate = Exclude<ReplyUpdate, Messages.CommentUpdate>
  * **Example** (A model that completes its answer)
  *
  * ```ts
- * import { LiveMessage, Updates } from "@colloquy/core"
+ * import { Handler, LiveMessage } from "@colloquy/core"
  * import type { Stream } from "effect"
  *
  * declare const complete: (question: string, beginning: string) => Stream.Stream<string, Error>
  *
- * const chat = Updates.on("message_created", (update) =>
+ * const chat = Handler.on("message_created", (update) =>
  *   LiveMessage.reply(update, (said) => complete(update.message?.body?.text ?? "", said))
  * )
  * ```

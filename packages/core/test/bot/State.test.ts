@@ -609,7 +609,7 @@ describe("the state of a bot on the emulator", () => {
       const bob = yield* Emulator.user("Bob")
       const dialog = yield* ann.start()
       const other = yield* bob.start()
-      const count = Updates.on("message_created", (update) =>
+      const count = Handler.on("message_created", (update) =>
         Effect.flatMap(Orders.update(increment), (count) => Messages.reply(update, `Order ${count}`))
       )
       yield* during(
@@ -633,7 +633,7 @@ describe("the state of a bot on the emulator", () => {
         const dialog = yield* ann.start()
         const group = yield* Emulator.chat({ members: [ann] })
         let runs = 0
-        const order = Updates.on("message_created", (update) =>
+        const order = Handler.on("message_created", (update) =>
           Effect.gen(function* () {
             runs++
             const count = yield* Orders.get

@@ -9,7 +9,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Deliveries, type Delivery, Inbox, RateLimiter, type Update, Updates } from "../../src/index.ts"
+import { Deliveries, type Delivery, Handler, Inbox, RateLimiter, type Update, Updates } from "../../src/index.ts"
 import * as InboxStore from "../../src/inbox/InboxStore.ts"
 import { chatOf, inTime, source, started, timeOf } from "../support/deliveries.ts"
 
@@ -257,7 +257,7 @@ describe("Deliveries.mapEffect", () => {
         Deliveries.mapEffect(
           (update) =>
             Effect.gen(function* () {
-              attempts.push(`${nameOf(update)} ${yield* Updates.CurrentAttempt}`)
+              attempts.push(`${nameOf(update)} ${yield* Handler.CurrentAttempt}`)
               return timeOf(update) === 2 ? yield* Effect.fail("no") : timeOf(update)
             }),
           { retry: Schedule.recurs(1) }
@@ -324,7 +324,7 @@ describe("Deliveries.provide", () => {
         Stream.take(1),
         Stream.mapEffect((delivery) =>
           Deliveries.provide(
-            Effect.all([RateLimiter.CurrentChat, RateLimiter.CurrentPriority, Updates.CurrentAttempt]),
+            Effect.all([RateLimiter.CurrentChat, RateLimiter.CurrentPriority, Handler.CurrentAttempt]),
             delivery
           )
         ),

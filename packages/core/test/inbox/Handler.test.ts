@@ -62,7 +62,7 @@ describe("Handler.on", () => {
   })
 
   it("accepts several types, and unknown as the type of unknown updates", () => {
-    const both = Updates.on(["bot_started", "unknown"], () => Effect.void)
+    const both = Handler.on(["bot_started", "unknown"], () => Effect.void)
     assert.deepStrictEqual(
       [started, added, unknown].map((update) => both(update) !== undefined),
       [true, false, true]

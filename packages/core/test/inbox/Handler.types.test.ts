@@ -19,7 +19,6 @@ import {
   Pattern,
   Payload,
   Update,
-  Updates,
   User
 } from "../../src/index.ts"
 
@@ -45,7 +44,7 @@ describe("the types of Handler", () => {
       expectTypeOf(update).toEqualTypeOf<Of<"message_created">>()
       return undefined
     })
-    Updates.on(["bot_added", "user_added"], (update) => {
+    Handler.on(["bot_added", "user_added"], (update) => {
       expectTypeOf(update).toEqualTypeOf<Of<"bot_added" | "user_added">>()
       return undefined
     })

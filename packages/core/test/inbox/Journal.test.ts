@@ -802,7 +802,7 @@ describe("the journal of Updates.run", () => {
     Effect.gen(function* () {
       const { chat_id } = yield* visitor
       let attempts = 0
-      const order = Updates.on("message_created", (update) =>
+      const order = Handler.on("message_created", (update) =>
         Effect.gen(function* () {
           yield* Messages.reply(update, "Order accepted")
           if (++attempts <= 5) return yield* Effect.fail("not yet")
@@ -818,7 +818,7 @@ describe("the journal of Updates.run", () => {
   it.effect("carries out calls of fibers that outlive an update whose handler has called nothing", () =>
     Effect.gen(function* () {
       const { chat_id } = yield* visitor
-      const later = Updates.on("message_created", (update) =>
+      const later = Handler.on("message_created", (update) =>
         Effect.forkDetach(Effect.delay(Messages.reply(update, "Later"), "1 minute"))
       )
       yield* runFor(Updates.run(later), "2 minutes")
@@ -831,7 +831,7 @@ describe("the journal of Updates.run", () => {
       const { chat_id } = yield* visitor
       let runs = 0
       let isBroken = true
-      const order = Updates.on("message_created", (update) =>
+      const order = Handler.on("message_created", (update) =>
         Effect.gen(function* () {
           yield* Messages.reply(update, "Order accepted")
           const receipt = yield* Journal.step(
@@ -857,7 +857,7 @@ describe("the journal of Updates.run", () => {
     Effect.gen(function* () {
       const { chat_id } = yield* visitor
       const order = (rest: Effect.Effect<void>) =>
-        Updates.on("message_created", (update) => Effect.andThen(Messages.reply(update, "Order accepted"), rest))
+        Handler.on("message_created", (update) => Effect.andThen(Messages.reply(update, "Order accepted"), rest))
       yield* runFor(Updates.run(order(Effect.never)), "1 second")
       yield* runFor(Updates.run(order(Effect.void)), "1 second")
       assert.deepStrictEqual(yield* textsOfBot(chat_id), ["Order accepted"])
@@ -870,7 +870,7 @@ describe("the journal of Updates.run", () => {
       const { chat_id } = yield* visitor
       const keys: Array<string> = []
       let failures = 2
-      const pay = Updates.on("message_created", (update) =>
+      const pay = Handler.on("message_created", (update) =>
         Effect.gen(function* () {
           yield* Journal.step(
             "charge",
@@ -892,7 +892,7 @@ describe("the journal of Updates.run", () => {
     Effect.gen(function* () {
       const { ann, chat_id } = yield* visitor
       yield* ann.send("Hi")
-      yield* runFor(Updates.run(Updates.on("message_created", (update) => Messages.reply(update, "Hello"))), "1 second")
+      yield* runFor(Updates.run(Handler.on("message_created", (update) => Messages.reply(update, "Hello"))), "1 second")
       assert.deepStrictEqual(yield* textsOfBot(chat_id), ["Hello", "Hello"])
     }).pipe(Effect.provide(layer))
   )
@@ -901,7 +901,7 @@ describe("the journal of Updates.run", () => {
     Effect.gen(function* () {
       const { chat_id } = yield* visitor
       const bot = Updates.run(
-        Updates.on("message_created", () => Effect.fail("broken")),
+        Handler.on("message_created", () => Effect.fail("broken")),
         { ...noRetry, onDeadLetter: () => Messages.send({ chat_id, text: "Sorry" }) }
       )
       yield* runFor(bot, "1 second")

@@ -112,7 +112,7 @@ describe("Updates.run", () => {
   it.effect("counts an update that no handler takes, and acknowledges it", () =>
     Effect.gen(function* () {
       const handler = Handler.first(
-        Updates.on("message_created", () => Effect.die("not here")),
+        Handler.on("message_created", () => Effect.die("not here")),
         () => Handler.notHandled
       )
       const metrics = yield* counting(

@@ -1,34 +1,35 @@
 import { describe, expectTypeOf, it } from "vitest"
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
-import { type BotApi, type ChatStore, type Inbox, Messages, type Outage, Updates } from "../../src/index.ts"
+import { type BotApi, type ChatStore, Handler, type Inbox, Messages, type Outage, Updates } from "../../src/index.ts"
 
 declare const shop: Updates.Source<Updates.SourceError, BotApi.BotApi>
 declare const relay: Updates.Source<"gone">
 declare const store: Effect.Effect<void, never, ChatStore.ChatStore>
 declare const lines: Stream.Stream<string, "gone", ChatStore.ChatStore>
 
-const reply = Updates.on("message_created", (update) => Messages.reply(update, "Hello"))
-const both = Updates.on("message_created", (update) => Effect.andThen(Messages.reply(update, "Hello"), store))
+const reply = Handler.on("message_created", (update) => Messages.reply(update, "Hello"))
+const both = Handler.on("message_created", (update) => Effect.andThen(Messages.reply(update, "Hello"), store))
 
-describe("Updates.runFrom", () => {
+describe("Updates.run with a source", () => {
   it("provides the services of its source, and keeps the errors of the source", () => {
-    expectTypeOf(() => Updates.runFrom(shop, reply)).returns.toEqualTypeOf<
+    expectTypeOf(() => Updates.run(reply, { source: shop })).returns.toEqualTypeOf<
       Effect.Effect<void, Updates.SourceError, never>
     >()
-    expectTypeOf(() => Updates.runFrom(shop, both)).returns.toEqualTypeOf<
+    expectTypeOf(() => Updates.run(both, { source: shop })).returns.toEqualTypeOf<
       Effect.Effect<void, Updates.SourceError, ChatStore.ChatStore>
     >()
-    expectTypeOf(() => Updates.runFrom(relay, reply)).returns.toEqualTypeOf<
+    expectTypeOf(() => Updates.run(reply, { source: relay })).returns.toEqualTypeOf<
       Effect.Effect<void, "gone" | Outage.OutageError, BotApi.BotApi>
     >()
-    expectTypeOf(() => Updates.drainFrom(relay, reply, { onDeadLetter: () => store })).returns.toEqualTypeOf<
+    expectTypeOf(() => Updates.drain(reply, { source: relay, onDeadLetter: () => store })).returns.toEqualTypeOf<
       Effect.Effect<boolean, "gone" | Outage.OutageError, BotApi.BotApi | ChatStore.ChatStore>
     >()
   })
 
   it("keeps its requirements inside Effect.all", () => {
-    const bots = () => Effect.all([Updates.runFrom(shop, reply), Updates.runFrom(shop, both)], { discard: true })
+    const bots = () =>
+      Effect.all([Updates.run(reply, { source: shop }), Updates.run(both, { source: shop })], { discard: true })
     expectTypeOf(bots).returns.toEqualTypeOf<Effect.Effect<void, Updates.SourceError, ChatStore.ChatStore>>()
   })
 })

@@ -1,4 +1,4 @@
-import { Chat, Inbox, type Update, Updates } from "@colloquy/core"
+import { Chat, Handler, Inbox, type Update, Updates } from "@colloquy/core"
 import type * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { RedisInboxStore, SqlInboxStore } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
@@ -22,7 +22,7 @@ const received = (index: number): Inbox.Received => ({
 const instances = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
   Effect.gen(function* () {
     const handled = new Map<number, Array<number>>()
-    const handler = Updates.on("bot_started", ({ chat_id, timestamp }: Update.Of<"bot_started">) =>
+    const handler = Handler.on("bot_started", ({ chat_id, timestamp }: Update.Of<"bot_started">) =>
       Effect.delay(
         Effect.sync(() => handled.set(chat_id, [...(handled.get(chat_id) ?? []), timestamp])),
         "2 millis"

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Deliveries from "@colloquy/core/inbox/Deliveries"
 import * as Inbox from "@colloquy/core/inbox/Inbox"
 import type { Update } from "@colloquy/core/model/Update"
 import * as Updates from "@colloquy/core/inbox/Updates"
@@ -10,7 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 
 /**
- * A source that enqueues the given updates, with an inbox in memory. `Updates.run` ends when all of them are handled. The layer sets `Updates.ImmediateShutdown`. Equal updates are not duplicates, unless the options set
+ * A source that enqueues the given updates, with an inbox in memory. `Updates.run` ends when all of them are handled. The layer sets `Deliveries.ImmediateShutdown`. Equal updates are not duplicates, unless the options set
  * `deduplicationWindow`.
  *
  * **Example** (Run a bot with two updates)
@@ -36,5 +37,5 @@ export const layer = (
 ): Layer.Layer<Updates.Updates | Inbox.Inbox> =>
   Updates.layer(Stream.isStream(updates) ? updates : Stream.fromIterable(updates)).pipe(
     Layer.provideMerge(Inbox.layerMemory({ deduplicationWindow: 0, ...options })),
-    Layer.merge(Layer.succeed(Updates.ImmediateShutdown, true))
+    Layer.merge(Layer.succeed(Deliveries.ImmediateShutdown, true))
   )

@@ -10,11 +10,11 @@
 import * as BotApi from "@colloquy/core/client/BotApi"
 import type { Chat } from "@colloquy/core/model/Chat"
 import type { Comment } from "@colloquy/core/model/Comment"
+import * as Deliveries from "@colloquy/core/inbox/Deliveries"
 import * as Inbox from "@colloquy/core/inbox/Inbox"
 import type { Message } from "@colloquy/core/model/Message"
 import * as RateLimiter from "@colloquy/core/client/RateLimiter"
 import type { Update } from "@colloquy/core/model/Update"
-import * as Updates from "@colloquy/core/inbox/Updates"
 import type { UserId, UserWithPhoto } from "@colloquy/core/model/User"
 import * as Settings from "@colloquy/core/client/Settings"
 import type * as Config from "effect/Config"
@@ -141,7 +141,7 @@ export const make = (options: Options = {}): Effect.Effect<Emulator["Service"], 
   emulator.make(options)
 
 /**
- * The emulator in process, and the `HttpClient` that reaches it. The layer sets `Updates.ImmediateShutdown`, so a bot in the
+ * The emulator in process, and the `HttpClient` that reaches it. The layer sets `Deliveries.ImmediateShutdown`, so a bot in the
  * test stops at once when the test has ended, also under a test clock.
  *
  * **Example** (Connecting the client of a bot)
@@ -166,7 +166,7 @@ export const layer = (options: Options = {}): Layer.Layer<Emulator | HttpClient.
     Emulator.use(({ handle }) => Effect.succeed(makeClient(handle)))
   ).pipe(
     Layer.provideMerge(Layer.effect(Emulator, make(options))),
-    Layer.merge(Layer.succeed(Updates.ImmediateShutdown, true))
+    Layer.merge(Layer.succeed(Deliveries.ImmediateShutdown, true))
   )
 
 /**

@@ -70,12 +70,12 @@ const failedInterval = 10_000
  * **Example** (An echo bot)
  *
  * ```ts
- * import { BotApi, Inbox, Messages, RateLimiter, Updates, Webhook } from "@colloquy/core"
+ * import { BotApi, Handler, Inbox, Messages, RateLimiter, Webhook } from "@colloquy/core"
  * import { DurableObjectBot, DurableObjectInboxStore, type DurableObjectStorage } from "@colloquy/worker"
  * import { Layer, Redacted } from "effect"
  * import { FetchHttpClient } from "effect/http"
  *
- * const handler = Updates.on("message_created", (update) => Messages.reply(update, update.message?.body?.text ?? "?"))
+ * const handler = Handler.on("message_created", (update) => Messages.reply(update, update.message?.body?.text ?? "?"))
  *
  * interface Environment {
  *   readonly BOT_TOKEN: string
@@ -127,9 +127,10 @@ export const make = <E, R, LayerError>({
 
   const setAlarm = (time: () => number | undefined) => Effect.sync(() => object.find(storage)?.alarm.set(time()))
 
-  const handleAll = Inbox.use((inbox) =>
-    Updates.drainFrom({ inbox, source: Effect.void, services: Context.empty() }, handler, { ...options, until })
-  ).pipe(
+  const handleAll = Inbox.use((inbox) => {
+    const source: Updates.Source<never> = { inbox, source: Effect.void, services: Context.empty() }
+    return Updates.drain(handler, { ...options, until, source })
+  }).pipe(
     Effect.andThen(setAlarm(() => object.find(storage)?.dueAt())),
     Effect.catchCause((cause) =>
       Effect.gen(function* () {

@@ -35,10 +35,10 @@ export const make = (
  * **Example** (A handler that stores the chats of its updates)
  *
  * ```ts
- * import { ChatStore, Messages, Updates } from "@colloquy/core"
+ * import { ChatStore, Handler, Messages } from "@colloquy/core"
  * import { DurableObjectChatStore, type DurableObjectStorage } from "@colloquy/worker"
  *
- * export const handler = ChatStore.track(Updates.on("bot_started", (update) => Messages.reply(update, "Hello")))
+ * export const handler = ChatStore.track(Handler.on("bot_started", (update) => Messages.reply(update, "Hello")))
  *
  * export const chats = (storage: DurableObjectStorage.DurableObjectStorage) => DurableObjectChatStore.layer(storage)
  * ```

@@ -44,7 +44,7 @@ describe("an answer", () => {
       const seen: Array<number> = []
       const errors = yield* handling((update) =>
         Effect.gen(function* () {
-          seen.push(yield* Updates.CurrentAttempt)
+          seen.push(yield* Handler.CurrentAttempt)
           yield* Answers.answer(update, "Thank you")
           yield* Messages.reply(update, "Done")
         }).pipe(RetryPolicy.override(RetryPolicy.none))

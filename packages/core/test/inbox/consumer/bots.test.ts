@@ -1,6 +1,7 @@
 import {
   BotApi,
   ChatStore,
+  Handler,
   Inbox,
   LongPolling,
   Me,
@@ -34,7 +35,7 @@ const services = (token: string) =>
 
 const polling = (token: string) => LongPolling.layer().pipe(Layer.provideMerge(services(token)), Updates.fromLayer)
 
-const nameAndText = Updates.on("message_created", (update) =>
+const nameAndText = Handler.on("message_created", (update) =>
   Effect.flatMap(Me.get(), ({ user_id }) => Messages.reply(update, `${user_id}: ${Update.textOf(update)}`))
 )
 
@@ -57,7 +58,7 @@ describe("several bots in one program", () => {
   it.effect("answer by their own token, with one handler for both", () =>
     Effect.gen(function* () {
       const bots = [yield* polling(first), yield* polling(second)]
-      const run = Effect.forEach(bots, (bot) => Updates.runFrom(bot, nameAndText), { concurrency: "unbounded" })
+      const run = Effect.forEach(bots, (bot) => Updates.run(nameAndText, { source: bot }), { concurrency: "unbounded" })
       yield* Effect.raceFirst(conversation, run)
     }).pipe(Effect.scoped, Effect.provide(platform))
   )
@@ -67,7 +68,7 @@ describe("several bots in one program", () => {
       const bots = yield* Effect.forEach([first, second], (token) =>
         Effect.flatMap(Layer.build(services(token)), (context) => Effect.provideContext(LongPolling.make(), context))
       )
-      const run = Effect.forEach(bots, (bot) => Updates.runFrom(bot, nameAndText), { concurrency: "unbounded" })
+      const run = Effect.forEach(bots, (bot) => Updates.run(nameAndText, { source: bot }), { concurrency: "unbounded" })
       yield* Effect.raceFirst(conversation, run)
     }).pipe(Effect.scoped, Effect.provide(platform))
   )
@@ -89,7 +90,7 @@ describe("several bots in one program", () => {
         return bot
       })
       const bots = yield* Effect.forEach([first, second], start)
-      const run = Effect.forEach(bots, (bot) => Updates.runFrom(bot, nameAndText), { concurrency: "unbounded" })
+      const run = Effect.forEach(bots, (bot) => Updates.run(nameAndText, { source: bot }), { concurrency: "unbounded" })
       yield* Effect.raceFirst(conversation, run)
     }).pipe(Effect.scoped, Effect.provide(platform))
   )
@@ -111,14 +112,14 @@ describe("several bots in one program", () => {
     Effect.gen(function* () {
       const bots = [yield* polling(first), yield* polling(second)]
       const handler = ChatStore.track(
-        Updates.on("message_created", (update) =>
+        Handler.on("message_created", (update) =>
           Effect.gen(function* () {
             const chats = yield* Stream.runCollect(ChatStore.stream())
             yield* Messages.reply(update, `${chats.length}`)
           })
         )
       )
-      const run = Effect.forEach(bots, (bot) => Updates.runFrom(bot, handler), { concurrency: "unbounded" })
+      const run = Effect.forEach(bots, (bot) => Updates.run(handler, { source: bot }), { concurrency: "unbounded" })
       const talk = Effect.gen(function* () {
         const counts: Array<string | null | undefined> = []
         for (const person of yield* Effect.forEach(["Ann", "Ben"], Emulator.user)) {
@@ -144,7 +145,7 @@ describe("several bots in one program", () => {
           Updates.fromLayer
         )
       const bots = [yield* named("one", first), yield* named("two", second)]
-      const run = Effect.forEach(bots, (bot) => Updates.runFrom(bot, nameAndText), { concurrency: "unbounded" })
+      const run = Effect.forEach(bots, (bot) => Updates.run(nameAndText, { source: bot }), { concurrency: "unbounded" })
       yield* Effect.raceFirst(conversation, run)
       for (const { inbox } of bots) yield* inbox.stats
       const snapshot = yield* Metric.snapshot

@@ -555,29 +555,29 @@ describe("consumer", () => {
 /** Handlers that are still running when the test ends. */
 const bots = {
   "replies and then sleeps": Updates.run(
-    Updates.on("message_created", (update) =>
+    Handler.on("message_created", (update) =>
       Effect.andThen(Messages.reply(update, "Hello"), Effect.sleep("5 seconds"))
     )
   ),
   "has a long time to stop": Updates.run(
-    Updates.on("message_created", (update) => Effect.andThen(Messages.reply(update, "Hello"), Effect.never)),
+    Handler.on("message_created", (update) => Effect.andThen(Messages.reply(update, "Hello"), Effect.never)),
     { shutdownTimeout: "1 hour" }
   ),
   "waits in the rate limiter": Updates.run(
-    Updates.on("message_created", (update) =>
+    Handler.on("message_created", (update) =>
       Effect.forEach([1, 2, 3, 4, 5], () => Messages.reply(update, "Hello"), { discard: true })
     )
   ),
   "waits for its next attempt": Updates.run(
-    Updates.on("message_created", (update) => Effect.andThen(Messages.reply(update, "Hello"), Effect.fail("not yet")))
+    Handler.on("message_created", (update) => Effect.andThen(Messages.reply(update, "Hello"), Effect.fail("not yet")))
   ),
   "cannot be interrupted": Updates.run(
-    Updates.on("message_created", (update) =>
+    Handler.on("message_created", (update) =>
       Effect.andThen(Messages.reply(update, "Hello"), Effect.uninterruptible(Effect.sleep("1 hour")))
     )
   ),
   "sleeps after its interruption": Updates.run(
-    Updates.on("message_created", (update) =>
+    Handler.on("message_created", (update) =>
       Effect.andThen(
         Messages.reply(update, "Hello"),
         Effect.onInterrupt(Effect.never, () => Effect.sleep("1 hour"))
@@ -585,7 +585,7 @@ const bots = {
     )
   ),
   "runs onDeadLetter": Updates.run(
-    Updates.on("message_created", (update) => Effect.andThen(Messages.reply(update, "Hello"), Effect.die("broken"))),
+    Handler.on("message_created", (update) => Effect.andThen(Messages.reply(update, "Hello"), Effect.die("broken"))),
     { retry: Schedule.recurs(0), onDeadLetter: () => Effect.never }
   )
 }
@@ -718,7 +718,7 @@ describe("the consumer of a bot on the emulator", () => {
           Effect.sleep("5 seconds"),
           Effect.sync(() => void log.push("handled"))
         )
-      ).pipe(Effect.provideService(Updates.ImmediateShutdown, false))
+      ).pipe(Effect.provideService(Deliveries.ImmediateShutdown, false))
       const fiber = yield* Effect.forkChild(bot, { startImmediately: true })
       const ann = yield* Emulator.user("Ann")
       yield* ann.send("Good morning")

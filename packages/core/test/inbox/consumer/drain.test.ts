@@ -7,7 +7,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
-import { Inbox, LongPolling, Messages, Subscriptions, Update, Updates, Webhook } from "../../../src/index.ts"
+import { Handler, Inbox, LongPolling, Messages, Subscriptions, Update, Updates, Webhook } from "../../../src/index.ts"
 import { chatOf, inTime, source, started, timeOf, within } from "../../support/deliveries.ts"
 import { user } from "../../support/fixtures.ts"
 import { ok, scripted, unlimited } from "../../support/scripted.ts"
@@ -166,7 +166,7 @@ describe("Updates.drain", () => {
           { startImmediately: true }
         )
         yield* TestClock.adjust("1 milli")
-        const other = Updates.runFrom(yield* Updates.make(Stream.never), () => Effect.void)
+        const other = Updates.run(() => Effect.void, { source: yield* Updates.make(Stream.never) })
         yield* Effect.forkChild(other, { startImmediately: true })
         for (let step = 0; step < 100; step++) yield* TestClock.adjust("1 milli")
         assert.isDefined(drained.pollUnsafe())
@@ -185,9 +185,9 @@ describe("Updates.drain", () => {
 const url = "https://bot.example/updates"
 const secret = "a-secret-for-tests"
 
-const echo = Updates.on("message_created", (update) => Messages.reply(update, `${Update.textOf(update)}!`))
+const echo = Handler.on("message_created", (update) => Messages.reply(update, `${Update.textOf(update)}!`))
 
-const echoLater = Updates.on("message_created", (update) =>
+const echoLater = Handler.on("message_created", (update) =>
   Effect.delay(Messages.reply(update, `${Update.textOf(update)}!`), "10 seconds")
 )
 
@@ -266,7 +266,7 @@ describe("Updates.drain with Webhook.toWebHandler", () => {
     Effect.gen(function* () {
       const receive = yield* Webhook.toWebHandler
       let isBroken = true
-      const handler = Updates.on("message_created", (update) =>
+      const handler = Handler.on("message_created", (update) =>
         isBroken ? Effect.never : Messages.reply(update, `${Update.textOf(update)}!`)
       )
       const results: Array<boolean> = []
@@ -308,7 +308,7 @@ describe("Updates.drain with LongPolling", () => {
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       yield* ann.send("one")
-      assert.isTrue(yield* Updates.drainFrom(yield* LongPolling.make(), echo))
+      assert.isTrue(yield* Updates.drain(echo, { source: yield* LongPolling.make() }))
       assert.strictEqual((yield* ann.reply).body?.text, "one!")
     }).pipe(Effect.provide(platform))
   )

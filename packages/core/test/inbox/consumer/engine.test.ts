@@ -16,6 +16,7 @@ import {
   BotApi,
   Deliveries,
   type Delivery,
+  Handler,
   Inbox,
   Journal,
   Messages,
@@ -65,7 +66,7 @@ describe("An update whose process died", () => {
         const others = running++
         yield* Effect.sleep(duration(update))
         running--
-        log.push(`${timeOf(update)} from ${before / 1000} s beside ${others}, attempt ${yield* Updates.CurrentAttempt}`)
+        log.push(`${timeOf(update)} from ${before / 1000} s beside ${others}, attempt ${yield* Handler.CurrentAttempt}`)
       })
   }
 

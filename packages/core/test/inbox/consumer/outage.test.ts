@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, Journal, Outage, State, StoreError, Updates } from "../../../src/index.ts"
+import { Handler, Inbox, Journal, Outage, State, StoreError, Updates } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { started } from "../../support/deliveries.ts"
 
@@ -62,7 +62,7 @@ const run = Effect.fnUntraced(function* (faults: Faults, operations: ReadonlyArr
   const attempts: Array<number> = []
   const handler = () =>
     Effect.gen(function* () {
-      attempts.push(yield* Updates.CurrentAttempt)
+      attempts.push(yield* Handler.CurrentAttempt)
       yield* step
       yield* Count.update((before) => before + 1)
     })

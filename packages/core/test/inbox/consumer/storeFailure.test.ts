@@ -6,7 +6,7 @@ import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, Messages, StoreError, Updates } from "../../../src/index.ts"
+import { Handler, Inbox, Messages, StoreError, Updates } from "../../../src/index.ts"
 import { inboxOver, inTime, source, started } from "../../support/deliveries.ts"
 import { chat_id, message } from "../../support/fixtures.ts"
 import { ok, scripted } from "../../support/scripted.ts"
@@ -39,7 +39,7 @@ describe("A failure of the inbox while an update is handled", () => {
       const attempts: Array<number> = []
       const handle = () =>
         Effect.gen(function* () {
-          if (attempts.push(yield* Updates.CurrentAttempt) <= 20) return yield* failed("getState", true)
+          if (attempts.push(yield* Handler.CurrentAttempt) <= 20) return yield* failed("getState", true)
         })
       yield* inTime(Updates.run(handle))
       const { stats } = yield* Inbox.Inbox
@@ -58,7 +58,7 @@ describe("A failure of the inbox while an update is handled", () => {
         const attempts: Array<number> = []
         const handle = () =>
           Effect.gen(function* () {
-            if (attempts.push(yield* Updates.CurrentAttempt) === 1) return yield* failure
+            if (attempts.push(yield* Handler.CurrentAttempt) === 1) return yield* failure
           })
         const error = yield* Effect.flip(inTime(Updates.run(handle)))
         assert.instanceOf(error, StoreError.StoreError)

@@ -9,7 +9,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, QueuedUpdate, RateLimiter, StoreError, type Update, Updates } from "../../../src/index.ts"
+import { Handler, Inbox, QueuedUpdate, RateLimiter, StoreError, type Update, Updates } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { chatOf, inboxOver, inTime, source, started, timeOf, within } from "../../support/deliveries.ts"
 
@@ -142,7 +142,7 @@ describe("workers.onDeadLetter", () => {
       const log: Array<unknown> = []
       const handle = (update: Update.Update) =>
         Effect.gen(function* () {
-          log.push(`${timeOf(update)} in attempt ${yield* Updates.CurrentAttempt}`)
+          log.push(`${timeOf(update)} in attempt ${yield* Handler.CurrentAttempt}`)
           return timeOf(update) === 1 ? yield* Effect.fail("no such luck") : undefined
         })
       const onDeadLetter = ({ attempts, error, update }: QueuedUpdate.DeadLetter) =>

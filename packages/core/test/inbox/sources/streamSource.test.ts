@@ -176,7 +176,7 @@ describe("Updates.make", () => {
   it.effect("returns a source that fails with the error of its stream", () =>
     Effect.gen(function* () {
       const source = yield* Updates.make(Stream.fail(new FileGone()))
-      const error: FileGone | Outage.OutageError = yield* Effect.flip(Updates.runFrom(source, () => Effect.void))
+      const error: FileGone | Outage.OutageError = yield* Effect.flip(Updates.run(() => Effect.void, { source }))
       assert.instanceOf(error, FileGone)
     }).pipe(Effect.provide(Inbox.layerMemory()))
   )

@@ -4,7 +4,7 @@ const start = Command.make("start", { description: "Says hello" }).on((update) =
   Messages.reply(update, "Hello! Send me a text, and I will repeat it.")
 )
 
-const echo = Updates.on("message_created", (update) =>
+const echo = Handler.on("message_created", (update) =>
   Messages.reply(update, `You said: ${Update.textOf(update) ?? "nothing"}`)
 )
 

@@ -4,6 +4,7 @@
  */
 import {
   BotApi,
+  Handler,
   Inbox,
   Journal,
   LongPolling,
@@ -52,7 +53,7 @@ const Later = Timer.make("later", Schema.Int)
 
 const receipts = new Map<number, string>()
 
-const handle = Updates.on("message_created", (update) =>
+const handle = Handler.on("message_created", (update) =>
   Effect.gen(function* () {
     const number = Number(Update.textOf(update))
     const receipt = Effect.sync(() => `receipt ${number} of ${Math.random()}`)
