@@ -62,6 +62,8 @@ export interface Platform {
   readonly clientOf: (process: Process) => HttpClient.HttpClient
   /** The position in the updates of the platform before anything happens, for a bot that polls. */
   readonly marker: bigint | undefined
+  /** Whether a webhook has accepted all updates, so the platform repeats none. */
+  readonly hasDelivered: Effect.Effect<boolean>
 }
 
 const excerpt = (text: string): string => (text.length > 2000 ? `${text.slice(0, 2000)}…` : text)
@@ -138,6 +140,14 @@ const prepare = ({ delivery }: Plan) =>
     return undefined
   }).pipe(Effect.provide(BotApi.layer(apiOptions).pipe(Layer.provide(RateLimiter.layerMemory(RateLimiter.unlimited)))))
 
+const hasDelivered = ({ delivery }: Plan) =>
+  Effect.gen(function* () {
+    if (delivery === "polling") return true
+    const accepted = (yield* Emulator.deliveries).filter(({ status }) => status === 200)
+    const updates = new Set(accepted.map(({ update }) => update))
+    return (yield* Emulator.updates).every((update) => updates.has(update))
+  })
+
 /** Creates the platform. Its limits are enforced if the clients of the bots keep them. */
 export const makePlatform = async (simulation: Simulation): Promise<Platform> => {
   const { history, plan, strikes, world } = simulation
@@ -198,5 +208,12 @@ export const makePlatform = async (simulation: Simulation): Promise<Platform> =>
       ),
       Effect.succeed
     )
-  return { process, context, listeners, clientOf, marker }
+  return {
+    process,
+    context,
+    listeners,
+    clientOf,
+    marker,
+    hasDelivered: Effect.provideContext(hasDelivered(plan), context)
+  }
 }

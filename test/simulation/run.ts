@@ -186,6 +186,7 @@ const carryOut = async (simulation: Simulation): Promise<Ending> => {
   const end = world.now + patience
   const isDone = async () => {
     if (talking.pollUnsafe() === undefined || !isEverythingStored(simulation.history.events)) return false
+    if (!(await world.await(platform.process, platform.context, platform.hasDelivered))) return false
     const { queued, timers } = await readEnding(simulation, platform, database)
     return queued === 0 && timers === 0
   }

@@ -1,4 +1,4 @@
-/** Names for what is handled: the text of a message, the id of a callback, or the id in the value of a timer. */
+/** Names for what is handled, such as the text of a message, the id of a callback, or the id in the value of a timer. */
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null
@@ -28,7 +28,7 @@ export const subjectOf = (text: string): string => {
     case "message_removed":
       return `message_removed ${String(at(update, "message_id"))}`
     default:
-      return `${String(type)} ${String(at(update, "timestamp"))}`
+      return `${String(type)} ${String(at(update, "chat_id"))} ${String(at(update, "timestamp"))}`
   }
 }
 

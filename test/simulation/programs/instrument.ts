@@ -40,7 +40,7 @@ const subjectOf = (update: Update.Update): string => {
     case "message_removed":
       return `message_removed ${update.message_id}`
     default:
-      return update.update_type
+      return `${update.update_type} ${Update.chatOf(update)} ${"timestamp" in update ? update.timestamp : undefined}`
   }
 }
 
