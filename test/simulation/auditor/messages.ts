@@ -2,11 +2,11 @@
 import { type Event, ofType } from "../world/history.ts"
 import { isSending, type Sent, sentMessage } from "./subjects.ts"
 
-/** The messages of the bot, in order, also those that were removed later. */
-export const sentIn = (events: ReadonlyArray<Event>): ReadonlyArray<Sent> =>
-  ofType(events, "executed").flatMap(({ answer, method, path, status }) => {
+/** The messages of the bot with their times, in order, also those that were removed later. */
+export const sentIn = (events: ReadonlyArray<Event>): ReadonlyArray<Sent & Pick<Event, "at">> =>
+  ofType(events, "executed").flatMap(({ answer, at, method, path, status }) => {
     const message = isSending(method, path) && status === 200 ? sentMessage(answer) : undefined
-    return message === undefined ? [] : [message]
+    return message === undefined ? [] : [{ ...message, at }]
   })
 
 /** The ids of the messages that people have deleted. */

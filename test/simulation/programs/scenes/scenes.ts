@@ -8,9 +8,11 @@ import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { sentIn } from "../../auditor/messages.ts"
+import { subjectOf } from "../../auditor/subjects.ts"
 import type { Recording, Violation } from "../../auditor/recording.ts"
 import type { Simulation } from "../../platform.ts"
 import type { Dice } from "../../world/dice.ts"
+import { type Event, ofType } from "../../world/history.ts"
 import { recordedHandler } from "../instrument.ts"
 import { say, waitFor } from "../people.ts"
 import type { Host, Program } from "../program.ts"
@@ -32,7 +34,7 @@ const plan = (dice: Dice): ScenesPlan => ({
     Array.from({ length: 1 + dice.int(12) }, () => dice.pick<Move>(["next", "next", "stay", "ask", "end", "wait"]))
   ),
   timeout: 1 + dice.int(30),
-  think: dice.pick([0, 2000, 20_000])
+  think: dice.pick([0, 2000, 20_000, 100_000])
 })
 
 const smaller = (plan: ScenesPlan): ReadonlyArray<ScenesPlan> => [
@@ -44,19 +46,24 @@ const smaller = (plan: ScenesPlan): ReadonlyArray<ScenesPlan> => [
 /** Each message of a person and the answer of the bot have the number of the person and of the move. */
 const textOf = (person: number, index: number, move: Move): string => `${move} s${person}-${index}`
 
-interface Answer {
-  /** What the bot says. */
-  readonly answer: string
+interface At {
   readonly state: "none" | "open" | "last"
   readonly count: number
 }
 
+interface Answer extends At {
+  /** What the bot says. */
+  readonly answer: string
+}
+
+const outside: At = { state: "none", count: 0 }
+
+const timeoutOf = ({ count }: At): string => `timeout ${count}`
+
 /** The scene without faults: what the bot answers to each move. */
-const follow = (before: Omit<Answer, "answer">, move: Move, id: string): Answer => {
+const follow = (before: At, move: Move, id: string): Answer => {
   const { count, state } = before
-  if (move === "wait") {
-    return state === "last" ? { answer: `timeout ${count}`, state: "none", count: 0 } : { answer: "", state, count }
-  }
+  if (move === "wait") return state === "last" ? { ...outside, answer: timeoutOf(before) } : { ...before, answer: "" }
   if (state === "none") return { answer: `${id} open 0`, state: "open", count: 0 }
   switch (move) {
     case "next":
@@ -126,39 +133,86 @@ const people = ({ people, think }: ScenesPlan, simulation: Simulation) =>
     Effect.fnUntraced(function* (moves, index) {
       const person = yield* Emulator.user(`Person ${index}`)
       yield* person.start()
-      let at: Omit<Answer, "answer"> = { state: "none", count: 0 }
+      let at = outside
       for (const [number, move] of moves.entries()) {
         const id = `s${index}-${number}`
         yield* Effect.sleep(simulation.world.dice.int(think + 1))
-        // The state can have ended by its timeout only if the person waits for that: everything else takes less time.
-        const expected = follow(at, move, id)
-        at = expected
+        const inTime = follow(at, move, id)
+        // The state may have ended by its timeout before the message reached the bot.
+        const late = at.state === "last" && move !== "wait" ? follow(outside, move, id) : inTime
+        const ended = timeoutOf(at)
+        at = inTime
         if (move !== "wait") yield* say(simulation, person, textOf(index, number, move))
-        if (expected.answer !== "") yield* waitFor(person, (text) => text === expected.answer)
+        if (inTime.answer === "") continue
+        const { body } = yield* waitFor(person, (text) => text === inTime.answer || text === late.answer)
+        if (body?.text === inTime.answer) continue
+        at = late
+        yield* waitFor(person, (text) => text === ended)
       }
     }),
     { concurrency: "unbounded", discard: true }
   )
 
-const audit = ({ people }: ScenesPlan, { events }: Recording): ReadonlyArray<Violation> => {
-  const sent = sentIn(events).map(({ text }) => text)
-  return people.flatMap((moves, index) => {
-    const expected: Array<string> = []
-    let at: Omit<Answer, "answer"> = { state: "none", count: 0 }
-    for (const [number, move] of moves.entries()) {
-      const next = follow(at, move, `s${index}-${number}`)
-      at = next
-      if (next.answer !== "" && move !== "wait") expected.push(next.answer)
+/** When messages reached the store, by what they say. */
+const queuedIn = (events: ReadonlyArray<Event>): ReadonlyMap<string, number> => {
+  const times = new Map<string, number>()
+  for (const { at, operation, request } of ofType(events, "store")) {
+    if (operation !== "enqueue") continue
+    for (const { text } of (request as { readonly updates: ReadonlyArray<{ readonly text: string }> }).updates) {
+      const subject = subjectOf(text)
+      if (!times.has(subject)) times.set(subject, at)
     }
-    const actual = sent.filter((text) => text.startsWith(`s${index}-`))
-    return actual.join("\n") === expected.join("\n")
-      ? []
-      : [
-          {
-            rule: "a scene is as without faults",
-            detail: `${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`
-          }
-        ]
+  }
+  return times
+}
+
+/** What the bot says in a chat. A state ends by its timeout before a message only if the message came after the timeout. */
+const auditChat = (
+  actual: ReturnType<typeof sentIn>,
+  moves: ReadonlyArray<{ readonly move: Move; readonly id: string; readonly queuedAt: number }>,
+  timeout: number
+): ReadonlyArray<Violation> => {
+  const expected: Array<string> = []
+  const early: Array<Violation> = []
+  let at = outside
+  let due = 0
+  const expectTimeout = () => {
+    const sent = actual[expected.length]
+    if (sent !== undefined && sent.at < due) {
+      early.push({ rule: "timeouts are not early", detail: `${sent.text} at ${sent.at} ms instead of ${due} ms` })
+    }
+    expected.push(timeoutOf(at))
+    at = outside
+  }
+  for (const { id, move, queuedAt } of moves) {
+    const isLate = queuedAt >= due && actual[expected.length]?.text === timeoutOf(at)
+    if (at.state === "last" && (move === "wait" || isLate)) expectTimeout()
+    if (move === "wait") continue
+    const next = follow(at, move, id)
+    if (move === "next") due = (actual[expected.length]?.at ?? 0) + timeout
+    expected.push(next.answer)
+    at = next
+  }
+  if (at.state === "last") expectTimeout()
+  const texts = actual.map(({ text }) => text)
+  const detail = `${JSON.stringify(texts)} instead of ${JSON.stringify(expected)}`
+  return texts.join("\n") === expected.join("\n") ? early : [{ rule: "a scene is as without faults", detail }]
+}
+
+const audit = ({ people, timeout }: ScenesPlan, { events }: Recording): ReadonlyArray<Violation> => {
+  const sent = sentIn(events)
+  const said = ofType(events, "said")
+  const queued = queuedIn(events)
+  return people.flatMap((moves, person) => {
+    const chat = said.find(({ subject }) => idOf(subject).startsWith(`s${person}-`))?.chat
+    return auditChat(
+      sent.filter((message) => message.chat === chat),
+      moves.map((move, index) => {
+        const queuedAt = queued.get(textOf(person, index, move)) ?? 0
+        return { move, id: `s${person}-${index}`, queuedAt }
+      }),
+      timeout * 60_000
+    )
   })
 }
 
