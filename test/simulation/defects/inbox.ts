@@ -23,8 +23,8 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a renewal that does not look what it renewed",
     file: "inbox/internal/consumer/renewal.ts",
-    find: "else if (partition.releasing === undefined) {",
-    replace: "else if (partition.key === undefined) {",
+    find: "else if (lease.releasing === undefined) {",
+    replace: "else if (lease.key === undefined) {",
     programs: ["handlers", "live"]
   },
   {
@@ -43,7 +43,7 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a lease is held for as long as nobody says otherwise",
-    file: "inbox/internal/consumer/held.ts",
+    file: "inbox/internal/consumer/lease.ts",
     find: "!isShared || (!isLost && clock.currentTimeMillisUnsafe() - wall < validFor && monoNow(clock) - mono < validFor)",
     replace: "!isLost",
     programs: ["handlers", "live"]
@@ -56,7 +56,7 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     programs: ["handlers", "pipelines"]
   },
   {
-    name: "a pool that does not say that it has room",
+    name: "a pool that does not announce that a handler can begin",
     file: "inbox/internal/consumer/pool.ts",
     find: "    if (active === 0) idle.openUnsafe()\n    free.wake()",
     replace: "    if (active === 0) idle.openUnsafe()",
@@ -120,7 +120,7 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "only the first of several waiting deliveries is emitted",
-    file: "inbox/internal/consumer/outlet.ts",
+    file: "inbox/internal/consumer/deliveryQueue.ts",
     find: "return Effect.succeed(emitted)",
     replace: "return Effect.succeed([emitted[0]] as unknown as typeof emitted)",
     programs: ["handlers", "pipelines"]

@@ -27,13 +27,13 @@ import * as handleEach from "./internal/consumer/handleEach.ts"
 import { contextOf } from "./internal/consumer/handling.ts"
 import { persist } from "./internal/consumer/persist.ts"
 import { defaultRetry } from "./internal/consumer/retry.ts"
-import { acknowledged, branches, Derived, settleAll, settleable } from "./internal/consumer/settlement.ts"
+import { acknowledged, branches, MappedDelivery, settleAll, settleable } from "./internal/consumer/settlement.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import type { Of, Update } from "../model/Update.ts"
 
 type Deliveries<A, S, E, R> = Stream.Stream<Delivery<A, S>, E, R>
 
-const derive = <B, S>(delivery: Delivery<unknown, S>, value: B): Delivery<B, S> => new Derived(delivery, value)
+const derive = <B, S>(delivery: Delivery<unknown, S>, value: B): Delivery<B, S> => new MappedDelivery(delivery, value)
 
 /** Transforms arrays of deliveries into arrays, which can be empty. */
 const transformArrays = <A, B, E, R>(
@@ -483,11 +483,11 @@ export const provide: {
 } = dual(
   2,
   <A, E, R, S>(effect: Effect.Effect<A, E, R>, delivery: Delivery<unknown, S>): Effect.Effect<A, E, Exclude<R, S>> => {
-    const { attempt, roots } = settleable(delivery)
+    const { attempt, updates } = settleable(delivery)
     const provided = Effect.updateContext(effect, (context: Context.Context<Exclude<R, S>>) =>
-      contextOf<R, S>(context, roots, attempt)
+      contextOf<R, S>(context, updates, attempt)
     )
-    return handleEach.whileHeld(provided, roots)
+    return handleEach.whileHeld(provided, updates)
   }
 )
 

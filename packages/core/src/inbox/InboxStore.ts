@@ -333,30 +333,31 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
 
   const commit = (change: Commit, now: number): CommitResult => {
     const { begun, completed, failed, owner, partitionKey, release, timers: timerChanges, writes } = change
-    const held = partitions.held(owner, partitionKey)
-    if (held === undefined) return "leaseLost"
+    const partition = partitions.ownedBy(owner, partitionKey)
+    if (partition === undefined) return "leaseLost"
     const hasChanges =
-      (writes !== undefined || timerChanges !== undefined) && completed.every(({ id }) => partitions.isQueued(held, id))
+      (writes !== undefined || timerChanges !== undefined) &&
+      completed.every(({ id }) => partitions.isQueued(partition, id))
     if (hasChanges && writes !== undefined && !states.isExpected(writes)) return "stateConflict"
     for (const { failure, id } of completed) {
-      const update = partitions.complete(held, id)
+      const update = partitions.complete(partition, id)
       if (update === undefined) continue
       if (failure === undefined) journals.remove(id)
       else deadLetters.set(id, { id, update, ...failure })
     }
-    for (const id of failed) partitions.fail(held, id)
-    for (const id of begun) partitions.begin(held, id)
+    for (const id of failed) partitions.fail(partition, id)
+    for (const id of begun) partitions.begin(partition, id)
     if (hasChanges) {
       states.write(writes ?? [])
       timers.change(timerChanges ?? [], now)
     }
-    if (release) partitions.releaseOne(held)
+    if (release) partitions.releaseOne(partition)
     return "applied"
   }
 
   const record = ({ entries, id, owner, partitionKey }: JournalRecord): RecordResult => {
-    const held = partitions.held(owner, partitionKey)
-    if (held === undefined || !partitions.isQueued(held, id)) return "leaseLost"
+    const partition = partitions.ownedBy(owner, partitionKey)
+    if (partition === undefined || !partitions.isQueued(partition, id)) return "leaseLost"
     journals.write(id, entries)
     return "applied"
   }
@@ -549,7 +550,7 @@ interface Write {
 }
 
 /** Batches, commits and records that arrive while a transaction is running share the next one. */
-const makeTogether = (writeAll: NonNullable<BatchStore["writeAll"]>) =>
+const makeSharedWrites = (writeAll: NonNullable<BatchStore["writeAll"]>) =>
   Effect.map(
     WriteBatching.make({
       write: (writes: ReadonlyArray<Write>) =>
@@ -621,6 +622,6 @@ export const withWriteBatching = ({
   Effect.gen(function* () {
     const { record, ...writes } = yield* writeAll === undefined
       ? makeApart({ appliesInOrder, commit: store.commit, enqueueAll, journal: store.journal, minConcurrentCommits })
-      : makeTogether(writeAll)
+      : makeSharedWrites(writeAll)
     return InboxStore.of({ ...store, ...writes, journal: { ...store.journal, record } })
   })

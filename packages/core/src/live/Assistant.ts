@@ -229,7 +229,7 @@ export const make = <Tools extends Record<string, Tool.Any> = {}, E = never, R =
     if (prompt === "") return { outcome: "completed", text: "", messages: [] } satisfies LiveMessage.Result
     const question = Prompt.make(prompt)
     const before = yield* history.get
-    const known = yield* budgets.latest(before.content, budget, countTokens)
+    const known = yield* budgets.withinBudget(before.content, budget, countTokens)
     const asked = Prompt.concat(Prompt.concat(instructions, Prompt.fromMessages(known)), question)
     const added: Added = { messages: [] }
     const after = (said: Said) =>
@@ -247,7 +247,7 @@ export const make = <Tools extends Record<string, Tool.Any> = {}, E = never, R =
       )
     )
     const all = [...known, ...question.content, ...answered.content]
-    yield* history.set(Prompt.fromMessages(yield* budgets.latest(all, budget, countTokens)))
+    yield* history.set(Prompt.fromMessages(yield* budgets.withinBudget(all, budget, countTokens)))
     return result
   })
   return { name, history, reply }

@@ -8,9 +8,9 @@ import { BroadcastAlreadyRunning, type Status } from "../Broadcast.ts"
 import { BroadcastStore } from "../BroadcastStore.ts"
 import type { StoreError } from "../../base/StoreError.ts"
 import { randomId } from "../../base/internal/randomId.ts"
-import type { Lease as HeldLease } from "../../client/internal/currentLease.ts"
+import type { Lease as CallLease } from "../../client/internal/currentLease.ts"
 import * as Outage from "../../client/Outage.ts"
-import { monoNow } from "../../inbox/internal/consumer/held.ts"
+import { monoNow } from "../../inbox/internal/consumer/lease.ts"
 
 /** How long a killed process keeps a broadcast from others, in milliseconds. */
 const leaseDuration = 20_000
@@ -42,7 +42,7 @@ export interface Lease {
    * The lease that the client confirms between the permit of a request and the request: the wait for the permit can be
    * long.
    */
-  readonly held: HeldLease
+  readonly callLease: CallLease
   /** Waits while the broadcast is paused. Returns `false` when the broadcast has ended. */
   readonly mayContinue: Effect.Effect<boolean, LeaseError>
   /** Waits until the broadcast has ended. */
@@ -123,7 +123,7 @@ export const acquire: (name: string) => Effect.Effect<Lease, LeaseError, Broadca
     return {
       owner,
       retryStore,
-      held: {
+      callLease: {
         // After the end, and after an error that `keepRenewing` fails with too, the caller is interrupted.
         confirm: Effect.interruptible(
           Effect.flatMap(

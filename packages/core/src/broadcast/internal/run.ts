@@ -85,7 +85,7 @@ export const run = Effect.fnUntraced(function* <E, R>({
   const asBroadcast = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     call.pipe(
       RateLimiter.withPriority("broadcast"),
-      Effect.provideService(CurrentLease, lease.held),
+      Effect.provideService(CurrentLease, lease.callLease),
       // A broadcast has its own records, also if a handler runs the broadcast.
       Effect.updateService(CurrentUpdate, withoutJournal)
     )

@@ -166,7 +166,7 @@ describe("consumer", () => {
     Effect.gen(function* () {
       const claims: Array<number> = []
       const store = yield* InboxStore.InboxStore
-      let held = 0
+      let inMemory = 0
       let running = 0
       let maxActive = 0
       const counting = InboxStore.InboxStore.of({
@@ -175,14 +175,14 @@ describe("consumer", () => {
         claim: (options) =>
           Effect.tap(store.claim(options), (partitions) =>
             Effect.sync(() => {
-              held += partitions.reduce((sum, { updates }) => sum + updates.length, 0)
-              claims.push(held)
+              inMemory += partitions.reduce((sum, { updates }) => sum + updates.length, 0)
+              claims.push(inMemory)
             })
           ),
         commit: (commits) =>
           Effect.tap(store.commit(commits), () =>
             Effect.sync(() => {
-              for (const { completed } of commits) held -= completed.length
+              for (const { completed } of commits) inMemory -= completed.length
             })
           )
       })
@@ -428,8 +428,8 @@ describe("consumer", () => {
     Effect.gen(function* () {
       const { store } = yield* Inbox.Inbox
       const times: Array<number> = []
-      const held = yield* Inbox.Inbox
-      yield* held.receive([started(2, 1)])
+      const inbox = yield* Inbox.Inbox
+      yield* inbox.receive([started(2, 1)])
       yield* store.claim({ owner: "other", leaseDuration: 3_600_000, maxPartitions: 1, maxUpdates: 1, begin: 0 })
       yield* inTime(Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))))
       assert.deepStrictEqual(times, [1])

@@ -327,11 +327,11 @@ describe("leases", () => {
     Effect.gen(function* () {
       const { counts, store } = yield* makeOutage
       yield* Effect.gen(function* () {
-        const held = yield* leases.make(yield* Inbox.Inbox, () => {})
+        const service = yield* leases.make(yield* Inbox.Inbox, () => {})
         yield* TestClock.adjust("1 minute")
         assert.strictEqual(counts.renew, 0)
         yield* Inbox.Inbox.use((inbox) => inbox.receive([started(1, 1)]))
-        yield* held.claim(() => ({ maxPartitions: 1, maxUpdates: 1, begin: 1 }))
+        yield* service.claim(() => ({ maxPartitions: 1, maxUpdates: 1, begin: 1 }))
         yield* TestClock.adjust("10 seconds")
         assert.strictEqual(counts.renew, 3)
       }).pipe(
@@ -406,9 +406,9 @@ describe("leases", () => {
       yield* Effect.gen(function* () {
         const inbox = yield* Inbox.make({ leaseDuration: "10 seconds" })
         yield* inbox.receive([started(1, 1)])
-        const held = yield* leases.make(inbox, () => {})
+        const service = yield* leases.make(inbox, () => {})
         const request = () => ({ maxPartitions: 1, maxUpdates: 1, begin: 1 })
-        const [claimed] = yield* held.claim(request)
+        const [claimed] = yield* service.claim(request)
         yield* TestClock.adjust("14 seconds")
         const [taken] = yield* store.claim({
           owner: "other",
@@ -428,10 +428,10 @@ describe("leases", () => {
           }
         ])
         yield* inbox.receive([started(1, 2)])
-        const again = yield* Effect.forkChild(held.claim(request), { startImmediately: true })
+        const again = yield* Effect.forkChild(service.claim(request), { startImmediately: true })
         yield* TestClock.adjust("5 seconds")
         const next = yield* Fiber.join(again)
-        assert.isTrue(claimed!.held.isLost)
+        assert.isTrue(claimed!.lease.isLost)
         assert.lengthOf(next, 1)
       }).pipe(Effect.provideService(InboxStore.InboxStore, shared))
     })
@@ -610,19 +610,19 @@ describe("leases.finish", () => {
       yield* Effect.gen(function* () {
         const inbox = yield* Inbox.make()
         yield* inbox.receive([started(1, 1), started(1, 2)])
-        const held = yield* leases.make(inbox, () => {})
-        const [claimed] = yield* held.claim(() => ({ maxPartitions: 1, maxUpdates: 2, begin: 0 }))
+        const service = yield* leases.make(inbox, () => {})
+        const [claimed] = yield* service.claim(() => ({ maxPartitions: 1, maxUpdates: 2, begin: 0 }))
         const change = {
-          held: claimed!.held,
-          owner: claimed!.held.owner,
-          partitionKey: claimed!.held.key,
+          lease: claimed!.lease,
+          owner: claimed!.lease.owner,
+          partitionKey: claimed!.lease.key,
           completed: [{ id: claimed!.updates[0].id }],
           failed: [],
           begun: [],
           release: false
         }
-        const commit = yield* Effect.forkChild(held.commit([change]), { startImmediately: true })
-        const finish = yield* Effect.forkChild(held.finish([], Effect.void), { startImmediately: true })
+        const commit = yield* Effect.forkChild(service.commit([change]), { startImmediately: true })
+        const finish = yield* Effect.forkChild(service.finish([], Effect.void), { startImmediately: true })
         for (let turn = 0; turn < 10; turn++) yield* Effect.yieldNow
         latch.openUnsafe()
         yield* Fiber.join(finish)
@@ -708,17 +708,17 @@ describe("leases.confirm", () => {
           return Effect.provideService(store.renew(owner, leaseDuration), Clock.Clock, clocks.store)
         })
     }
-    const held = yield* Effect.gen(function* () {
+    const service = yield* Effect.gen(function* () {
       const inbox = yield* Inbox.make({ leaseDuration: "10 seconds" })
       yield* inbox.receive([started(1, 1)])
-      const held = yield* leases.make(inbox, () => {})
-      const [claimed] = yield* held.claim(() => ({ maxPartitions: 1, maxUpdates: 1, begin: 1 }))
-      return { ...held, partition: claimed!.held }
+      const service = yield* leases.make(inbox, () => {})
+      const [claimed] = yield* service.claim(() => ({ maxPartitions: 1, maxUpdates: 1, begin: 1 }))
+      return { ...service, lease: claimed!.lease }
     }).pipe(Effect.provideService(InboxStore.InboxStore, shared), Effect.provideService(Clock.Clock, clocks.clock))
     return {
       ...clocks,
-      isValid: () => held.isValid(held.partition),
-      confirm: held.confirm(held.partition),
+      isValid: () => service.isValid(service.lease),
+      confirm: service.confirm(service.lease),
       /** How often the leases were renewed. */
       renewals: () => renewals,
       /** Makes renewals fail. */

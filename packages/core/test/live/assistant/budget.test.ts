@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Prompt from "effect/ai/Prompt"
 import * as Effect from "effect/Effect"
-import { estimate, latest } from "../../../src/live/internal/assistant/budget.ts"
+import { estimate, withinBudget } from "../../../src/live/internal/assistant/budget.ts"
 
 const call = { type: "tool-call", id: "1", name: "Add", params: { a: 1 }, providerExecuted: false } as const
 const result = {
@@ -24,12 +24,12 @@ const { content: messages } = Prompt.make([
 
 const rolesWithin = (budget: number) =>
   Effect.map(
-    latest(messages, budget, (exchange) => Effect.succeed(exchange.length)),
+    withinBudget(messages, budget, (exchange) => Effect.succeed(exchange.length)),
     (kept) => kept.map(({ role }) => role)
   )
 
 describe("The budget of a history", () => {
-  it.effect("keeps the latest exchanges, and the results of functions with their calls", () =>
+  it.effect("keeps the withinBudget exchanges, and the results of functions with their calls", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* rolesWithin(3), [])
       assert.deepStrictEqual(yield* rolesWithin(5), ["user", "assistant", "tool", "assistant"])

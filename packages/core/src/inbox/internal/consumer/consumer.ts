@@ -14,8 +14,8 @@ import type { OutageError } from "../../../client/Outage.ts"
 import type { DeadLetter } from "../../QueuedUpdate.ts"
 import { annotationsOf } from "./annotations.ts"
 import * as engine from "./engine.ts"
-import type { Claimed } from "./held.ts"
-import * as leases from "./leases.ts"
+import type { Claimed } from "./lease.ts"
+import { make as makeLeases } from "./leases.ts"
 import { makeWaiter } from "./waiter.ts"
 import { watchFiber } from "../../../base/internal/watchFiber.ts"
 
@@ -34,8 +34,8 @@ const usualConcurrency = 64
  */
 const certainAfter = "1 second"
 
-/** After suspects were claimed, claimed updates do not count as begun for this time. */
-const cautionMillis = 10_000
+/** After crashing updates were claimed, claimed updates do not count as begun for this time. */
+const unmarkedMillis = 10_000
 
 /** How many chats a warning names. */
 const maxNamed = 20
@@ -88,9 +88,9 @@ const open = Effect.fnUntraced(function* <E, R>(
   const onDefect = (cause: Cause.Cause<never>): void => void Deferred.doneUnsafe(died, Exit.failCause(cause))
   const inBackground = (effect: Effect.Effect<unknown>) =>
     Effect.map(Effect.forkScoped(effect, { startImmediately: true }), (fiber) => watchFiber(fiber, onDefect))
-  const held = yield* leases.make(inbox, onDefect)
+  const leases = yield* makeLeases(inbox, onDefect)
   const fiber = yield* Effect.forkScoped(source)
-  const emitter = yield* engine.make<E | OutageError, R>(held, {
+  const emitter = yield* engine.make<E | OutageError, R>(leases, {
     ...options,
     onDefect,
     stopSource: Effect.andThen(inbox.close, Fiber.interrupt(fiber)),
@@ -111,7 +111,7 @@ const open = Effect.fnUntraced(function* <E, R>(
   const most = Math.max(least, Math.min(maxUpdatesOfChat, Math.floor(maxInMemory / 4)))
   // A batch that contains a part of a chat may wait for the rest, which is not claimed before.
   let maxUpdates = perChat > 1 ? most : least
-  let carefulUntil = -Infinity
+  let unmarkedUntil = -Infinity
   let maxPartitions = 0
   /**
    * How many updates of a partition the last claim asked for. The number is less than `maxUpdates` if fewer updates fit
@@ -140,17 +140,18 @@ const open = Effect.fnUntraced(function* <E, R>(
     maxPartitions = Math.floor(free / asked)
     if (maxPartitions < 1 || emitter.isStopping()) return undefined
     const each = Math.min(perChat, asked)
-    const room = Math.floor(emitter.room() / each)
-    const isCareful = emitter.hasSuspects() || clock.currentTimeMillisUnsafe() < carefulUntil
+    const available = Math.floor(emitter.available() / each)
+    const mayBegin = !emitter.hasCrashing() && clock.currentTimeMillisUnsafe() >= unmarkedUntil
     // Partitions whose updates cannot begin at once are claimed for later.
-    begin = held.isShared && room > 0 && !isCareful ? each : 0
-    if (begin > 0) maxPartitions = Math.min(maxPartitions, room)
+    begin = leases.isShared && available > 0 && mayBegin ? each : 0
+    if (begin > 0) maxPartitions = Math.min(maxPartitions, available)
     return { maxPartitions, maxUpdates: asked, begin }
   }
 
   /** Partitions are claimed when a handler could begin. If many wait, they are also claimed for later. */
   const wantsMore = (): boolean =>
-    maxInMemory - emitter.size() >= least && (emitter.room() > 0 || (!wasShort && emitter.size() <= maxInMemory / 2))
+    maxInMemory - emitter.size() >= least &&
+    (emitter.available() > 0 || (!wasShort && emitter.size() <= maxInMemory / 2))
 
   /**
    * Whether the consumer looks for partitions, or for its end. Otherwise neither the time nor the content of the store
@@ -179,16 +180,17 @@ const open = Effect.fnUntraced(function* <E, R>(
   }
 
   const claim = Effect.gen(function* () {
-    const claimed = yield* held.claim(nextClaim)
-    const suspects = begin === 0 ? [] : claimed.filter(({ updates }) => updates.slice(0, begin).some(emitter.isSuspect))
-    if (suspects.length > 0) {
-      // A suspect may count as begun only while no other update is handled, so suspects are claimed again before other
-      // updates begin.
-      carefulUntil = clock.currentTimeMillisUnsafe() + cautionMillis
-      yield* emitter.giveBack(suspects)
+    const claimed = yield* leases.claim(nextClaim)
+    const crashing =
+      begin === 0 ? [] : claimed.filter(({ updates }) => updates.slice(0, begin).some(emitter.isCrashing))
+    if (crashing.length > 0) {
+      // A crashing update may count as begun only while no other update is handled, so its partition is claimed again
+      // before other updates begin.
+      unmarkedUntil = clock.currentTimeMillisUnsafe() + unmarkedMillis
+      yield* emitter.release(crashing)
     }
     for (const partition of claimed) {
-      if (!partition.held.isLost && !suspects.includes(partition)) emitter.add(partition, begin)
+      if (!partition.lease.isLost && !crashing.includes(partition)) emitter.add(partition, begin)
     }
     emitter.dispatch()
     wasShort = claimed.length < maxPartitions
@@ -212,7 +214,7 @@ const open = Effect.fnUntraced(function* <E, R>(
   })
   yield* inBackground(refreshMetrics)
 
-  const tell = Effect.gen(function* () {
+  const warnOfUnsettled = Effect.gen(function* () {
     for (;;) {
       yield* activity.await
       yield* Effect.sleep(unsettledAfter / 4)
@@ -227,9 +229,9 @@ const open = Effect.fnUntraced(function* <E, R>(
       if (late.length > 0) emitter.dispatch()
     }
   })
-  if (Number.isFinite(unsettledAfter)) yield* inBackground(tell)
+  if (Number.isFinite(unsettledAfter)) yield* inBackground(warnOfUnsettled)
 
-  const isEmpty = held.isShared
+  const isEmpty = leases.isShared
     ? Effect.match(inbox.stats, { onFailure: () => false, onSuccess: ({ queued }) => queued === 0 })
     : Effect.succeed(true)
   /** Whether updates that are queued, but were not found, have been waited for. */
@@ -263,7 +265,7 @@ const open = Effect.fnUntraced(function* <E, R>(
       if (count > 0 && !wasShort && wantsMore()) continue
       // If the source ended during the claim, its last updates may not have been claimed.
       if (exit !== undefined && !wasDone) continue
-      if (isLooking()) yield* held.waitForMore
+      if (isLooking()) yield* leases.waitForMore
       yield* claimable.until
     }
   })

@@ -14,17 +14,25 @@ import { annotationsOf } from "./annotations.ts"
 import * as deadLetters from "./deadLetters.ts"
 import type { Common } from "./handling.ts"
 import { makeHandBacks } from "./handBacks.ts"
-import { makeOutlet } from "./outlet.ts"
+import { makeDeliveryQueue } from "./deliveryQueue.ts"
 import { ClaimedPartition, makePartitionSet, type OpenChange, type Queued, type Source } from "./partitions.ts"
-import { type Claimed, monoNow } from "./held.ts"
+import { type Claimed, monoNow } from "./lease.ts"
 import type { Leases } from "./leases.ts"
 import { persist } from "./persist.ts"
 import { makeHandlerMetrics } from "./metrics.ts"
 import { makeSelection } from "./selection.ts"
-import type { Root } from "./settlement.ts"
+import type { UpdateDelivery } from "./settlement.ts"
 import { makeWaiter } from "./waiter.ts"
 import { defectsOf, watchFiber } from "../../../base/internal/watchFiber.ts"
-import { type Conflicts, makePrepare, makeTogether, mark, openChange, withoutConflicts, type Write } from "./write.ts"
+import {
+  type Conflicts,
+  makePrepare,
+  makeAcknowledgements,
+  mark,
+  openChange,
+  withoutConflicts,
+  type Write
+} from "./write.ts"
 
 export interface Options<R> {
   readonly perChat: number
@@ -91,14 +99,14 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   /** Fibers of updates that wait until they are emitted again, or become dead letters without being emitted. */
   const background = new Set<Fiber.Fiber<unknown, unknown>>()
   const bufferSize = perChat === 1 ? Math.min(maxBuffered, maxUnsettled) : maxUnsettled
-  const outlet = makeOutlet<E>(clock, () => dispatch())
+  const deliveries = makeDeliveryQueue<E>(clock, () => dispatch())
   /** Number of updates that are emitted and not settled, including updates that are being settled. */
   let unsettled = 0
-  /** How many of them were reported. Suspects do not wait for these. */
+  /** The number of unsettled updates that were reported. Crashing updates do not wait for these updates. */
   let reported = 0
   const settledAll = makeWaiter(() => unsettled === reported)
   let isStopping = false
-  let hasRoom = false
+  let hasCapacity = false
 
   const inBackground = (effect: Effect.Effect<unknown, unknown>, then: () => void): void => {
     const fiber = fork(effect)
@@ -124,20 +132,20 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     })
   }
 
-  const room = (): number => Math.min(maxUnsettled - unsettled, bufferSize - outlet.size())
+  const available = (): number => Math.min(maxUnsettled - unsettled, bufferSize - deliveries.size())
 
   const endPartition = (partition: ClaimedPartition): void => {
     if (!partitions.remove(partition)) return
     const { listen } = leases.inbox.store
     if (partition.isLeft)
       inBackground(Effect.sleep(headStart[listen === undefined ? "polling" : "notified"]), options.onEnd)
-    else hasRoom = true
+    else hasCapacity = true
   }
 
-  /** Lets others be claimed, once for all partitions that ended together. */
-  const useRoom = (): void => {
-    if (!hasRoom) return
-    hasRoom = false
+  /** Lets others be claimed, once for all partitions that ended in the same commit. */
+  const announceCapacity = (): void => {
+    if (!hasCapacity) return
+    hasCapacity = false
     options.onEnd()
   }
 
@@ -166,21 +174,21 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       inBackground(persist(queued.reject(cause)), () => undefined)
     } else {
       if (queued.attempt === 1) warn(queued)
-      outlet.add(queued)
+      deliveries.add(queued)
     }
   }
 
   const emitAll = (started: ReadonlyArray<Queued>): void => {
     for (const queued of started) emit(queued)
-    if (outlet.size() > 0) outlet.wake()
+    if (deliveries.size() > 0) deliveries.wake()
   }
 
-  const takeBack = (started: ReadonlyArray<Queued>): void => {
+  const requeueAll = (started: ReadonlyArray<Queued>): void => {
     for (const queued of started) {
       if (queued.isLost) continue
       close(queued)
       if (isStopping || queued.partition.isLeft) queued.partition.open--
-      else queued.partition.putBack(queued)
+      else queued.partition.requeue(queued)
       selection.add(queued.partition)
     }
   }
@@ -202,7 +210,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const emitReady = (): void => {
     if (isStopping) return
     const changes: Array<OpenChange> = []
-    const started = take(changes, room(), unsettled - reported, none)
+    const started = take(changes, available(), unsettled - reported, none)
     if (started.length === 0) return
     if (changes.length === 0) return emitAll(started)
     fork(commit({ changes, settled: none, started, wasStopping: isStopping }))
@@ -226,7 +234,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     if (conflicts.size === 0) emitAll(started)
     else {
       emitAll(started.filter(({ change }) => !conflicts.has(change)))
-      takeBack(started.filter(({ change }) => conflicts.has(change)))
+      requeueAll(started.filter(({ change }) => conflicts.has(change)))
     }
     for (const { partition, release } of changes) {
       if (release) endPartition(partition)
@@ -235,7 +243,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
         selection.add(partition)
       }
     }
-    useRoom()
+    announceCapacity()
     dispatch()
     allCommitted.wake()
   }
@@ -246,7 +254,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       if (release) partition.isReleasing = false
     }
     for (const queued of settled) onNotSettled(queued, wasStopping)
-    takeBack(started)
+    requeueAll(started)
     for (const { partition, release } of changes) {
       // The lease of a partition that cannot be released expires.
       if (release && settled.length === 0) endPartition(partition)
@@ -255,7 +263,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
         selection.add(partition)
       }
     }
-    useRoom()
+    announceCapacity()
     dispatch()
     allCommitted.wake()
   }
@@ -291,7 +299,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
    * partition.
    */
   const endIfFinished = (partition: ClaimedPartition): void => {
-    if (partition.held.isLost || partition.isReleasing || partition.commits > 0 || !partition.isFinished(isStopping))
+    if (partition.lease.isLost || partition.isReleasing || partition.commits > 0 || !partition.isFinished(isStopping))
       return
     if (partition.index === -1) return
     partition.isReleasing = true
@@ -302,12 +310,12 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
 
   const emitAgain = (queued: Queued): void => {
     const { partition } = queued
-    if (partition.held.isLost) return
+    if (partition.lease.isLost) return
     if (isStopping || partition.isLeft) {
       partition.open--
       return endIfFinished(partition)
     }
-    partition.putBack(queued)
+    partition.requeue(queued)
     selection.add(partition)
     dispatch()
   }
@@ -315,7 +323,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const retryAfter = (queued: Queued, millis: number): void => {
     if (millis <= 0) return emitAgain(queued)
     // Until then, another update may be emitted.
-    hasRoom = true
+    hasCapacity = true
     queued.partition.delay(queued)
     inBackground(Effect.sleep(millis), () => emitAgain(queued))
   }
@@ -328,7 +336,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     queued.end()
     partition.delay(queued)
     const leave = (): void => {
-      if (partition.held.isLost) return
+      if (partition.lease.isLost) return
       partition.leave()
       endIfFinished(partition)
     }
@@ -336,7 +344,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     if (wait === 0 || isStopping) leave()
     else {
       // Until then, others may be claimed.
-      hasRoom = true
+      hasCapacity = true
       partition.newer++
       inBackground(Effect.sleep(wait), leave)
     }
@@ -345,7 +353,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const handBackAll = (settled: ReadonlyArray<Queued>, newer: string): Effect.Effect<void> =>
     Effect.map(handBacks.say(newer), () => {
       for (const queued of settled) handBack(queued)
-      useRoom()
+      announceCapacity()
       dispatch()
     })
 
@@ -400,7 +408,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     let started: ReadonlyArray<Queued> = none
     if (leases.isShared && !isStopping) {
       for (const { partition } of ending) selection.add(partition)
-      const count = Math.min(settled.length, bufferSize - outlet.size())
+      const count = Math.min(settled.length, bufferSize - deliveries.size())
       started = take(changes, count, unsettled - settled.length - reported, settled)
     }
     return commit({ changes, settled, started, wasStopping })
@@ -414,18 +422,19 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       queued.beginAgain()
       retryAfter(queued, isStopping ? 0 : after)
     }
-    useRoom()
+    announceCapacity()
     dispatch()
   }
 
-  const together = makeTogether(write, fork)
+  const acknowledgements = makeAcknowledgements(write, fork)
 
-  const settle = (roots: ReadonlyArray<Root>): Effect.Effect<void, StoreError> => {
-    // Every root of this origin was emitted by it.
-    const settled = roots as ReadonlyArray<Queued>
+  const settle = (updates: ReadonlyArray<UpdateDelivery>): Effect.Effect<void, StoreError> => {
+    // Every update of this origin was emitted by this consumer.
+    const settled = updates as ReadonlyArray<Queued>
     const [first] = settled
     // In memory, a write costs less than to wait for others.
-    if (leases.isShared && settled.length === 1 && first?.outcome?._tag === "ack") return together.acknowledge(first)
+    if (leases.isShared && settled.length === 1 && first?.outcome?._tag === "ack")
+      return acknowledgements.acknowledge(first)
     if (settled.every(({ outcome }) => outcome?._tag === "ack")) return write(settled)
     const onInterrupt = Effect.sync(() => {
       for (const queued of settled) queued.outcome = undefined
@@ -451,20 +460,20 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       if (isReported) reported--
     }
     settledAll.wake()
-    outlet.remove(partition)
+    deliveries.remove(partition)
     endPartition(partition)
-    if (partition.isHandled) interrupted.set(partition.held.key, partition)
+    if (partition.isHandled) interrupted.set(partition.lease.key, partition)
     for (const queued of emitted) queued.onLost()
-    useRoom()
+    announceCapacity()
     dispatch()
   }
 
   const abandoned = (partition: ClaimedPartition): void => {
-    const { key } = partition.held
+    const { key } = partition.lease
     if (interrupted.get(key) !== partition) return
     interrupted.delete(key)
     for (const other of partitions.all()) {
-      if (!other.isBlocked || other.held.key !== key) continue
+      if (!other.isBlocked || other.lease.key !== key) continue
       other.isBlocked = false
       selection.add(other)
     }
@@ -473,10 +482,10 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
 
   const stop: Effect.Effect<void> = Effect.suspend(() => {
     if (isStopping) return Effect.void
-    together.flush()
+    acknowledgements.flush()
     isStopping = true
     selection.clear()
-    for (const queued of outlet.clear()) {
+    for (const queued of deliveries.clear()) {
       close(queued)
       queued.partition.open--
     }
@@ -489,20 +498,20 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   })
 
   const giveBackAll = Effect.suspend(() => {
-    together.flush()
+    acknowledgements.flush()
     isStopping = true
     for (const fiber of background) fiber.interruptUnsafe()
     for (const { emitted } of partitions.all()) for (const queued of emitted) queued.onLost()
-    const held = partitions.all().filter(({ commits }) => commits === 0)
+    const idle = partitions.all().filter(({ commits }) => commits === 0)
     return leases.finish(
-      held.map(({ emitted, held }) => {
+      idle.map(({ emitted, lease }) => {
         const failed = emitted
           .filter(({ emittedAt, isRecorded }) => emittedAt >= 0 && !isRecorded)
           .map(({ entry }) => entry.id)
         return {
-          held,
-          owner: held.owner,
-          partitionKey: held.key,
+          lease,
+          owner: lease.owner,
+          partitionKey: lease.key,
           completed: none,
           failed,
           begun: none,
@@ -514,10 +523,10 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   })
 
   const common: Common = { base: undefined, context: undefined }
-  const suspectAfter = Math.min(2, maxCrashes - 1)
-  const isSuspect = ({ crashes }: ClaimedUpdate): boolean => crashes >= suspectAfter
+  const crashingAfter = Math.min(2, maxCrashes - 1)
+  const isCrashing = ({ crashes }: ClaimedUpdate): boolean => crashes >= crashingAfter
   const source: Source = {
-    isSuspect,
+    isCrashing,
     settle,
     lose,
     abandoned,
@@ -525,10 +534,10 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     fail: onDefect,
     metrics,
     leases,
-    makeHandling: (held, chat_id) => ({
+    makeHandling: (lease, chat_id) => ({
       chat_id,
       services,
-      lease: leases.isShared ? { confirm: leases.confirm(held), isHeld: () => leases.isValid(held) } : undefined,
+      lease: leases.isShared ? { confirm: leases.confirm(lease), isHeld: () => leases.isValid(lease) } : undefined,
       common,
       base: undefined,
       context: undefined
@@ -536,13 +545,13 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     openJournal: (queued) => {
       const { entry, partition } = queued
       return openJournal(entry.update, entry.journal, (entries) =>
-        leases.record(partition.held, entry.id, entries, () => queued.outcome)
+        leases.record(partition.lease, entry.id, entries, () => queued.outcome)
       )
     }
   }
 
   return {
-    pull: outlet.pull,
+    pull: deliveries.pull,
     stop,
     metrics,
     /** Number of updates in memory. */
@@ -551,27 +560,27 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     isIdle: (): boolean => partitions.updates() === 0 || partitions.all().every(({ needsNewer }) => needsNewer),
     /** The keys of the partitions that wait for a newer program. */
     waiting: (): ReadonlyArray<string> =>
-      partitions.all().flatMap(({ held, needsNewer }) => (needsNewer ? [held.key] : [])),
+      partitions.all().flatMap(({ lease, needsNewer }) => (needsNewer ? [lease.key] : [])),
     isStopping: (): boolean => isStopping,
     /** Number of partitions whose next update would be emitted at once. */
-    room: (): number => room() - selection.size(),
-    isSuspect,
-    hasSuspects: selection.hasSuspects,
+    available: (): number => available() - selection.size(),
+    isCrashing,
+    hasCrashing: selection.hasCrashing,
     /** Adds a claimed partition. The store has marked its first updates as begun. */
     add: (claimed: Claimed, begun: number): void => {
       const partition = new ClaimedPartition(source, claimed, perChat, begun)
-      claimed.held.holder = partition
-      partition.isBlocked = interrupted.has(claimed.held.key)
+      claimed.lease.holder = partition
+      partition.isBlocked = interrupted.has(claimed.lease.key)
       partitions.add(partition)
       // The updates may have been deleted from the database by hand.
       if (partition.updates.length === 0 || isStopping) endIfFinished(partition)
       else selection.add(partition)
     },
     /** Releases claimed partitions. Their updates do not count as begun any more. */
-    giveBack: (claimed: ReadonlyArray<Claimed>): Effect.Effect<void> =>
+    release: (claimed: ReadonlyArray<Claimed>): Effect.Effect<void> =>
       Effect.suspend(() => {
-        const changes = claimed.map(({ held }) => {
-          const partition = new ClaimedPartition(source, { held, updates: [] }, perChat, 0)
+        const changes = claimed.map(({ lease }) => {
+          const partition = new ClaimedPartition(source, { lease, updates: [] }, perChat, 0)
           partitions.add(partition)
           partition.isReleasing = true
           return Object.assign(openChange(partition), { release: true })
@@ -580,13 +589,13 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       }),
     dispatch,
     /** Ends the stream of deliveries. */
-    end: outlet.end,
+    end: deliveries.end,
     /** Ends the stream of deliveries with a defect. Handlers are interrupted, because their leases may not be renewed any more. */
     fail: (cause: Cause.Cause<never>): void => {
       isStopping = true
       selection.clear()
-      for (const { held } of partitions.all().slice()) leases.lose(held)
-      outlet.end(Exit.failCause(cause))
+      for (const { lease } of partitions.all().slice()) leases.lose(lease)
+      deliveries.end(Exit.failCause(cause))
     },
     /** Returns the updates that are emitted and not settled, and were not reported. */
     report: (before: number): ReadonlyArray<Queued> => {

@@ -11,8 +11,8 @@ import type { Delivery } from "../../Delivery.ts"
 import { Group, settleable } from "./settlement.ts"
 
 /** A process died while such a delivery was handled. */
-const isAlone = (delivery: Delivery<unknown, never>): boolean =>
-  settleable(delivery).roots.some(({ isAlone }) => isAlone)
+const isUngrouped = (delivery: Delivery<unknown, never>): boolean =>
+  settleable(delivery).updates.some(({ isUngrouped }) => isUngrouped)
 
 /**
  * Makes one delivery of several, as `Stream.groupedWithin` does with elements. The operator takes deliveries from the
@@ -41,7 +41,7 @@ export const groupedWithin = <A, S, E, R>(
         if (parts.length === 0 && taken < pulled.length) parts.push(pulled[taken++]!)
         const [first] = parts
         if (first === undefined) return false
-        if (parts.length === 1 && isAlone(first)) return true
+        if (parts.length === 1 && isUngrouped(first)) return true
         const last = Math.min(taken + size - parts.length, pulled.length)
         while (taken < last) parts.push(pulled[taken++]!)
         return parts.length === size

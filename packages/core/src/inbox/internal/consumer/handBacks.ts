@@ -1,6 +1,6 @@
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { monoNow } from "./held.ts"
+import { monoNow } from "./lease.ts"
 
 /** An update whose partition was not given back for this time counts as a new one. */
 const forgetAfter = 120_000

@@ -10,7 +10,7 @@ import type { Delivery } from "../../Delivery.ts"
 import * as Handler from "../../Handler.ts"
 import * as pool from "./pool.ts"
 import type { Retry } from "./retry.ts"
-import { acknowledged, Derived, type Root, settleAll } from "./settlement.ts"
+import { acknowledged, MappedDelivery, type UpdateDelivery, settleAll } from "./settlement.ts"
 import { makeWaiter } from "./waiter.ts"
 
 export interface Options {
@@ -29,15 +29,15 @@ const feed = <A, E, R>(
 /** Interrupts an effect when another process has claimed the chat of its update. */
 export const whileHeld = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
-  roots: ReadonlyArray<Root>
+  updates: ReadonlyArray<UpdateDelivery>
 ): Effect.Effect<A, E, R> => {
-  if (roots.every(({ handling }) => handling.lease === undefined)) return effect
+  if (updates.every(({ handling }) => handling.lease === undefined)) return effect
   const lost = Effect.callback<never>((resume) => {
     const onLost = () => resume(Effect.interrupt)
-    if (roots.some(({ isLost }) => isLost)) return onLost()
-    for (const root of roots) root.watch(onLost)
+    if (updates.some(({ isLost }) => isLost)) return onLost()
+    for (const update of updates) update.watch(onLost)
     return Effect.sync(() => {
-      for (const root of roots) root.unwatch(onLost)
+      for (const update of updates) update.unwatch(onLost)
     })
   })
   return Effect.raceFirst(effect, lost)
@@ -85,7 +85,7 @@ export const mapEffect = <A, E, R, B, E2, R2>(
       const workers = yield* pool.make<A, B, E2, R2>({
         ...options,
         handle: (value) => Effect.suspend(() => f(value)),
-        onResult: (delivery, result) => void results.push(new Derived(delivery, result)),
+        onResult: (delivery, result) => void results.push(new MappedDelivery(delivery, result)),
         onHandled: () => {
           emitted.wake()
           return Effect.void

@@ -64,11 +64,11 @@ const contextOfOne = (base: Services, { current, handling }: Handled): Services 
 }
 
 /** Several updates have no chat, no journal and no changes in common. Their calls are made by the bot that all of them have. */
-const contextOfMany = (base: Services, roots: ReadonlyArray<Handled>): Services => {
+const contextOfMany = (base: Services, updates: ReadonlyArray<Handled>): Services => {
   // Updates of a chat follow each other in a batch, and share their handling.
   const handlings = new Set<Handling>()
   let last: Handling | undefined
-  for (const { handling } of roots) if (handling !== last) handlings.add((last = handling))
+  for (const { handling } of updates) if (handling !== last) handlings.add((last = handling))
   const all = [...handlings]
   const services = last?.services
   const context = Context.merge(base, addCommon(all.every((one) => one.services === services) ? services : undefined))
@@ -86,10 +86,10 @@ const contextOfMany = (base: Services, roots: ReadonlyArray<Handled>): Services 
  */
 export const contextOf = <R, S = never>(
   base: Context.Context<Exclude<R, S>>,
-  roots: ReadonlyArray<Handled>,
+  updates: ReadonlyArray<Handled>,
   attempt: number
 ): Context.Context<R> => {
   // A delivery has the services `S` of its bot, which the operators of `Deliveries` know by its type.
-  const context: Services = roots.length === 1 ? contextOfOne(base, roots[0]!) : contextOfMany(base, roots)
+  const context: Services = updates.length === 1 ? contextOfOne(base, updates[0]!) : contextOfMany(base, updates)
   return withAttempt(context, attempt) as Context.Context<R>
 }

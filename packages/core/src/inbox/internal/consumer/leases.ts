@@ -9,7 +9,7 @@ import type { JournalEntry, RecordResult } from "../../HandlingStore.ts"
 import type { Commit, CommitResult, Partition } from "../../InboxStore.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import { randomId } from "../../../base/internal/randomId.ts"
-import { type Claimed, type Held, makeHeld, makeHeldSet, monoNow, warnOfLoss } from "./held.ts"
+import { type Claimed, type Lease, makeLease, makeLeaseSet, monoNow, warnOfLoss } from "./lease.ts"
 import { isTemporary } from "./persist.ts"
 import * as polling from "./polling.ts"
 import * as renewals from "./renewal.ts"
@@ -21,7 +21,7 @@ const finishTimeout = "5 seconds"
 
 /** A change of a claimed partition. The owner of the change is set when the change is committed. */
 export interface Change extends Commit {
-  readonly held: Held
+  readonly lease: Lease
   owner: string
 }
 
@@ -48,8 +48,8 @@ export const make = Effect.fnUntraced(function* (
   const { isShared } = store
   // Without other processes, no lease has to end before this process does.
   const leaseMillis = isShared ? Duration.toMillis(leaseDuration) : Infinity
-  const held = makeHeldSet(clock, isShared, leaseMillis)
-  const { isValid, lose } = held
+  const leases = makeLeaseSet(clock, isShared, leaseMillis)
+  const { isValid, lose } = leases
   const polls = yield* polling.make(inbox, onDefect)
   /** All owners that may have leases. */
   const owners = new Set<string>()
@@ -64,14 +64,14 @@ export const make = Effect.fnUntraced(function* (
     owner = name
   })
 
-  const unknown = unknownLeases.make(inbox, held)
+  const unknown = unknownLeases.make(inbox, leases)
   /**
    * Under a new name, partitions that the store has under the old name and that this process does not hold are certain
    * as soon as no claim is under way.
    */
   const onUnknown = (name: string, keys: ReadonlyArray<string>) =>
     Effect.andThen(owner === name ? changeOwner : Effect.void, unknown.release(name, keys))
-  const renewal = yield* renewals.make(held, { clock, leaseMillis, store, onDefect, onUnknown })
+  const renewal = yield* renewals.make(leases, { clock, leaseMillis, store, onDefect, onUnknown })
 
   const retried = <A>(effect: Effect.Effect<A, StoreError>): Effect.Effect<A, StoreError> =>
     Effect.catchIf(effect, isTemporary, (first) => {
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* (
   const adopt = (partitions: ReadonlyArray<Partition>, newOwner: string, wall: number, mono: number) => {
     let lost = 0
     const adopted = partitions.flatMap(({ key, updates }): ReadonlyArray<Claimed> => {
-      const partition = held.get(key)
+      const partition = leases.get(key)
       if (partition?.holder?.isUnchanged(updates) === true) {
         Object.assign(partition, { owner: newOwner, wall, mono })
         return []
@@ -105,10 +105,10 @@ export const make = Effect.fnUntraced(function* (
         lost++
         lose(partition)
       }
-      const claimed = makeHeld(key, newOwner, wall, mono)
-      held.add(claimed)
-      if (held.size() === 1) renewal.onFirst()
-      return [{ held: claimed, updates }]
+      const claimed = makeLease(key, newOwner, wall, mono)
+      leases.add(claimed)
+      if (leases.size() === 1) renewal.onFirst()
+      return [{ lease: claimed, updates }]
     })
     return lost === 0 ? Effect.succeed(adopted) : Effect.as(warnOfLoss(lost), adopted)
   }
@@ -136,7 +136,7 @@ export const make = Effect.fnUntraced(function* (
     return Effect.map(
       polls.claim({ owner, leaseDuration: leaseMillis, maxPartitions, maxUpdates, begin: 0 }),
       (partitions): ReadonlyArray<Claimed> =>
-        partitions.map(({ key, updates }) => ({ held: makeHeld(key, owner, 0, 0), updates }))
+        partitions.map(({ key, updates }) => ({ lease: makeLease(key, owner, 0, 0), updates }))
     )
   }
 
@@ -152,24 +152,24 @@ export const make = Effect.fnUntraced(function* (
     })
 
   const commitShared = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlySet<Change>, StoreError> => {
-    for (const { completed, held, release } of changes) if (release) held.releasing = completed
+    for (const { completed, lease, release } of changes) if (release) lease.releasing = completed
     return Effect.suspend(() => {
-      const live = changes.filter(({ held }) => !held.isLost && !held.isClaimedAgain)
+      const live = changes.filter(({ lease }) => !lease.isLost && !lease.isClaimedAgain)
       if (live.length === 0) return Effect.succeed(noConflicts)
-      for (const change of live) change.owner = change.held.owner
+      for (const change of live) change.owner = change.lease.owner
       return Effect.flatMap(applyShared(live), (results) => {
         let lost = 0
         const again: Array<Change> = []
         live.forEach((change, index) => {
-          const { held: partition, owner, release } = change
-          if (results[index] === "stateConflict") partition.releasing = undefined
+          const { lease, owner, release } = change
+          if (results[index] === "stateConflict") lease.releasing = undefined
           // This process has claimed the partition again meanwhile, under another name.
-          else if (results[index] === "leaseLost" && partition.owner !== owner) again.push(change)
+          else if (results[index] === "leaseLost" && lease.owner !== owner) again.push(change)
           // The result of a release that was repeated says nothing: the partition is released in any case.
-          else if (release) held.remove(partition)
+          else if (release) leases.remove(lease)
           else if (results[index] === "leaseLost") {
             lost++
-            lose(partition)
+            lose(lease)
           }
         })
         const conflicts = conflictsOf(live, results)
@@ -233,7 +233,7 @@ export const make = Effect.fnUntraced(function* (
      * is claimed again.
      */
     record: (
-      partition: Held,
+      partition: Lease,
       id: string,
       entries: ReadonlyArray<JournalEntry>,
       outcomeOf: () => Outcome | undefined
@@ -258,7 +258,7 @@ export const make = Effect.fnUntraced(function* (
     finish: (changes: ReadonlyArray<Change>, committed: Effect.Effect<void>): Effect.Effect<void> =>
       Effect.suspend(() => {
         isClosed = true
-        const last = changes.filter(({ held }) => !held.isLost)
+        const last = changes.filter(({ lease }) => !lease.isLost)
         const commit = last.length === 0 ? Effect.void : Effect.ignore(store.commit(last))
         const release = Effect.forEach(owners, (name) => store.release(name), { discard: true })
         // A commit that follows the release would not be applied, and its updates would be handled again.

@@ -15,9 +15,9 @@ import { Attempt } from "./attempt.ts"
 import type { Written } from "./changes.ts"
 import type { AnswerLog } from "../../../client/internal/callContext.ts"
 import type { Handling } from "./handling.ts"
-import type { Claimed, Held, Holder } from "./held.ts"
+import type { Claimed, Lease, Holder } from "./lease.ts"
 import type { Change, Leases } from "./leases.ts"
-import { type Origin, type Outcome, type Root, Settleable } from "./settlement.ts"
+import { type Origin, type Outcome, type UpdateDelivery, Settleable } from "./settlement.ts"
 
 /** A change that is being prepared. */
 export interface OpenChange extends Change {
@@ -36,21 +36,21 @@ export interface Source extends Origin {
   readonly abandoned: (partition: ClaimedPartition) => void
   readonly leases: Leases
   /** Whether the process died again and again while an update was handled. */
-  readonly isSuspect: (update: ClaimedUpdate) => boolean
-  readonly makeHandling: (held: Held, chat_id: ChatId | undefined) => Handling
+  readonly isCrashing: (update: ClaimedUpdate) => boolean
+  readonly makeHandling: (lease: Lease, chat_id: ChatId | undefined) => Handling
   readonly openJournal: (queued: Queued) => Journal
 }
 
 const none: ReadonlyArray<never> = []
 
 /** A delivery of an update of the inbox. */
-export class Queued extends Settleable<Update> implements Root {
+export class Queued extends Settleable<Update> implements UpdateDelivery {
   readonly partition: ClaimedPartition
   readonly entry: ClaimedUpdate
   /** The update. The value is missing only if the update cannot be decoded. Such a delivery is not emitted. */
   readonly value: Update
   readonly handling: Handling
-  readonly roots: ReadonlyArray<Queued> = [this]
+  readonly updates: ReadonlyArray<Queued> = [this]
   attempt: number
   /** Whether the store knows that an attempt has begun. */
   isMarked: boolean
@@ -130,17 +130,17 @@ export class Queued extends Settleable<Update> implements Root {
     return this.partition.source
   }
 
-  get isAlone(): boolean {
+  get isUngrouped(): boolean {
     return this.entry.crashes > 0
   }
 
   get isDoubtful(): boolean {
-    const { held, source } = this.partition
-    return !source.leases.isValid(held)
+    const { lease, source } = this.partition
+    return !source.leases.isValid(lease)
   }
 
   get isLost(): boolean {
-    return this.partition.held.isLost
+    return this.partition.lease.isLost
   }
 
   /** Whether an effect that ends if the partition is lost handles the update. */
@@ -203,7 +203,7 @@ export class Queued extends Settleable<Update> implements Root {
   #ending(clock: Clock.Clock): TimerChange | undefined {
     const { value } = this
     if (value?.update_type !== "colloquy_timer") return undefined
-    return ending(value, this.entry.id, this.partition.held.key, clock.currentTimeMillisUnsafe())
+    return ending(value, this.entry.id, this.partition.lease.key, clock.currentTimeMillisUnsafe())
   }
 
   /** The update could not be settled. */
@@ -224,14 +224,14 @@ export class Queued extends Settleable<Update> implements Root {
     if (this.outcome !== undefined || !this.isEmitted || this.isLost) return none
     this.outcome = outcome
     if (outcome._tag === "ack") this.#journal?.end()
-    return this.roots
+    return this.updates
   }
 }
 
 /** The claimed updates of a partition. */
 export class ClaimedPartition implements Holder {
   readonly source: Source
-  readonly held: Held
+  readonly lease: Lease
   readonly updates: ReadonlyArray<ClaimedUpdate>
   readonly #perChat: number
   /** The number of first updates that the store marked as begun when the partition was claimed. */
@@ -265,9 +265,9 @@ export class ClaimedPartition implements Holder {
   /** Whether no more updates are emitted, because the partition is left to another process. */
   isLeft = false
 
-  constructor(source: Source, { held, updates }: Claimed, perChat: number, begun: number) {
+  constructor(source: Source, { lease, updates }: Claimed, perChat: number, begun: number) {
     this.source = source
-    this.held = held
+    this.lease = lease
     this.updates = updates
     this.#perChat = perChat
     this.#begun = begun
@@ -303,8 +303,8 @@ export class ClaimedPartition implements Holder {
    * acknowledged.
    */
   get isReady(): boolean {
-    const { commits, held, isBlocked, isLeft, isReleasing } = this
-    if (held.isLost || isReleasing || isLeft || isBlocked || (commits > 0 && this.#perChat === 1)) return false
+    const { commits, isBlocked, isLeft, isReleasing, lease } = this
+    if (lease.isLost || isReleasing || isLeft || isBlocked || (commits > 0 && this.#perChat === 1)) return false
     if (this.#retried !== none) return this.#perChat > 1 || this.open <= this.#retried.length
     return this.#next < this.updates.length && this.open < this.#perChat
   }
@@ -318,10 +318,10 @@ export class ClaimedPartition implements Holder {
     return this.#retried[0]?.entry ?? this.updates[this.#next]
   }
 
-  /** Whether the process died again and again while the next update was handled. */
-  get isSuspect(): boolean {
+  /** Whether the process died repeatedly during the handling of the next update. */
+  get isCrashing(): boolean {
     const next = this.#nextEntry
-    return next !== undefined && this.source.isSuspect(next)
+    return next !== undefined && this.source.isCrashing(next)
   }
 
   /** How many attempts of the next update ended in another way than with their process, or beside others. */
@@ -365,18 +365,18 @@ export class ClaimedPartition implements Holder {
     return new Queued(this, index, index < this.#begun)
   }
 
-  /** Keeps an update that is put back after a delay. */
+  /** Keeps an update that is requeued after a delay. */
   delay(queued: Queued): void {
     this.#delayed = [...this.#delayed, queued]
   }
 
-  /** Puts an update back that is to be emitted again. */
-  putBack(queued: Queued): void {
+  /** Adds an update to the updates that are emitted again. */
+  requeue(queued: Queued): void {
     if (this.#delayed !== none) this.#delayed = this.#delayed.filter((other) => other !== queued)
     this.#retried = [...this.#retried, queued].sort((a, b) => a.position - b.position)
   }
 
-  /** Emits nothing more, and forgets an update that was put back after a delay. */
+  /** Emits no more updates, and forgets a delayed update. */
   leave(): void {
     this.isLeft = true
     this.open--
@@ -403,7 +403,7 @@ export class ClaimedPartition implements Holder {
   handlingOf(update: Update | undefined): Handling {
     const chat_id = update === undefined ? undefined : chatOf(update)
     if (this.#handling !== undefined && this.#handling.chat_id === chat_id) return this.#handling
-    return (this.#handling = this.source.makeHandling(this.held, chat_id))
+    return (this.#handling = this.source.makeHandling(this.lease, chat_id))
   }
 }
 

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Inbox } from "../../Inbox.ts"
 import type { Claim } from "../../InboxStore.ts"
-import { monoNow } from "./held.ts"
+import { monoNow } from "./lease.ts"
 import { watchFiber } from "../../../base/internal/watchFiber.ts"
 import { isTemporary } from "./persist.ts"
 

@@ -20,7 +20,7 @@ import { contextOf } from "./handling.ts"
 import { persist } from "./persist.ts"
 import type { Retry } from "./retry.ts"
 import { newerIn } from "./newer.ts"
-import { type Origin, type Root, settleable, type Settleable, settleAll } from "./settlement.ts"
+import { type Origin, type UpdateDelivery, settleable, type Settleable, settleAll } from "./settlement.ts"
 import { isPassing, storeFailureIn } from "./storeFailure.ts"
 import { makeWaiter } from "./waiter.ts"
 import { defectsOf, watchFiber } from "../../../base/internal/watchFiber.ts"
@@ -47,7 +47,7 @@ type RetryStep = Effect.Success<ReturnType<typeof Schedule.toStep<unknown, Cause
 /** A delivery that is being handled. */
 interface Worker<A> {
   readonly delivery: Settleable<A>
-  readonly roots: ReadonlyArray<Root>
+  readonly updates: ReadonlyArray<UpdateDelivery>
   startedAt: number
   isTimedOut: boolean
   isLost: boolean
@@ -97,9 +97,9 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   const settling = new Set<Fiber.Fiber<unknown, unknown>>()
   const origins = new Set<Origin>()
   /** The state of the retry schedule of updates that failed. */
-  const steps = new WeakMap<Root, RetryStep>()
+  const steps = new WeakMap<UpdateDelivery, RetryStep>()
   /** The failures of the inbox because of which updates are handled again. */
-  const outages = new WeakMap<Root, Outage.Attempts>()
+  const outages = new WeakMap<UpdateDelivery, Outage.Attempts>()
   const idle = Latch.makeUnsafe(true)
   let lastOrigin: Origin | undefined
   /** The deliveries that were handled in this turn. */
@@ -134,7 +134,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
 
   /** Ends a worker whose delivery has lost an update. The other updates are emitted again at once. */
   const endLost = (delivery: Settleable<A>): void =>
-    delivery.roots.length === 1 ? end(1) : endAfter(persist(delivery.retry()))
+    delivery.updates.length === 1 ? end(1) : endAfter(persist(delivery.retry()))
 
   const onFlushed = (deliveries: ReadonlyArray<Settleable<A>>, exit: Exit.Exit<void, StoreError>): void => {
     if (Exit.isSuccess(exit)) return end(deliveries.length)
@@ -159,17 +159,17 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     else fiber.addObserver((exit) => onFlushed(deliveries, exit))
   }
 
-  const annotate = <E, R>(effect: Effect.Effect<void, E, R>, { roots }: Worker<A>): Effect.Effect<void, E, R> =>
-    roots.length === 1 ? Effect.annotateLogs(effect, annotationsOf(roots[0]!.value)) : effect
+  const annotate = <E, R>(effect: Effect.Effect<void, E, R>, { updates }: Worker<A>): Effect.Effect<void, E, R> =>
+    updates.length === 1 ? Effect.annotateLogs(effect, annotationsOf(updates[0]!.value)) : effect
 
   /** Handles the delivery again in the same attempt, because the inbox failed and not the handler. */
   const onStoreFailure = (worker: Worker<A>, failure: Outage.OutageError): Effect.Effect<void> => {
-    const { delivery, roots } = worker
+    const { delivery, updates } = worker
     return Effect.gen(function* () {
       if (!isPassing(failure)) return yield* Effect.die(failure)
-      const known = roots.map((root) => outages.get(root)).find((known) => known !== undefined)
+      const known = updates.map((update) => outages.get(update)).find((known) => known !== undefined)
       const outage = known ?? (yield* Outage.attempts("The inbox"))
-      for (const root of roots) outages.set(root, outage)
+      for (const update of updates) outages.set(update, outage)
       const { count, pause } = yield* Effect.orDie(outage.failed(failure))
       const what = count === 1 ? failure.message : `The inbox has failed ${count} times.`
       const after = Duration.format(Duration.millis(Math.round(pause)))
@@ -181,17 +181,17 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
 
   /** Emits the delivery again, or makes the update a dead letter. */
   const onFailure = (worker: Worker<A>, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
-    const { delivery, roots } = worker
+    const { delivery, updates } = worker
     return Effect.gen(function* () {
       const message = `Attempt ${delivery.attempt} of the handler failed. The retry schedule decides whether it is retried.`
       yield* annotate(Effect.logWarning(message, cause), worker)
       if (isStopping) return yield* persist(delivery.retry())
-      const known = roots.find((root) => steps.has(root))
+      const known = updates.find((update) => steps.has(update))
       const step = known === undefined ? ((yield* Schedule.toStep(retry)) as RetryStep) : steps.get(known)!
-      for (const root of roots) steps.set(root, step)
+      for (const update of updates) steps.set(update, step)
       const next = yield* Effect.exit(step(clock.currentTimeMillisUnsafe(), cause))
       if (Exit.isSuccess(next)) return yield* persist(delivery.retry({ after: next.value[1] }))
-      for (const root of roots) steps.delete(root)
+      for (const update of updates) steps.delete(update)
       return yield* persist(delivery.reject(cause))
     })
   }
@@ -202,56 +202,56 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     if (shared.length > 0) onDefect(Cause.fromReasons(shared))
   }
 
-  const onHandledOne = (delivery: Settleable<A>, roots: ReadonlyArray<Root>, startedAt: number): void => {
+  const onHandledOne = (delivery: Settleable<A>, updates: ReadonlyArray<UpdateDelivery>, startedAt: number): void => {
     now = clock.currentTimeMillisUnsafe()
-    for (const { origin, value } of roots) origin.metrics.duration(value, now - startedAt)
+    for (const { origin, value } of updates) origin.metrics.duration(value, now - startedAt)
     handled.push(delivery)
     if (!isDispatching) flush()
   }
 
-  const unwatch = ({ onLost, roots }: Worker<A>): void => {
-    if (onLost !== undefined) for (const root of roots) root.unwatch(onLost)
+  const unwatch = ({ onLost, updates }: Worker<A>): void => {
+    if (onLost !== undefined) for (const update of updates) update.unwatch(onLost)
   }
 
   const onExit = (worker: Worker<A>, exit: Exit.Exit<B, E>): void => {
-    const { delivery, isLost, roots, startedAt } = worker
+    const { delivery, isLost, updates, startedAt } = worker
     worker.fiber = undefined
     unwatch(worker)
     if (isLost) return endLost(delivery)
     if (Exit.isSuccess(exit)) {
       onResult?.(delivery, exit.value)
-      return onHandledOne(delivery, roots, startedAt)
+      return onHandledOne(delivery, updates, startedAt)
     }
     if (isInterrupting) return endAfter(persist(delivery.retry()))
     const newer = newerIn(exit.cause)
     if (newer !== undefined && !worker.isTimedOut)
       return endAfter(persist(settleAll([delivery], { _tag: "handBack", newer })))
     if (isDeclined(exit.cause)) {
-      for (const { origin, value } of roots) origin.metrics.unhandled(value)
-      return onHandledOne(delivery, roots, startedAt)
+      for (const { origin, value } of updates) origin.metrics.unhandled(value)
+      return onHandledOne(delivery, updates, startedAt)
     }
     const failure = worker.isTimedOut
-      ? roots.map(({ storeFailure }) => storeFailure).find((failure) => failure !== undefined)
+      ? updates.map(({ storeFailure }) => storeFailure).find((failure) => failure !== undefined)
       : storeFailureIn(exit.cause)
     if (failure !== undefined) return endAfter(onStoreFailure(worker, failure))
-    for (const { origin, value } of roots) origin.metrics.failed(value)
+    for (const { origin, value } of updates) origin.metrics.failed(value)
     if (Cause.hasDies(exit.cause)) failIfShared(exit.cause)
     endAfter(onFailure(worker, worker.isTimedOut ? timedOut() : exit.cause))
   }
 
   /** A handler that declines the delivery does not fail its span. */
-  const traced = (effect: Effect.Effect<B, E, R>, { value }: Root): Effect.Effect<B, E, R> => {
+  const traced = (effect: Effect.Effect<B, E, R>, { value }: UpdateDelivery): Effect.Effect<B, E, R> => {
     const ended = Effect.map(effect, (result): Effect.Effect<B, E> => Effect.succeed(result))
     const declined = Effect.catchCauseIf(ended, isDeclined, (cause) => Effect.succeed(Effect.failCause(cause)))
     return Effect.flatten(Effect.withSpan(declined, "Updates.handle", { attributes: annotationsOf(value) }))
   }
 
-  const prepared = ({ value }: Settleable<A>, roots: ReadonlyArray<Root>): Effect.Effect<B, E, R> => {
-    const [root] = roots
+  const prepared = ({ value }: Settleable<A>, updates: ReadonlyArray<UpdateDelivery>): Effect.Effect<B, E, R> => {
+    const [update] = updates
     let effect = handle(value)
-    if (isTraced && root !== undefined) effect = traced(effect, root)
+    if (isTraced && update !== undefined) effect = traced(effect, update)
     let last: Lease | undefined
-    for (const current of roots) {
+    for (const current of updates) {
       const { lease } = current.handling
       // Updates of a chat follow each other in a batch, and share their lease.
       if (lease === last || lease === undefined) continue
@@ -267,20 +267,20 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   }
 
   const start = (delivery: Settleable<A>): void => {
-    const { attempt, roots } = delivery
-    for (const { origin } of roots) if (origin !== lastOrigin) origins.add((lastOrigin = origin))
+    const { attempt, updates } = delivery
+    for (const { origin } of updates) if (origin !== lastOrigin) origins.add((lastOrigin = origin))
     if (active++ === 0) idle.closeUnsafe()
-    if (roots.some(({ isLost }) => isLost)) return endLost(delivery)
+    if (updates.some(({ isLost }) => isLost)) return endLost(delivery)
     const startedAt = now
-    const fiber = Effect.runForkWith(contextOf(context, roots, attempt))(prepared(delivery, roots))
+    const fiber = Effect.runForkWith(contextOf(context, updates, attempt))(prepared(delivery, updates))
     const exit = fiber.pollUnsafe()
     if (exit !== undefined && Exit.isSuccess(exit)) {
       onResult?.(delivery, exit.value)
-      return onHandledOne(delivery, roots, startedAt)
+      return onHandledOne(delivery, updates, startedAt)
     }
     const worker: Worker<A> = {
       delivery,
-      roots,
+      updates,
       startedAt,
       isTimedOut: false,
       isLost: false,
@@ -299,7 +299,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
       interrupt(worker)
     }
     worker.onLost = onLost
-    for (const root of roots) root.watch(onLost)
+    for (const update of updates) update.watch(onLost)
     fiber.addObserver((exit) => {
       running.delete(worker)
       onExit(worker, exit)

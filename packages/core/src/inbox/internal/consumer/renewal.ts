@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type { InboxStore } from "../../InboxStore.ts"
-import { type Held, type HeldSet, monoNow, warnOfLoss } from "./held.ts"
+import { type Lease, type LeaseSet, monoNow, warnOfLoss } from "./lease.ts"
 import { watchFiber } from "../../../base/internal/watchFiber.ts"
 
 /**
@@ -23,21 +23,24 @@ export interface Options {
   readonly leaseMillis: number
   /** Called if the renewals end with a defect. */
   readonly onDefect: (cause: Cause.Cause<never>) => void
-  /** Called with partitions that the store has under a name of this process, and that were not held when the renewal was sent. */
+  /**
+   * Called with partitions that the store has under a name of this process, and for which this process had no lease
+   * when the renewal was sent.
+   */
   readonly onUnknown: (owner: string, keys: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
 /** Renews the leases of claimed partitions until the scope closes, so that they do not expire while their updates are handled. */
 export const make = Effect.fnUntraced(function* (
-  held: HeldSet,
+  leases: LeaseSet,
   { clock, leaseMillis, onDefect, onUnknown, store }: Options
 ) {
-  const { isValid } = held
+  const { isValid } = leases
   const renewalInterval = leaseMillis / renewalsPerLease
   let isFailing = false
   /** Whether the next renewal is not to wait for its time. */
   let isRequested = false
-  /** Done when a renewal is requested, and when something is claimed while nothing is held. */
+  /** Done when a renewal is requested, and when a partition is claimed while this process has no leases. */
   let requested = Deferred.makeUnsafe<void>()
   let renewed = Deferred.makeUnsafe<void>()
 
@@ -45,20 +48,20 @@ export const make = Effect.fnUntraced(function* (
    * Renews the leases that the store has under a name. A partition that the store does not return is lost, and a lease
    * whose partition this process does not hold is not kept.
    */
-  const renewOwner = (owner: string, sent: ReadonlyMap<string, Held>, wall: number, mono: number) =>
+  const renewOwner = (owner: string, sent: ReadonlyMap<string, Lease>, wall: number, mono: number) =>
     Effect.flatMap(store.renew(owner, leaseMillis), (keys) => {
       const renewed = new Set(keys)
       let lost = 0
-      for (const partition of sent.values()) {
-        if (held.get(partition.key) !== partition || partition.owner !== owner) continue
-        if (renewed.has(partition.key)) Object.assign(partition, { wall, mono })
-        else if (partition.releasing === undefined) {
+      for (const lease of sent.values()) {
+        if (leases.get(lease.key) !== lease || lease.owner !== owner) continue
+        if (renewed.has(lease.key)) Object.assign(lease, { wall, mono })
+        else if (lease.releasing === undefined) {
           lost++
-          held.lose(partition)
+          leases.lose(lease)
         }
       }
       // A partition that was claimed when the renewal was sent may have been released since.
-      const unknown = keys.filter((key) => !sent.has(key) && held.get(key)?.owner !== owner)
+      const unknown = keys.filter((key) => !sent.has(key) && leases.get(key)?.owner !== owner)
       const warned = lost === 0 ? Effect.void : warnOfLoss(lost)
       return unknown.length === 0 ? warned : Effect.andThen(warned, onUnknown(owner, unknown))
     })
@@ -66,7 +69,7 @@ export const make = Effect.fnUntraced(function* (
   const renewAll = Effect.suspend(() => {
     const wall = clock.currentTimeMillisUnsafe()
     const mono = monoNow(clock)
-    const sent = Map.groupBy(held.values(), ({ owner }) => owner)
+    const sent = Map.groupBy(leases.values(), ({ owner }) => owner)
     return Effect.forEach(
       sent,
       ([owner, partitions]) => renewOwner(owner, new Map(partitions.map((one) => [one.key, one])), wall, mono),
@@ -75,7 +78,7 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const waitForRenewal = Effect.suspend(() => {
-    if (held.size() === 0) return Deferred.await(requested)
+    if (leases.size() === 0) return Deferred.await(requested)
     if (isFailing) return Effect.sleep(Math.min(failedRenewalInterval, renewalInterval))
     return Effect.asVoid(Effect.timeoutOption(Deferred.await(requested), renewalInterval))
   })
@@ -84,12 +87,12 @@ export const make = Effect.fnUntraced(function* (
   const keepRenewing = Effect.gen(function* () {
     for (;;) {
       yield* waitForRenewal
-      // Nothing was held before that claim, so its leases have just begun.
+      // There were no leases before that claim, so its leases have just begun.
       const hasClaimed = !isRequested && Deferred.isDoneUnsafe(requested)
       requested = Deferred.makeUnsafe()
       if (hasClaimed && !isFailing) continue
       isRequested = false
-      if (held.size() === 0) isFailing = false
+      if (leases.size() === 0) isFailing = false
       else {
         const result = yield* Effect.result(renewAll)
         if (Result.isFailure(result) && !isFailing) {
@@ -116,10 +119,10 @@ export const make = Effect.fnUntraced(function* (
   })
 
   /** Waits until the lease is certain. Interrupts if the partition is lost. */
-  const confirm = (partition: Held): Effect.Effect<void> =>
+  const confirm = (lease: Lease): Effect.Effect<void> =>
     Effect.suspend(() => {
-      if (partition.isLost) return Effect.interrupt
-      return isValid(partition) ? Effect.void : Effect.andThen(renewNow, confirm(partition))
+      if (lease.isLost) return Effect.interrupt
+      return isValid(lease) ? Effect.void : Effect.andThen(renewNow, confirm(lease))
     })
 
   /**
@@ -127,7 +130,7 @@ export const make = Effect.fnUntraced(function* (
    * process.
    */
   const renewIfDoubtful = Effect.suspend(() => {
-    for (const partition of held.values()) if (!isValid(partition)) return isFailing ? Effect.void : renewNow
+    for (const lease of leases.values()) if (!isValid(lease)) return isFailing ? Effect.void : renewNow
     return Effect.void
   })
 
@@ -136,7 +139,7 @@ export const make = Effect.fnUntraced(function* (
     renewNow,
     // The first can be a renewal that was sent before the process was suspended.
     renewDoubtful: Effect.andThen(renewIfDoubtful, renewIfDoubtful),
-    /** Called when something is claimed while nothing is held. */
+    /** Called when a partition is claimed while this process has no leases. */
     onFirst: (): void => void Deferred.doneUnsafe(requested, Exit.void)
   }
 })

@@ -27,7 +27,7 @@ export const acknowledged: Outcome = { _tag: "ack" }
 /** The consumer that emitted a delivery. */
 export interface Origin {
   /** Settles updates of this origin that have an outcome, in one write. */
-  readonly settle: (roots: ReadonlyArray<Root>) => Effect.Effect<void, StoreError>
+  readonly settle: (updates: ReadonlyArray<UpdateDelivery>) => Effect.Effect<void, StoreError>
   /** Emits no more deliveries, accepts no more updates, and releases updates that have not been emitted. */
   readonly stop: Effect.Effect<void>
   /** Ends the stream of deliveries. */
@@ -36,7 +36,7 @@ export interface Origin {
 }
 
 /** A delivery of an update of the inbox. All other deliveries are made of these. */
-export interface Root extends Settleable<Update> {
+export interface UpdateDelivery extends Settleable<Update> {
   /** The outcome of the settlement. `undefined` until the delivery is settled. */
   readonly outcome: Outcome | undefined
   /** The attempt that is running or comes next. */
@@ -44,7 +44,7 @@ export interface Root extends Settleable<Update> {
   readonly origin: Origin
   readonly handling: Handling
   /** Whether the update is never in a group, because a process died during its handling. */
-  readonly isAlone: boolean
+  readonly isUngrouped: boolean
   /** Whether another process may have claimed the partition, so that the lease must be confirmed. */
   readonly isDoubtful: boolean
   /** Whether another process has claimed the partition. Settling has no effect then. */
@@ -57,18 +57,21 @@ export interface Root extends Settleable<Update> {
   readonly unwatch: (onLost: () => void) => void
 }
 
-const none: ReadonlyArray<Root> = []
+const none: ReadonlyArray<UpdateDelivery> = []
 
 /**
  * The updates of several deliveries, in order. The function is no `flatMap`, because groups have many deliveries of one
  * update.
  */
-const concat = <A>(all: ReadonlyArray<A>, rootsOf: (one: A) => ReadonlyArray<Root>): ReadonlyArray<Root> => {
-  const roots: Array<Root> = []
+const concat = <A>(
+  all: ReadonlyArray<A>,
+  updatesOf: (one: A) => ReadonlyArray<UpdateDelivery>
+): ReadonlyArray<UpdateDelivery> => {
+  const updates: Array<UpdateDelivery> = []
   for (const one of all) {
-    for (const root of rootsOf(one)) roots.push(root)
+    for (const update of updatesOf(one)) updates.push(update)
   }
-  return roots
+  return updates
 }
 
 const variance: Variance<unknown> = { _Services: () => {} }
@@ -81,9 +84,9 @@ export abstract class Settleable<out A> implements Delivery<A, unknown> {
   abstract readonly value: A
   abstract readonly attempt: number
   /** The updates of the delivery. */
-  abstract readonly roots: ReadonlyArray<Root>
+  abstract readonly updates: ReadonlyArray<UpdateDelivery>
   /** Marks the delivery as settled, and returns the updates to write. Empty if the delivery was settled before. */
-  abstract take(outcome: Outcome): ReadonlyArray<Root>
+  abstract take(outcome: Outcome): ReadonlyArray<UpdateDelivery>
 
   get [TypeId](): Variance<unknown> {
     return variance
@@ -117,12 +120,12 @@ export const settleable = <A>(delivery: Delivery<A>): Settleable<A> => {
 }
 
 /** Writes the outcomes of updates: one write for each origin. */
-const write = (roots: ReadonlyArray<Root>): Effect.Effect<void, StoreError> => {
-  const [first] = roots
+const write = (updates: ReadonlyArray<UpdateDelivery>): Effect.Effect<void, StoreError> => {
+  const [first] = updates
   if (first === undefined) return Effect.void
   const { origin } = first
-  if (roots.every((root) => root.origin === origin)) return origin.settle(roots)
-  const byOrigin = Map.groupBy(roots, ({ origin }) => origin)
+  if (updates.every((update) => update.origin === origin)) return origin.settle(updates)
+  const byOrigin = Map.groupBy(updates, ({ origin }) => origin)
   return Effect.forEach(byOrigin, ([origin, group]) => origin.settle(group), {
     discard: true,
     concurrency: "unbounded"
@@ -137,7 +140,7 @@ export const settleAll = (
   Effect.suspend(() => write(concat(deliveries, (delivery) => settleable(delivery).take(outcome))))
 
 /** A delivery whose value a pipeline derived from another delivery. */
-export class Derived<out A> extends Settleable<A> {
+export class MappedDelivery<out A> extends Settleable<A> {
   readonly #of: Settleable<unknown>
   readonly value: A
 
@@ -151,11 +154,11 @@ export class Derived<out A> extends Settleable<A> {
     return this.#of.attempt
   }
 
-  get roots(): ReadonlyArray<Root> {
-    return this.#of.roots
+  get updates(): ReadonlyArray<UpdateDelivery> {
+    return this.#of.updates
   }
 
-  take(outcome: Outcome): ReadonlyArray<Root> {
+  take(outcome: Outcome): ReadonlyArray<UpdateDelivery> {
     return this.#of.take(outcome)
   }
 }
@@ -163,7 +166,7 @@ export class Derived<out A> extends Settleable<A> {
 /** One delivery of several deliveries. */
 export class Group<out A> extends Settleable<Arr.NonEmptyReadonlyArray<A>> {
   readonly #parts: ReadonlyArray<Settleable<A>>
-  #roots: ReadonlyArray<Root> | undefined
+  #updates: ReadonlyArray<UpdateDelivery> | undefined
   readonly value: Arr.NonEmptyReadonlyArray<A>
 
   constructor(parts: Arr.NonEmptyReadonlyArray<Delivery<A>>) {
@@ -176,11 +179,11 @@ export class Group<out A> extends Settleable<Arr.NonEmptyReadonlyArray<A>> {
     return this.#parts.reduce((highest, { attempt }) => Math.max(highest, attempt), 1)
   }
 
-  get roots(): ReadonlyArray<Root> {
-    return (this.#roots ??= concat(this.#parts, ({ roots }) => roots))
+  get updates(): ReadonlyArray<UpdateDelivery> {
+    return (this.#updates ??= concat(this.#parts, ({ updates }) => updates))
   }
 
-  take(outcome: Outcome): ReadonlyArray<Root> {
+  take(outcome: Outcome): ReadonlyArray<UpdateDelivery> {
     return concat(this.#parts, (part) => part.take(outcome))
   }
 }
@@ -195,10 +198,10 @@ const worse = (a: Outcome, b: Outcome): Outcome => {
 
 class Branch<out A> extends Settleable<A> {
   readonly #of: Settleable<A>
-  readonly #settled: (outcome: Outcome) => ReadonlyArray<Root>
+  readonly #settled: (outcome: Outcome) => ReadonlyArray<UpdateDelivery>
   #isSettled = false
 
-  constructor(of: Settleable<A>, settled: (outcome: Outcome) => ReadonlyArray<Root>) {
+  constructor(of: Settleable<A>, settled: (outcome: Outcome) => ReadonlyArray<UpdateDelivery>) {
     super()
     this.#of = of
     this.#settled = settled
@@ -212,11 +215,11 @@ class Branch<out A> extends Settleable<A> {
     return this.#of.attempt
   }
 
-  get roots(): ReadonlyArray<Root> {
-    return this.#of.roots
+  get updates(): ReadonlyArray<UpdateDelivery> {
+    return this.#of.updates
   }
 
-  take(outcome: Outcome): ReadonlyArray<Root> {
+  take(outcome: Outcome): ReadonlyArray<UpdateDelivery> {
     if (this.#isSettled) return none
     this.#isSettled = true
     return this.#settled(outcome)
@@ -231,7 +234,7 @@ export const branches = <A>(delivery: Delivery<A>, count: number): ReadonlyArray
   const of = settleable(delivery)
   let left = count
   let worst: Outcome = acknowledged
-  const settled = (outcome: Outcome): ReadonlyArray<Root> => {
+  const settled = (outcome: Outcome): ReadonlyArray<UpdateDelivery> => {
     worst = worse(worst, outcome)
     return --left === 0 ? of.take(worst) : none
   }

@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect"
 import type { Inbox } from "../../Inbox.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
-import type { HeldSet } from "./held.ts"
+import type { LeaseSet } from "./lease.ts"
 
-interface Lease {
+interface UnknownLease {
   readonly owner: string
   readonly partitionKey: string
 }
@@ -18,12 +18,12 @@ const warn = (count: number): Effect.Effect<void> =>
  * Releases partitions that the store has under a name of this process, and that this process does not hold. The store
  * would renew these partitions with the others of that name, so that their updates would wait for ever.
  */
-export const make = ({ store, wakeAll }: Inbox["Service"], held: HeldSet) => {
+export const make = ({ store, wakeAll }: Inbox["Service"], leases: LeaseSet) => {
   /** Not released while a claim is under way, because the claim may return them. */
-  let found: ReadonlyArray<Lease> = []
+  let found: ReadonlyArray<UnknownLease> = []
   let isClaiming = false
 
-  const isUnknown = ({ owner, partitionKey }: Lease): boolean => held.get(partitionKey)?.owner !== owner
+  const isUnknown = ({ owner, partitionKey }: UnknownLease): boolean => leases.get(partitionKey)?.owner !== owner
 
   const releaseFound = Effect.suspend((): Effect.Effect<void> => {
     if (isClaiming || found.length === 0) return Effect.void

@@ -25,9 +25,9 @@ export interface Write {
 
 const makeChange = (partition: ClaimedPartition, written: Written | undefined): OpenChange => ({
   partition,
-  held: partition.held,
-  owner: partition.held.owner,
-  partitionKey: partition.held.key,
+  lease: partition.lease,
+  owner: partition.lease.owner,
+  partitionKey: partition.lease.key,
   completed: none,
   failed: none,
   begun: none,
@@ -65,7 +65,7 @@ const record = (changes: Array<OpenChange>, queued: Queued): void => {
   queued.isRecorded = true
 }
 
-/** Marks updates as begun in the changes of their partitions. `joined` was handled alone until then. */
+/** Marks updates as begun in the changes of their partitions. `joined` was in an exclusive attempt until then. */
 export const mark = (changes: Array<OpenChange>, started: ReadonlyArray<Queued>, joined: Queued | undefined): void => {
   if (joined !== undefined) record(changes, joined)
   for (const queued of started) {
@@ -124,7 +124,7 @@ interface Acknowledgement {
  * write for each acknowledgement takes longer than the rest of a pipeline (benchmark `stream-over-run`). An
  * acknowledgement that has begun continues if its caller is interrupted.
  */
-export const makeTogether = (
+export const makeAcknowledgements = (
   write: (settled: ReadonlyArray<Queued>) => Effect.Effect<void, StoreError>,
   fork: (effect: Effect.Effect<void>) => unknown
 ) => {

@@ -5,7 +5,7 @@ import * as Handler from "../../Handler.ts"
 import { chatOf, textOf, type Update, userIdOf } from "../../../model/Update.ts"
 import { CurrentUpdate } from "../consumer/currentUpdate.ts"
 import { parse } from "../../../model/internal/text/command.ts"
-import { warnOfOrphans } from "./orphans.ts"
+import { warnOfUnhandled } from "./unhandled.ts"
 
 /** Something was started in an update, and later updates of the same chat and user have to reach its handler. */
 interface Start {
@@ -108,7 +108,7 @@ const check = (store: object, update: Update): Effect.Effect<void> =>
 
 /** Returns the same handler, which warns about updates that should have reached another handler. */
 export const watch = <E, R>(handler: Handler.Handler<E, R>, store: object): Handler.Handler<E, R> =>
-  warnOfOrphans((update) => {
+  warnOfUnhandled((update) => {
     const effect = handler(update)
     if (!starts.has(store)) return effect
     return Effect.onExit(effect ?? Handler.notHandled, () => check(store, update))

@@ -8,7 +8,7 @@ import { CurrentSlots, makeSlots, type Slots } from "../../../client/internal/jo
 import type { Outage } from "../../../client/Outage.ts"
 import type { JournalEntry } from "../../HandlingStore.ts"
 import type { QueuedUpdate } from "../../QueuedUpdate.ts"
-import { monoNow } from "../consumer/held.ts"
+import { monoNow } from "../consumer/lease.ts"
 import { Calls } from "./calls.ts"
 import { nameOf, toCall } from "./endpointCall.ts"
 import { Entries, isKnown, type Owner, type Record } from "./entries.ts"

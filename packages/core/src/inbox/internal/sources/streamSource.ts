@@ -23,25 +23,25 @@ const maxBatch = 500
 const toReceived = ({ update }: Positioned): Received =>
   typeof update === "string" ? { decoded: parse(update), text: update } : { decoded: Result.succeed(update) }
 
-/** Stores the elements of a stream in an inbox, in order, while there is room. */
+/** Stores the elements of a stream in an inbox, in order, while the queue has space. */
 export const run = Effect.fnUntraced(function* <E, R>(
   inbox: Inbox["Service"],
   elements: (marker: bigint | undefined) => Stream.Stream<Positioned, E, R>,
   { maxQueued, name }: Options
 ) {
   /** How many updates can be stored before the inbox has to be asked again. */
-  let room = 0
+  let available = 0
 
   const store = Effect.fnUntraced(function* (received: ReadonlyArray<Positioned>) {
     for (let at = 0; at < received.length;) {
       // The source continues when half of the updates are handled, so that batches stay large.
-      if (room < 1) room = maxQueued - (yield* untilBelow(inbox, maxQueued / 2 + 0.5))
-      const batch = received.slice(at, at + Math.min(room, maxBatch))
+      if (available < 1) available = maxQueued - (yield* untilBelow(inbox, maxQueued / 2 + 0.5))
+      const batch = received.slice(at, at + Math.min(available, maxBatch))
       const value = batch.findLast(({ marker }) => marker !== undefined)?.marker
       const marker = value === undefined ? undefined : { source: name, value }
       yield* untilStored(inbox, inbox.receive(batch.map(toReceived), marker))
       at += batch.length
-      room -= batch.length
+      available -= batch.length
     }
   })
 

@@ -28,7 +28,7 @@ class TimeTable {
     return this.#texts.length
   }
 
-  /** Returns an empty table that has room for as many texts. */
+  /** Returns an empty table for as many texts. */
   next(): TimeTable {
     return new TimeTable(this.#slots.length)
   }

@@ -155,7 +155,7 @@ export const makePartitions = (nextSequence: () => number) => {
       return claimed
     },
     /** Returns a partition, or `undefined` if the owner does not hold the partition. */
-    held: (owner: string, key: string): MemoryPartition | undefined => {
+    ownedBy: (owner: string, key: string): MemoryPartition | undefined => {
       const partition = partitions.get(key)
       return partition?.owner === owner ? partition : undefined
     },
@@ -184,14 +184,14 @@ export const makePartitions = (nextSequence: () => number) => {
     },
     releaseOne: release,
     renew: (owner: string, leaseDuration: number, now: number): ReadonlyArray<string> => {
-      const held: Array<string> = []
+      const renewed: Array<string> = []
       for (const partition of partitions.values()) {
         if (partition.owner !== owner) continue
         partition.leaseUntil = now + leaseDuration
-        held.push(partition.key)
+        renewed.push(partition.key)
       }
-      if (held.length > 0) nextLeaseEnd = Math.min(nextLeaseEnd, now + leaseDuration)
-      return held
+      if (renewed.length > 0) nextLeaseEnd = Math.min(nextLeaseEnd, now + leaseDuration)
+      return renewed
     },
     release: (owner: string): void => {
       for (const partition of partitions.values()) if (partition.owner === owner) release(partition)

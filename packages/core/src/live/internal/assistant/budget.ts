@@ -12,7 +12,7 @@ const exchangesOf = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Rea
 }
 
 /** Returns the latest exchanges whose tokens are at most `budget` together. The results of functions stay with their calls. */
-export const latest = <E, R>(
+export const withinBudget = <E, R>(
   messages: ReadonlyArray<Prompt.Message>,
   budget: number,
   count: (messages: ReadonlyArray<Prompt.Message>) => Effect.Effect<number, E, R>

@@ -7,8 +7,8 @@ import type { ClaimedUpdate, Completed } from "../../InboxStore.ts"
  */
 const margin = 0.1
 
-/** A partition that this process has claimed. */
-export interface Held {
+/** The lease of a partition that this process has claimed. */
+export interface Lease {
   readonly key: string
   /** The owner of the last claim. The owner changes when an expired lease is claimed again. */
   owner: string
@@ -22,12 +22,12 @@ export interface Held {
   /** Whether the partition was claimed again after its release, so that the release must not be repeated. */
   isClaimedAgain: boolean
   /**
-   * Who is told when the partition is lost. The holder is no function, because a closure for each claim costs memory.
+   * The holder is called when the partition is lost. The holder is no function, because a closure for each claim costs memory.
    */
   holder: Holder | undefined
 }
 
-/** Who handles the updates of a claimed partition. */
+/** The consumer of the updates of a claimed partition. */
 export interface Holder {
   readonly onLost: () => void
   /** Whether no other process has completed one of these updates, or has made a call for one of them. */
@@ -35,11 +35,11 @@ export interface Holder {
 }
 
 export interface Claimed {
-  readonly held: Held
+  readonly lease: Lease
   readonly updates: ReadonlyArray<ClaimedUpdate>
 }
 
-export const makeHeld = (key: string, owner: string, wall: number, mono: number): Held => ({
+export const makeLease = (key: string, owner: string, wall: number, mono: number): Lease => ({
   key,
   owner,
   wall,
@@ -59,31 +59,31 @@ export const warnOfLoss = (count: number): Effect.Effect<void> =>
 /** The monotonic time in milliseconds. */
 export const monoNow = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
-/** The partitions that this process has claimed, by key. Empty if the store is not shared. */
-export const makeHeldSet = (clock: Clock.Clock, isShared: boolean, leaseMillis: number) => {
-  const byKey = new Map<string, Held>()
+/** The leases of this process, by the key of the partition. Empty if the store is not shared. */
+export const makeLeaseSet = (clock: Clock.Clock, isShared: boolean, leaseMillis: number) => {
+  const byKey = new Map<string, Lease>()
   const validFor = leaseMillis * (1 - margin)
 
-  /** Removes a partition, unless this process has claimed the partition again. */
-  const remove = (partition: Held): void => {
-    if (byKey.get(partition.key) === partition) byKey.delete(partition.key)
+  /** Removes a lease, unless this process has claimed the partition again. */
+  const remove = (lease: Lease): void => {
+    if (byKey.get(lease.key) === lease) byKey.delete(lease.key)
   }
 
   return {
     size: (): number => byKey.size,
-    get: (key: string): Held | undefined => byKey.get(key),
-    values: (): Iterable<Held> => byKey.values(),
-    add: (partition: Held): void => void byKey.set(partition.key, partition),
+    get: (key: string): Lease | undefined => byKey.get(key),
+    values: (): Iterable<Lease> => byKey.values(),
+    add: (lease: Lease): void => void byKey.set(lease.key, lease),
     remove,
-    lose: (partition: Held): void => {
-      partition.isLost = true
-      remove(partition)
-      partition.holder?.onLost()
+    lose: (lease: Lease): void => {
+      lease.isLost = true
+      remove(lease)
+      lease.holder?.onLost()
     },
     /** The monotonic clock stands still while a computer is suspended, and the other clock can be set back. */
-    isValid: ({ isLost, mono, wall }: Held): boolean =>
+    isValid: ({ isLost, mono, wall }: Lease): boolean =>
       !isShared || (!isLost && clock.currentTimeMillisUnsafe() - wall < validFor && monoNow(clock) - mono < validFor)
   }
 }
 
-export type HeldSet = ReturnType<typeof makeHeldSet>
+export type LeaseSet = ReturnType<typeof makeLeaseSet>

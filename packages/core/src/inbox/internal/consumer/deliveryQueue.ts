@@ -14,8 +14,8 @@ const withOutage = <E>(cause: Cause.Cause<E>): Cause.Cause<E> => {
   return error === undefined ? cause : (Cause.fail(error) as Cause.Cause<unknown> as Cause.Cause<E>)
 }
 
-/** The deliveries that wait until they are pulled. `onPulled` is called when there is room for others. */
-export const makeOutlet = <E>(clock: Clock.Clock, onPulled: () => void) => {
+/** The deliveries that wait until they are pulled. `onPulled` is called when more deliveries may be emitted. */
+export const makeDeliveryQueue = <E>(clock: Clock.Clock, onPulled: () => void) => {
   let waiting: Array<Queued> = []
   let ended: Exit.Exit<void, E> | undefined
 

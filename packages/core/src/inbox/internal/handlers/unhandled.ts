@@ -35,7 +35,7 @@ const warnOnce = (store: object, warning: string): Effect.Effect<void> =>
   })
 
 /** Returns the same handler, which warns once about each timer and each menu whose updates no handler takes. */
-export const warnOfOrphans =
+export const warnOfUnhandled =
   <E, R>(handler: Handler.Handler<E, R>, store: object): Handler.Handler<E, R> =>
   (update) => {
     const effect = handler(update)
