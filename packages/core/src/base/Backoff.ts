@@ -28,6 +28,37 @@ export interface Options {
 }
 
 /**
+ * The pauses between the attempts of the library.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const pauses = {
+  /** A request after a transient failure (`RetryPolicy`). */
+  request: { first: "200 millis", cap: "10 seconds" },
+  /** A request after a 429 without `Retry-After` (`RetryPolicy`). */
+  rateLimitedRequest: { first: "1 second", cap: "30 seconds" },
+  /** A message whose attachment is being processed (`RetryPolicy`). */
+  attachmentNotReady: { first: "500 millis", cap: "30 seconds", factor: 1.5 },
+  /** An operation of a store that is unavailable (`Outage`). */
+  storeUnavailable: { first: "200 millis", cap: "10 seconds" },
+  /** A write of a state whose answer was lost. */
+  uncertainWrite: { first: "200 millis", cap: "2 seconds" },
+  /** An update that a full inbox does not accept. Fast handlers empty the inbox within milliseconds. */
+  fullInbox: { first: "5 millis", cap: "250 millis" },
+  /** An update whose data only a newer program can read. */
+  newerData: { first: "1 second", cap: "30 seconds" },
+  /** A connection for the messages of a database. */
+  subscription: { first: "500 millis", cap: "10 seconds" },
+  /** A transaction that the database rolled back because of a concurrent transaction. */
+  conflict: { first: "5 millis", cap: "1 second" },
+  /** A file of SQLite that another connection has locked. */
+  lockedFile: { first: "1 millis", cap: "25 millis", factor: 1.5 },
+  /** The clock of a store of a rate limiter, while the store is unavailable. */
+  rateLimiterStore: { first: "500 millis", cap: "500 millis", factor: 1 }
+} as const satisfies Record<string, Options>
+
+/**
  * Creates an endless schedule of exponentially growing pauses. Each pause is between 80% and 120% of its nominal length
  * at random, so that processes that failed together do not retry together.
  *

@@ -82,7 +82,7 @@ const limit = Effect.flatMap(GiveUpAfter, (duration) =>
     : Effect.succeed(duration)
 )
 
-const pauses = Backoff.make({ first: "200 millis", cap: "10 seconds" })
+const pauses = Backoff.make(Backoff.pauses.storeUnavailable)
 
 /**
  * The failed attempts of one operation.

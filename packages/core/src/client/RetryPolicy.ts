@@ -53,9 +53,9 @@ const maxDelay = Duration.minutes(5)
  * @since 0.1.0
  */
 export const defaults: Policy = {
-  transient: Backoff.make({ first: "200 millis", cap: "10 seconds" }).pipe(Schedule.upTo({ times: 5 })),
-  rateLimited: Backoff.make({ first: "1 second", cap: "30 seconds" }).pipe(Schedule.upTo({ times: 6 })),
-  attachmentNotReady: Backoff.make({ first: "500 millis", cap: "30 seconds", factor: 1.5 }).pipe(
+  transient: Backoff.make(Backoff.pauses.request).pipe(Schedule.upTo({ times: 5 })),
+  rateLimited: Backoff.make(Backoff.pauses.rateLimitedRequest).pipe(Schedule.upTo({ times: 6 })),
+  attachmentNotReady: Backoff.make(Backoff.pauses.attachmentNotReady).pipe(
     Schedule.upTo({ duration: "1 hour" })
   ),
   maxDelay,

@@ -7,7 +7,7 @@ import * as Queue from "effect/Queue"
 import * as RcRef from "effect/RcRef"
 import type * as Scope from "effect/Scope"
 
-const backoff = Backoff.make({ first: "500 millis", cap: "10 seconds" })
+const backoff = Backoff.make(Backoff.pauses.subscription)
 
 interface Options<A, E> {
   /** Subscribes to the messages of all processes, until the scope closes. */

@@ -28,7 +28,7 @@ export interface Cell {
 export type Replaced = boolean | "unknown"
 
 /** How long a write is repeated whose answer was lost. */
-const uncertainFor = Backoff.make({ first: "200 millis", cap: "2 seconds" }).pipe(
+const uncertainFor = Backoff.make(Backoff.pauses.uncertainWrite).pipe(
   Schedule.setInputType<StoreError>(),
   Schedule.upTo({ duration: "10 seconds" })
 )

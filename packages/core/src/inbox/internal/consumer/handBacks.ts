@@ -1,13 +1,15 @@
 import type * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Backoff from "../../../base/Backoff.ts"
 import { monoNow } from "./lease.ts"
 
 /** An update whose partition was not given back for this time counts as a new one. */
 const forgetAfter = 120_000
 
-const firstWait = 1000
+const firstWait = Duration.toMillis(Backoff.pauses.newerData.first)
 
-const maxWait = 30_000
+const maxWait = Duration.toMillis(Backoff.pauses.newerData.cap)
 
 /** How many updates are remembered at most. */
 const maxRemembered = 10_000

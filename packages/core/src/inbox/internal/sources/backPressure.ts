@@ -1,11 +1,13 @@
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type { Inbox, ReceiveError } from "../../Inbox.ts"
+import * as Backoff from "../../../base/Backoff.ts"
 import { StoreError } from "../../../base/StoreError.ts"
 
-// Fast handlers empty the inbox within milliseconds, and slow handlers should not make the source read the statistics
-// often.
-const checks = Schedule.min([Schedule.exponential("5 millis"), Schedule.spaced("250 millis")])
+const { cap, first } = Backoff.pauses.fullInbox
+
+// Slow handlers should not make the source read the statistics often.
+const checks = Schedule.min([Schedule.exponential(first), Schedule.spaced(cap)])
 
 const isAway = (error: ReceiveError): boolean => error instanceof StoreError && error.isRetryable
 

@@ -23,7 +23,7 @@ export interface SqliteConnection extends Connection {
 
 const rowsPerChunk = 256
 
-const untilFree = Backoff.make({ first: "1 millis", cap: "25 millis", factor: 1.5 })
+const untilFree = Backoff.make(Backoff.pauses.lockedFile)
 
 /**
  * Waits for a lock of another connection. The busy handler of SQLite would block the event loop, although the other

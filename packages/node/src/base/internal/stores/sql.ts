@@ -108,7 +108,7 @@ const conflicts = new Set(["DeadlockError", "SerializationError", "LockTimeoutEr
 
 const isConflict = (error: unknown) => isSqlError(error) && conflicts.has(error.reason._tag)
 
-const conflictBackoff = Backoff.make({ first: "5 millis", cap: "1 second" }).pipe(Schedule.upTo({ times: 8 }))
+const conflictBackoff = Backoff.make(Backoff.pauses.conflict).pipe(Schedule.upTo({ times: 8 }))
 
 /** Repeats a transaction that the database rolled back because of a concurrent transaction. */
 export const retryConflicts = <A, E, R>(transaction: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
