@@ -22,8 +22,10 @@ import * as Layer from "effect/Layer"
 import type * as EffectScope from "effect/Scope"
 import * as Settings from "./Settings.ts"
 import * as memory from "./internal/rateLimiter/memory.ts"
+import { GrantedPermit, type Reports } from "./internal/rateLimiter/permit.ts"
 import type { Backend, Waiter } from "./internal/rateLimiter/queue.ts"
 import * as shared from "./internal/rateLimiter/shared.ts"
+import type { Share as ShareInMillis } from "./internal/rateLimiter/storeSession.ts"
 import * as Platform from "../base/Platform.ts"
 import type { Granted, Limit as LimitInMillis } from "./RateLimiterProtocol.ts"
 import { RateLimiterStore } from "./RateLimiterStore.ts"
@@ -215,25 +217,31 @@ export interface Target {
 }
 
 /**
- * Permission to send one request. Pass the permit to `onResponse` after a response, to `onRateLimited` after a 429, and
- * to `acquire` to send the request again.
+ * Permission to send one request.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Permit extends Granted {
-  /** Id of the permit in the store, or `undefined` for a permit that this process granted without the store. */
-  readonly id: string | undefined
   /** Position of the call in the order of arrival, also when the call is sent again. */
   readonly sequence: number
-  /** Time that corresponds to `at`, or an earlier time, in milliseconds of the monotonic clock of this process. */
-  readonly localAt: number
-  /** Time until which the request may be sent, in milliseconds of the monotonic clock of this process. */
-  readonly usableUntil: number
-  /** Time at which the request was sent, in milliseconds of the monotonic clock of this process. */
-  readonly sentAt: number
-  /** The bucket that the permit counts in, or `undefined` if only the limit of the host applies. */
-  readonly bucket: string | undefined
+  /**
+   * Confirms the permit, synchronously, right before the request is sent. Returns `false` if the request may not be sent
+   * because too much time has passed since the grant, for example because the process was suspended. Then acquire
+   * another permit, with this permit as `previous`.
+   */
+  readonly confirm: (stage: Stage) => boolean
+  /**
+   * Reports a response. A response that takes longer than the fastest response means that the request may have arrived
+   * late, so the permit counts for longer.
+   */
+  readonly responded: Effect.Effect<void>
+  /**
+   * Reports a 429 response. All calls pause for `retryAfter`, or for the window of the host by default, and the limit of
+   * the host is lowered to the number of requests that the platform accepted. Several 429 responses of requests that
+   * were in flight at the same time lower the limit once.
+   */
+  readonly rejected: (retryAfter?: Duration.Duration) => Effect.Effect<void>
 }
 
 /**
@@ -296,28 +304,11 @@ export class RateLimiter extends Context.Service<
   RateLimiter,
   {
     /**
-     * Waits for a permit. Then call `confirmUnsafe` and send the request at once. `target` is the limit that applies
+     * Waits for a permit. Then confirm the permit and send the request at once. `target` is the limit that applies
      * besides the limit of the host. To send a request again after a 429, pass its last permit as `previous`: the call
      * then keeps its position in the order of arrival.
      */
     readonly acquire: (target: Target | undefined, previous?: Permit) => Effect.Effect<Permit, RateLimiterError>
-    /**
-     * Confirms a permit, synchronously, right before the request is sent. Returns the permit for the report of the
-     * response, or `undefined` if the request may not be sent because too much time has passed since the grant, for
-     * example because the process was suspended. Then call `acquire` again, with the permit as `previous`.
-     */
-    readonly confirmUnsafe: (permit: Permit, stage: Stage) => Permit | undefined
-    /**
-     * Reports a response. A response that takes longer than the fastest response means that the request may have
-     * arrived late, so the permit counts for longer.
-     */
-    readonly onResponse: (permit: Permit) => Effect.Effect<void>
-    /**
-     * Reports a 429 response. All calls pause for `retryAfter`, or for the window of the host by default, and the limit
-     * of the host is lowered to the number of requests that the platform accepted. Several 429 responses of requests
-     * that were in flight at the same time lower the limit once.
-     */
-    readonly onRateLimited: (permit: Permit, retryAfter?: Duration.Duration) => Effect.Effect<void>
     /** Grants no permit for the given time. The longest of several pauses applies. */
     readonly pause: (duration: Duration.Duration) => Effect.Effect<void>
     /** Counts messages to the user and messages to the chat together, because both address the same dialog. */
@@ -459,7 +450,7 @@ const toMillis = Effect.fnUntraced(function* (options: Options) {
 
 const defaultShareDuration = "1 minute"
 
-const shareOf = (onUnavailable: "wait" | Share): Effect.Effect<shared.Share> => {
+const shareOf = (onUnavailable: "wait" | Share): Effect.Effect<ShareInMillis> => {
   if (onUnavailable === "wait") return Effect.succeed({ share: 0, duration: 0 })
   const { duration = defaultShareDuration, share } = onUnavailable
   return share > 0 && share <= 1
@@ -496,6 +487,20 @@ const fromBackend = (
   const keyOf = ({ key, user }: Target, currentChat: ChatId | undefined) =>
     key ?? (user === undefined ? (currentChat ?? unknownChat) : (chats.get(user) ?? dialogKey(user)))
 
+  const reports: Reports = {
+    now,
+    onLeave: backend.onLeave,
+    onResponse: backend.onResponse,
+    renew: backend.renew,
+    onRejected: (permit, retryAfter) =>
+      Effect.suspend(() => {
+        const pause = retryAfter === undefined ? hostWindow : Duration.toMillis(retryAfter)
+        observer?.onRateLimited()
+        observer?.onPaused(pause)
+        return backend.onRateLimited(permit, pause)
+      })
+  }
+
   return RateLimiter.of({
     acquire: (target, previous) =>
       Effect.withFiber((fiber) => {
@@ -519,7 +524,7 @@ const fromBackend = (
         if (granted !== undefined) {
           observer?.onPermit(priorities[priority], 0)
           const sequence = previous?.sequence ?? queue.takeSequence()
-          return Effect.succeed({ ...granted, sequence, sentAt: startedAt, bucket: call.bucket })
+          return Effect.succeed(new GrantedPermit(reports, granted, sequence, call.bucket, startedAt))
         }
         if (previous === undefined && !isInSlot && queue.waiting[priority] >= maxQueued) return reject("QueueFull")
 
@@ -539,22 +544,12 @@ const fromBackend = (
             slot,
             expiresAt: startedAt + (maxWait === undefined ? defaultMaxWait : Duration.toMillis(maxWait)),
             isRetry: previous !== undefined,
-            onGranted: ({ at, countedAt, id, isBucketFull, leavesAt, localAt, usableUntil, used }) => {
+            onGranted: (granted) => {
               const sentAt = now()
-              const bucket = waiter.bucket!.key
-              const permit = Effect.succeed({
-                id,
-                at,
-                countedAt,
-                used,
-                isBucketFull,
-                sequence: waiter.sequence,
-                localAt,
-                usableUntil,
-                sentAt,
-                bucket
-              })
-              const departure = backend.untilLeave(leavesAt)
+              const permit = Effect.succeed(
+                new GrantedPermit(reports, granted, waiter.sequence, waiter.bucket!.key, sentAt)
+              )
+              const departure = backend.untilLeave(granted.leavesAt)
               resume(departure === undefined ? permit : Effect.andThen(departure, permit))
               observer?.onWaiting(priorities[waiter.priority], -1)
               observer?.onPermit(priorities[waiter.priority], sentAt - startedAt)
@@ -577,21 +572,6 @@ const fromBackend = (
           backend.onAdded()
           return Effect.sync(leave)
         })
-      }),
-    confirmUnsafe: (permit, stage) => {
-      const sentAt = now()
-      backend.onLeave(sentAt - permit.localAt)
-      if (sentAt <= permit.usableUntil) return { ...permit, sentAt }
-      const countedAt = backend.renew(permit, stage, sentAt)
-      return countedAt === undefined ? undefined : { ...permit, sentAt, countedAt, usableUntil: sentAt }
-    },
-    onResponse: backend.onResponse,
-    onRateLimited: (permit, retryAfter) =>
-      Effect.suspend(() => {
-        const pause = retryAfter === undefined ? hostWindow : Duration.toMillis(retryAfter)
-        observer?.onRateLimited()
-        observer?.onPaused(pause)
-        return backend.onRateLimited(permit, pause)
       }),
     pause: (duration) =>
       Effect.suspend(() => {

@@ -293,7 +293,7 @@ describe("RateLimiter.linkDialog", () => {
   )
 })
 
-describe("RateLimiter.confirmUnsafe", () => {
+describe("Permit.confirm", () => {
   const grantAll = (limiter: RateLimiter.RateLimiter["Service"], count: number) =>
     Effect.forEach(
       many(count, (index) => index),
@@ -307,7 +307,7 @@ describe("RateLimiter.confirmUnsafe", () => {
       const limiter = yield* RateLimiter.makeMemory(limits)
       const [permit] = yield* grantAll(limiter, 3)
       yield* TestClock.adjust(300)
-      assert.isDefined(limiter.confirmUnsafe(permit, "ready"))
+      assert.isTrue(permit.confirm("ready"))
       yield* TestClock.adjust(720)
       yield* grantAll(limiter, 2)
       const third = yield* Effect.forkChild(grantAll(limiter, 1), { startImmediately: true })
@@ -324,9 +324,9 @@ describe("RateLimiter.confirmUnsafe", () => {
       const permits = yield* grantAll(limiter, 3)
       yield* TestClock.adjust(1500)
       yield* grantAll(limiter, 2)
-      for (const permit of permits) assert.isUndefined(limiter.confirmUnsafe(permit, "ready"))
+      for (const permit of permits) assert.isFalse(permit.confirm("ready"))
       const again = RateLimiter.withPriority(limiter.acquire(target("messages", 1), permits[0]), "reply")
-      assert.isDefined(limiter.confirmUnsafe(yield* again, "ready"))
+      assert.isTrue((yield* again).confirm("ready"))
       const further = yield* Effect.forkChild(again, { startImmediately: true })
       assert.isUndefined(further.pollUnsafe())
     })
@@ -338,8 +338,8 @@ describe("RateLimiter.confirmUnsafe", () => {
       const [one, other] = yield* grantAll(limiter, 2)
       yield* TestClock.adjust(10)
       yield* limiter.pause(Duration.seconds(1))
-      assert.isUndefined(limiter.confirmUnsafe(one, "connected"))
-      assert.isDefined(limiter.confirmUnsafe(other, "final"))
+      assert.isFalse(one.confirm("connected"))
+      assert.isTrue(other.confirm("final"))
     })
   )
 })
@@ -596,7 +596,7 @@ describe("RateLimiter.unlimited", () => {
       for (const scope of [undefined, target("messages", 1), target("answers", 1)]) {
         const permit = yield* limiter.acquire(scope)
         yield* TestClock.adjust("1 minute")
-        assert.isDefined(limiter.confirmUnsafe(permit, "ready"))
+        assert.isTrue(permit.confirm("ready"))
       }
     })
   )

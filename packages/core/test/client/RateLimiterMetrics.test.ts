@@ -27,7 +27,7 @@ describe("RateLimiterMetrics.layer", () => {
       const waits = yield* valueOf(RateLimiterMetrics.waitTime, "reply")
       assert.deepStrictEqual([waits.count, waits.min, waits.max], [3, 0, 2])
       assert.strictEqual((yield* valueOf(RateLimiterMetrics.rejected, "normal")).count, 1)
-      yield* limiter.onRateLimited(permit)
+      yield* permit.rejected()
       yield* limiter.pause(Duration.seconds(1))
       assert.strictEqual((yield* Metric.value(RateLimiterMetrics.rateLimited)).count, 1)
       assert.strictEqual((yield* Metric.value(RateLimiterMetrics.pauses)).count, 2)

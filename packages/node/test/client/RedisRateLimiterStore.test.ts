@@ -100,7 +100,7 @@ describe.skipIf(isSkipped)("Several processes that share a store", () => {
       const acquire = (limiter: RateLimiter.RateLimiter["Service"]) =>
         RateLimiter.withPriority(limiter.acquire(undefined), "answer")
       const permits = yield* Effect.forEach(many(6), () => acquire(one))
-      yield* Effect.forEach(permits.slice(3), (permit) => one.onRateLimited(permit, Duration.millis(400)))
+      yield* Effect.forEach(permits.slice(3), (permit) => permit.rejected(Duration.millis(400)))
       const times = yield* Effect.forEach(many(9), () => Effect.map(acquire(other), ({ at }) => at), {
         concurrency: "unbounded"
       })

@@ -1,5 +1,5 @@
 /** Removes a secret from the texts and the causes of errors. */
-interface Redact {
+export interface Redact {
   readonly text: (text: string) => string
   readonly cause: (cause: unknown) => unknown
 }

@@ -258,11 +258,11 @@ describe("RateLimiter.layer", () => {
         const fiber = yield* Effect.forkChild(limiter.acquire({ scope: "messages", user: 5 }))
         yield* TestClock.adjust(0)
         const permit = yield* Fiber.join(fiber)
-        yield* limiter.onResponse(permit)
+        yield* permit.responded
         yield* TestClock.adjust(50)
-        yield* limiter.onResponse(permit)
+        yield* permit.responded
         yield* limiter.linkDialog({ user_id: 5, chat_id: 77 })
-        yield* limiter.onRateLimited({ ...permit, used: 2 }, Duration.seconds(1))
+        yield* Object.assign(permit, { used: 2 }).rejected(Duration.seconds(1))
         assert.deepStrictEqual(operations.slice(before), [
           "acquire",
           "move",
@@ -280,7 +280,7 @@ describe("RateLimiter.layer", () => {
       Effect.gen(function* () {
         const fiber = yield* Effect.forkChild(limiter.acquire(undefined))
         yield* TestClock.adjust(0)
-        yield* limiter.onRateLimited({ ...(yield* Fiber.join(fiber)), used: 1 })
+        yield* Object.assign(yield* Fiber.join(fiber), { used: 1 }).rejected()
         assert.strictEqual((yield* adaptiveStateOf(store))?.limit, 1)
         yield* TestClock.adjust("1 minute")
         yield* permitTimes(limiter, 4)
@@ -306,13 +306,13 @@ describe("RateLimiter.layer", () => {
         const permits = [yield* acquire(), yield* acquire(), yield* acquire(), yield* acquire()].map(
           (permit) => permit!
         )
-        assert.isDefined(limiter.confirmUnsafe(permits[0], "ready"))
+        assert.isTrue(permits[0].confirm("ready"))
         yield* TestClock.adjust(300)
-        assert.isUndefined(limiter.confirmUnsafe(permits[1], "ready"))
-        assert.isDefined(limiter.confirmUnsafe(permits[2], "connected"))
+        assert.isFalse(permits[1].confirm("ready"))
+        assert.isTrue(permits[2].confirm("connected"))
         yield* TestClock.adjust(300)
-        assert.isUndefined(limiter.confirmUnsafe(permits[2], "connected"))
-        assert.isDefined(limiter.confirmUnsafe(permits[3], "final"))
+        assert.isFalse(permits[2].confirm("connected"))
+        assert.isTrue(permits[3].confirm("final"))
         // The store counts two permits less, so that two further calls need not wait.
         assert.isDefined(yield* acquire(permits[1]))
         assert.isDefined(yield* acquire(permits[2]))
@@ -373,12 +373,12 @@ describe("While the store is unavailable, RateLimiter.layer", () => {
         setNetwork("down")
         const call = yield* Effect.forkChild(limiter.acquire(undefined), { startImmediately: true })
         yield* TestClock.adjust("6 seconds")
-        yield* limiter.onResponse(yield* Fiber.join(call))
+        yield* (yield* Fiber.join(call)).responded
         yield* TestClock.adjust("2 seconds")
         const [first, second] = [yield* acquireNow(limiter), yield* acquireNow(limiter)]
-        yield* limiter.onResponse(first)
+        yield* first.responded
         yield* TestClock.adjust(100)
-        yield* limiter.onResponse(second)
+        yield* second.responded
         const times = yield* permitTimes(limiter, 2)
         assert.deepStrictEqual(
           times.map((at) => at + 100),
@@ -393,14 +393,14 @@ describe("While the store is unavailable, RateLimiter.layer", () => {
       Effect.gen(function* () {
         const [available, unavailable] = [yield* acquireNow(limiter), yield* acquireNow(limiter)]
         yield* TestClock.adjust(300)
-        const { countedAt } = limiter.confirmUnsafe(available, "connected")!
-        assert.isAtLeast(countedAt, available.at + 300)
+        assert.isTrue(available.confirm("connected"))
+        assert.isAtLeast(available.countedAt, available.at + 300)
         yield* TestClock.adjust(0)
         assert.strictEqual(operations.at(-1), "move")
         setNetwork("down")
         yield* limiter.pause(Duration.millis(1))
-        assert.isUndefined(limiter.confirmUnsafe(unavailable, "connected"))
-        assert.isDefined(limiter.confirmUnsafe(unavailable, "final"))
+        assert.isFalse(unavailable.confirm("connected"))
+        assert.isTrue(unavailable.confirm("final"))
       })
     )
   )
@@ -421,10 +421,10 @@ const sendAll = Effect.fnUntraced(function* (
 ) {
   const send = (previous?: RateLimiter.Permit): Effect.Effect<void, RateLimiter.RateLimiterError> =>
     Effect.flatMap(limiter.acquire(undefined, previous), (permit) => {
-      if (limiter.confirmUnsafe(permit, "ready") === undefined) return send(permit)
+      if (!permit.confirm("ready")) return send(permit)
       return Effect.flatMap(Clock.currentTimeMillis, (now) => {
         times.push(now)
-        return Effect.delay(limiter.onResponse(permit), responseTime)
+        return Effect.delay(permit.responded, responseTime)
       })
     })
   yield* Effect.forkScoped(Effect.forever(RateLimiter.withPriority(send(), "reply")))

@@ -1,4 +1,5 @@
 import type { Limit, PermitResult, SentAlone } from "../../RateLimiterProtocol.ts"
+import type { Candidate } from "./order.ts"
 import type * as Queue from "./queue.ts"
 import * as Windows from "./window.ts"
 
@@ -70,7 +71,7 @@ export const make = ({
       period = undefined
     },
 
-    acquire: (candidates: ReadonlyArray<Queue.Candidate>, now: number): ReadonlyArray<Result> => {
+    acquire: (candidates: ReadonlyArray<Candidate>, now: number): ReadonlyArray<Result> => {
       if (period === undefined || !isActive(now)) {
         const retryAfter = period !== undefined && now < period.from ? period.from - now : idleWait
         return candidates.map(() => ({ _tag: "HostFull", retryAfter }))

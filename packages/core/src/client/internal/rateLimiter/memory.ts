@@ -2,6 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import { watchFiber } from "../../../base/internal/watchFiber.ts"
+import * as Order from "./order.ts"
 import * as Queue from "./queue.ts"
 import * as Windows from "./window.ts"
 
@@ -72,7 +73,7 @@ export const make = Effect.fnUntraced(function* (limits: Windows.Limits, margin:
     queue,
     now,
     grantNow: ({ bucket, priority, scope }, at) => {
-      const isPaced = Queue.isPaced(priority)
+      const isPaced = Order.isPaced(priority)
       return !queue.hasReady() &&
         windows.hostWait(at) <= 0 &&
         (!isPaced || windows.paceWait(at) <= 0) &&

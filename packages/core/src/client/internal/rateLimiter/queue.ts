@@ -1,8 +1,8 @@
 import * as Cause from "effect/Cause"
 import type * as Effect from "effect/Effect"
 import type { Granted } from "../../RateLimiterProtocol.ts"
-
-const priorityCount = 4
+import { first, insertAfter, zeros } from "./order.ts"
+import * as Order from "./order.ts"
 
 /** A permit, and the times of its request, in milliseconds of the clock of this process. */
 export interface LocalPermit extends Granted {
@@ -67,71 +67,10 @@ export interface Bucket {
   readyAt: number
 }
 
-const zeros = (): Array<number> => Array.from({ length: priorityCount }, () => 0)
-
 const replaceIn = <A>(set: Set<A>, item: A, by: A): void => {
   const items = [...set]
   set.clear()
   for (const other of items) set.add(other === item ? by : other)
-}
-
-/** Whether permits of a priority are spread over the window of the host beyond a burst. */
-export const isPaced = (priority: number): boolean => priority > 1
-
-/** Each priority with waiting calls gets at least one of this many permits. */
-const guaranteedShare = 20
-
-/** Whether a priority was skipped so often that the next permit is its guaranteed share. */
-const isDue = (skipped: number): boolean => skipped >= guaranteedShare - 1
-
-/**
- * Returns the next priority: the most urgent, unless another priority was skipped too often. -1 if no priority is
- * ready.
- */
-const nextOf = (
-  skipped: ReadonlyArray<number>,
-  isReady: (priority: number) => boolean,
-  includePaced: boolean
-): number => {
-  let next = -1
-  for (let priority = 0; priority < priorityCount; priority++) {
-    if (!isReady(priority) || (isPaced(priority) && !includePaced && !isDue(skipped[priority]))) continue
-    if (next < 0 || (isDue(skipped[priority]) && skipped[priority] > skipped[next])) next = priority
-  }
-  return next
-}
-
-/** Counts a granted permit as skipped by the other waiting priorities. */
-const skip = (skipped: Array<number>, isReady: (priority: number) => boolean, granted: number): void => {
-  for (let other = 0; other < priorityCount; other++) if (other !== granted && isReady(other)) skipped[other]++
-  skipped[granted] = 0
-}
-
-/** A bucket that is next to get a permit. */
-export interface Candidate {
-  readonly bucket: Bucket
-  /** Whether its permit is spread over the window of the host. The guaranteed share of a priority is not spread. */
-  readonly isPaced: boolean
-}
-
-const first = <A>(set: Set<A>): A | undefined => set.values().next().value
-
-/** Returns at most the first `max` elements. */
-const firsts = <A>(set: Set<A>, max: number): Array<A> => {
-  const found: Array<A> = []
-  for (const item of set) {
-    if (found.length === max) break
-    found.push(item)
-  }
-  return found
-}
-
-const insertAfter = <A>(set: Set<A>, item: A, isBefore: (other: A) => boolean): void => {
-  const others = [...set]
-  const index = others.findIndex((other) => !isBefore(other))
-  set.clear()
-  for (const other of [...others.slice(0, index < 0 ? others.length : index), item]) set.add(other)
-  for (const other of others) set.add(other)
 }
 
 export type Queue = ReturnType<typeof make>
@@ -141,33 +80,16 @@ export type Queue = ReturnType<typeof make>
  * place of its most urgent call. So a call never waits behind less urgent calls for longer than its own bucket takes.
  */
 export const make = () => {
+  const order = Order.make()
   const buckets = new Map<string | undefined, Bucket>()
-  const ready = Array.from({ length: priorityCount }, () => new Set<Bucket>())
-  const skipped = zeros()
   const waiting = zeros()
-  const delayed = new Set<Bucket>()
   const slots = new Map<string, Waiter>()
-  let delayedUntil = Infinity
   let nextExpiry = Infinity
   let sequence = 0
   let stopped: RateLimiterStopped | undefined
 
-  const priorityOf = (bucket: Bucket) => bucket.counts.findIndex((count) => count > 0)
-
-  const place = (bucket: Bucket) => {
-    bucket.place?.delete(bucket)
-    bucket.place = ready[priorityOf(bucket)]
-    const head = first(bucket.waiters)!
-    if (!head.isRetry) return bucket.place.add(bucket)
-    return insertAfter(bucket.place, bucket, (other) => {
-      const { isRetry, sequence } = first(other.waiters)!
-      return isRetry && sequence < head.sequence
-    })
-  }
-
   const removeBucket = (bucket: Bucket) => {
-    bucket.place?.delete(bucket)
-    bucket.place = undefined
+    order.remove(bucket)
     if (buckets.get(bucket.key) === bucket) buckets.delete(bucket.key)
   }
 
@@ -178,14 +100,6 @@ export const make = () => {
 
   const leaveSlot = (waiter: Waiter) => {
     if (waiter.slot !== undefined && slots.get(waiter.slot) === waiter) slots.delete(waiter.slot)
-  }
-
-  /** Places a bucket before the buckets whose first call came later. */
-  const placeByArrival = (bucket: Bucket) => {
-    bucket.place?.delete(bucket)
-    bucket.place = ready[priorityOf(bucket)]
-    const { sequence } = first(bucket.waiters)!
-    insertAfter(bucket.place!, bucket, (other) => first(other.waiters)!.sequence < sequence)
   }
 
   const replace = (replaced: Waiter, waiter: Waiter): void => {
@@ -199,24 +113,20 @@ export const make = () => {
     count(bucket, waiter, 1)
     slots.set(waiter.slot!, waiter)
     nextExpiry = Math.min(nextExpiry, waiter.expiresAt)
-    if (bucket.place !== delayed && bucket.place !== ready[priorityOf(bucket)]) placeByArrival(bucket)
+    if (order.isMisplaced(bucket)) order.placeByArrival(bucket)
     replaced.onReplaced()
   }
 
-  const isReady = (priority: number): boolean => ready[priority].size > 0
+  const { candidates, delay, hasReady, isPaced, next, wake } = order
 
   return {
     waiting,
-    /** Returns the next bucket. Without `includePaced`, paced priorities get only their guaranteed share. */
-    next: (includePaced: boolean): Bucket | undefined => {
-      const next = nextOf(skipped, isReady, includePaced)
-      return next < 0 ? undefined : first(ready[next])
-    },
-    /** Whether the next permit of a bucket is spread over the window of the host. */
-    isPaced: (bucket: Bucket): boolean => {
-      const priority = priorityOf(bucket)
-      return isPaced(priority) && !isDue(skipped[priority])
-    },
+    candidates,
+    delay,
+    hasReady,
+    isPaced,
+    next,
+    wake,
     has: (key: string | undefined): boolean => buckets.has(key),
     hasSlot: (slot: string | undefined): boolean => slot !== undefined && slots.has(slot),
     /** The defect that ended the granting of permits. `undefined` while permits are granted. */
@@ -224,22 +134,21 @@ export const make = () => {
     /** Fails all waiters with the defect that ended the granting of permits. */
     stop: (cause: Cause.Cause<never>): void => {
       stopped ??= new RateLimiterStopped(Cause.squash(cause))
-      for (const bucket of [delayed, ...ready].flatMap((set) => [...set])) {
+      for (const bucket of order.all()) {
         for (const waiter of bucket.waiters) waiter.onStopped(stopped)
       }
     },
-    hasReady: () => ready.some(({ size }) => size > 0),
     isEmpty: () => waiting.every((count) => count === 0),
     /** Returns the position of a call that arrives now. */
     takeSequence: () => sequence++,
     currentSequence: () => sequence,
     /** The number of buckets, and of calls of the same bucket, before a call that arrives now. */
     ahead: (key: string | undefined, priority: number) => ({
-      buckets: ready.reduce((sum, { size }, other) => (other <= priority ? sum + size : sum), 0),
+      buckets: order.readyUpTo(priority),
       calls: buckets.get(key)?.waiters.size ?? 0
     }),
     /** The earliest time at which a delayed bucket becomes ready or a waiter expires. */
-    nextAt: () => Math.min(delayedUntil, nextExpiry),
+    nextAt: () => Math.min(order.delayedUntil(), nextExpiry),
 
     add: (scope: string, key: string | undefined, waiter: Waiter): void => {
       if (waiter.slot !== undefined) {
@@ -260,7 +169,7 @@ export const make = () => {
       }
       count(bucket, waiter, 1)
       nextExpiry = Math.min(nextExpiry, waiter.expiresAt)
-      if (bucket.place !== delayed && (waiter.isRetry || bucket.place !== ready[priorityOf(bucket)])) place(bucket)
+      if (waiter.isRetry ? !order.isDelayed(bucket) : order.isMisplaced(bucket)) order.place(bucket)
     },
 
     remove: (waiter: Waiter): void => {
@@ -269,18 +178,18 @@ export const make = () => {
       leaveSlot(waiter)
       count(bucket, waiter, -1)
       if (bucket.waiters.size === 0) removeBucket(bucket)
-      else if (bucket.place !== delayed && bucket.place !== ready[priorityOf(bucket)]) place(bucket)
+      else if (order.isMisplaced(bucket)) order.place(bucket)
     },
 
     /** Gives a permit to the first waiter of a bucket. */
     grant: (bucket: Bucket, permit: LocalPermit): void => {
       const waiter = first(bucket.waiters)!
-      skip(skipped, isReady, priorityOf(bucket))
+      order.granted(bucket)
       bucket.waiters.delete(waiter)
       leaveSlot(waiter)
       count(bucket, waiter, -1)
       if (bucket.waiters.size === 0) removeBucket(bucket)
-      else place(bucket)
+      else order.place(bucket)
       waiter.onGranted(permit)
     },
 
@@ -303,50 +212,18 @@ export const make = () => {
         other.waiters.add(waiter)
       }
       bucket.counts.forEach((count, priority) => (other.counts[priority] += count))
-      if (other.place !== delayed) place(other)
-    },
-
-    /** Keeps a bucket from getting permits before a time. */
-    delay: (bucket: Bucket, until: number): void => {
-      bucket.place?.delete(bucket)
-      bucket.place = delayed.add(bucket)
-      bucket.readyAt = until
-      delayedUntil = Math.min(delayedUntil, until)
-    },
-
-    /** Makes the delayed buckets ready whose time has come. */
-    wake: (now: number): void => {
-      if (now < delayedUntil) return
-      delayedUntil = Infinity
-      for (const bucket of delayed) {
-        if (bucket.readyAt <= now) place(bucket)
-        else delayedUntil = Math.min(delayedUntil, bucket.readyAt)
-      }
+      if (!order.isDelayed(other)) order.place(other)
     },
 
     /** Expires the waiters that arrived before a sequence and whose time is over. */
     expire: (now: number, before: number = Infinity): void => {
       if (now < nextExpiry) return
       nextExpiry = Infinity
-      for (const bucket of [delayed, ...ready].flatMap((set) => [...set])) {
+      for (const bucket of order.all()) {
         for (const waiter of bucket.waiters) {
           if (waiter.expiresAt <= now && waiter.sequence < before) waiter.onExpired()
           else nextExpiry = Math.min(nextExpiry, waiter.expiresAt)
         }
-      }
-    },
-
-    /** Returns at most `max` ready buckets, in the order of their permits if all of them get a permit. */
-    candidates: (max: number): ReadonlyArray<Candidate> => {
-      const left = ready.map((buckets) => firsts(buckets, max).reverse())
-      const hasLeft = (priority: number): boolean => left[priority].length > 0
-      const counts = [...skipped]
-      const candidates: Array<Candidate> = []
-      for (;;) {
-        const next = nextOf(counts, hasLeft, true)
-        if (next < 0 || candidates.length === max) return candidates
-        candidates.push({ bucket: left[next].pop()!, isPaced: isPaced(next) && !isDue(counts[next]) })
-        skip(counts, hasLeft, next)
       }
     }
   }

@@ -174,9 +174,8 @@ export const limiterCases: ReadonlyArray<Case> = [
   {
     name: "lowers the limit after a 429, once for all requests in flight",
     effect: Effect.gen(function* () {
-      const limiter = yield* RateLimiter.RateLimiter
       const permits = yield* Effect.forEach(numbers(6), () => RateLimiter.withPriority(acquire(), "answer"))
-      for (const permit of permits.slice(3)) yield* limiter.onRateLimited(permit)
+      for (const permit of permits.slice(3)) yield* permit.rejected()
       const { times } = yield* acquireAll(numbers(9), () => RateLimiter.withPriority(acquire(), "answer"))
       assertWithin(3, times, "the host after a 429")
       ok(Math.min(...times) - permits[5].at >= window, "the calls did not pause")

@@ -1,0 +1,64 @@
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type * as Cause from "effect/Cause"
+import * as Backoff from "../../../base/Backoff.ts"
+import type { StoreError } from "../../../base/StoreError.ts"
+import { watchFiber } from "../../../base/internal/watchFiber.ts"
+import type * as Fallback from "./fallback.ts"
+import type * as StoreSession from "./storeSession.ts"
+
+export interface Options {
+  readonly session: ReturnType<typeof StoreSession.make>
+  readonly fallback: ReturnType<typeof Fallback.make>
+  readonly scope: Scope.Scope
+  readonly now: () => number
+  readonly onAvailable: () => void
+  /** Attempts to reach the store have ended with a defect. */
+  readonly onDied: (cause: Cause.Cause<never>) => void
+}
+
+/** Knows whether the store is available. While the store is unavailable, this process sends at most its share. */
+export const make = ({ fallback, now, onAvailable, onDied, scope, session }: Options) => {
+  let isUnavailable = false
+
+  const reconnect: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.andThen(
+      Effect.sleep(Backoff.pauses.rateLimiterStore.first),
+      Effect.matchEffect(session.readClock, {
+        onFailure: () => reconnect,
+        onSuccess: () =>
+          Effect.suspend(() => {
+            isUnavailable = false
+            fallback.stop()
+            session.resume()
+            onAvailable()
+            return Effect.logInfo("The rate limiter store is available again. All processes share the limits.")
+          })
+      })
+    )
+  )
+
+  return {
+    isUnavailable: (): boolean => isUnavailable,
+    /** An operation of the store failed. */
+    onFailure: (error: StoreError): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        if (isUnavailable) return Effect.void
+        isUnavailable = true
+        const at = now()
+        const from = session.fallbackFrom()
+        const share = session.reservedAt(at)
+        if (share > 0) fallback.start(from, session.reservedUntil(), share)
+        const consequence =
+          share > 0
+            ? `Calls wait for ${((from - at) / 1000).toFixed(1)} seconds, then this process sends at most ${share} requests in a window`
+            : "Calls wait"
+        const warning = Effect.logWarning(
+          `The rate limiter store is unavailable. ${consequence} until the store is available again.`,
+          error
+        )
+        const reconnecting = Effect.map(Effect.forkIn(reconnect, scope), (fiber) => watchFiber(fiber, onDied))
+        return Effect.andThen(warning, reconnecting)
+      })
+  }
+}
