@@ -10,7 +10,7 @@ describe("the lint configuration", () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "colloquy-lint-"))
     const config = readFileSync(join(root, ".oxlintrc.json"), "utf8")
-    writeFileSync(join(folder, ".oxlintrc.json"), config.replace('"./scripts/', `"${root}/scripts/`))
+    writeFileSync(join(folder, ".oxlintrc.json"), config.replaceAll('"./scripts/', `"${root}/scripts/`))
   })
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -61,6 +61,16 @@ describe("the lint configuration", () => {
     ["examples/src/sample.ts", 'export { Effect } from "effect"']
   ])("accepts in %s: %s", (path, code) => {
     assert.isFalse(refuses(path, code))
+  })
+
+  it.each([
+    ["function", "export const value = (all: Array<number>): void => {", (line: number) => `  all.push(${line})`],
+    ["class", "export class Value {", (line: number) => `  readonly value${line} = ${line}`]
+  ])("rejects a %s of more than 150 lines, without blank lines and comments", (_, begin, lineOf) => {
+    const definition = (count: number) =>
+      [begin, "  // A comment.", "", ...Array.from({ length: count - 2 }, (_, index) => lineOf(index)), "}"].join("\n")
+    assert.isFalse(refuses(core, definition(150)))
+    assert.isTrue(refuses(core, definition(151)))
   })
 
   it("rejects an import cycle, unless only types are imported", () => {

@@ -71,9 +71,9 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a fingerprint that is forgotten too early",
-    file: "inbox/Inbox.ts",
-    find: "Math.max(0, now - deduplicationWindow)\n    return {",
-    replace: "now + 1\n    return {",
+    file: "inbox/internal/batch.ts",
+    find: "Math.max(0, now - deduplicationWindow)",
+    replace: "now + 1",
     programs: handlers
   },
   {

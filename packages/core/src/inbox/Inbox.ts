@@ -16,12 +16,11 @@ import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
+import type * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as Fingerprint from "../model/Fingerprint.ts"
 import * as InboxStore from "./InboxStore.ts"
-import * as json from "../base/internal/json.ts"
+import { toBatch } from "./internal/batch.ts"
 import { randomId } from "../base/internal/randomId.ts"
 import { makeInboxMetrics } from "./internal/consumer/metrics.ts"
 import { makeRecentUpdates } from "./internal/sources/recentUpdates.ts"
@@ -200,8 +199,6 @@ const countInterval = 1000
 /** When the inbox seems to be full. Handlers may have completed updates since the last count. */
 const countIntervalWhenFull = 50
 
-const textOf = (raw: unknown): string => (typeof raw === "string" ? raw : json.stringify(raw))
-
 /**
  * Creates an inbox with the store of the program.
  *
@@ -257,30 +254,6 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     })
   })
 
-  const toBatch = (updates: ReadonlyArray<Received>, marker: InboxStore.Batch["marker"], now: number) => {
-    const accepted: Array<QueuedUpdate.QueuedUpdate> = []
-    const deadLetters: Array<{ update: QueuedUpdate.QueuedUpdate; error: string }> = []
-    for (const { decoded, text } of updates) {
-      if (Result.isFailure(decoded)) {
-        const { problem, raw } = decoded.failure
-        const kept = text ?? textOf(raw)
-        const fingerprint = Fingerprint.ofText(kept)
-        const update = QueuedUpdate.fromStored({ fingerprint, partitionKey: "", receivedAt: now, text: kept })
-        deadLetters.push({ update, error: problem })
-        continue
-      }
-      const key = partitionKey === undefined ? undefined : Result.try(() => String(partitionKey(decoded.success)))
-      if (key !== undefined && Result.isFailure(key)) {
-        const update = QueuedUpdate.fromDecoded(decoded, { receivedAt: now, text })
-        deadLetters.push({ update, error: `The option \`partitionKey\` of the inbox failed: ${String(key.failure)}` })
-      } else {
-        accepted.push(QueuedUpdate.fromDecoded(decoded, { receivedAt: now, partitionKey: key?.success, text }))
-      }
-    }
-    const duplicatesSince = deduplicationWindow === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, now - deduplicationWindow)
-    return { updates: accepted, deadLetters, marker, now, duplicatesSince }
-  }
-
   const enqueue = (
     updates: ReadonlyArray<Received>,
     marker: InboxStore.Batch["marker"]
@@ -289,7 +262,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     // stored.
     if (queued > 0 && updates.length > 0 && queued + updates.length > capacity) return new InboxFull({ capacity })
     const now = clock.currentTimeMillisUnsafe()
-    const batch = toBatch(updates, marker, now)
+    const batch = toBatch(updates, marker, now, { deduplicationWindow, partitionKey })
     return Effect.flatMap(store.enqueue(batch), (added) => {
       queued += added
       recent?.remember(batch.updates)

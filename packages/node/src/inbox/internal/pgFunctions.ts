@@ -19,41 +19,29 @@ export const functionNames = (table: string) => ({
   moveTimers: `${table}_move_timers_2`
 })
 
-/**
- * Creates or replaces the functions that claim and commit in one round trip. Single statements do not work: only a
- * later statement sees the commits during the wait for a lock.
- */
-export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
-  Effect.gen(function* () {
-    const names = tableNames(table)
-    const [updates, partitions, counts, journal] = [names.updates, names.partitions, names.counts, names.journal].map(
-      (name) => sql(name)
-    )
-    const { changeTimers, claim, commit, moveTimers, writeState } = functionNames(table)
-    const settings = pgPlans.functionSettings(sql)
-    const isQueued = pgPlans.isQueued(sql, "u")
-    const findPartition = (key: string) => pgPlans.findBy(sql, "p.partition_key", key)
-    const findUpdate = (id: string) => pgPlans.findBy(sql, "u.id", id)
-    const isAcknowledged = sql`
-      u.id = ANY (ids) AND ${pgPlans.isAmong(sql, "u.partition_key", "keys")} AND ${isQueued}`
-    /** Common case: all begun updates are decided, and only the updates that the commit begins remain. */
-    const updateBegun = (which: Fragment) => sql`
-      UPDATE ${partitions} AS p SET begun = CASE
-        WHEN c.x = 1 THEN ''
-        WHEN string_to_array(p.begun, ',') <@ c.decided THEN c.begun
-        ELSE array_to_string(ARRAY(
-          SELECT b FROM unnest(string_to_array(p.begun, ',')) AS b WHERE b <> ALL (c.decided)
-        ) || string_to_array(c.begun, ','), ',')
-      END
-      FROM (
-        SELECT r.k, string_to_array(r.d, ',') AS decided, r.b AS begun, r.x
-        FROM unnest(keys, decisions, begun_ids, releases) AS r(k, d, b, x) WHERE ${which} ORDER BY r.k
-      ) AS c WHERE ${findPartition("c.k")} AND ${pgPlans.isOwnedBy(sql, "p", "committer")}`
-    yield* createWrite(sql, table, writeState, settings)
-    yield* createChange(sql, table, changeTimers, settings)
-    yield* createMove(sql, table, moveTimers, settings)
+/** Returns the parts that the functions share. */
+const partsOf = (sql: SqlClient.SqlClient, table: string) => {
+  const names = tableNames(table)
+  const [updates, partitions, counts, journal] = [names.updates, names.partitions, names.counts, names.journal].map(
+    (name) => sql(name)
+  )
+  return {
+    updates,
+    partitions,
+    counts,
+    journal,
+    names: functionNames(table),
+    settings: pgPlans.functionSettings(sql),
+    isQueued: pgPlans.isQueued(sql, "u"),
+    findPartition: (key: string) => pgPlans.findBy(sql, "p.partition_key", key),
+    findUpdate: (id: string) => pgPlans.findBy(sql, "u.id", id)
+  }
+}
 
-    yield* sql`
+const createClaim = (sql: SqlClient.SqlClient, table: string) => {
+  const { findPartition, isQueued, journal, names, partitions, settings, updates } = partsOf(sql, table)
+  const { claim, moveTimers } = names
+  return sql`
       CREATE OR REPLACE FUNCTION ${sql(claim)}(
         claimer text, duration bigint, max_partitions bigint, max_updates bigint, beginning bigint,
         max_timers bigint
@@ -122,8 +110,30 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
         END LOOP;
       END
       $function$`
+}
 
-    yield* sql`
+const createCommit = (sql: SqlClient.SqlClient, table: string) => {
+  const { counts, findPartition, findUpdate, isQueued, journal, names, partitions, settings, updates } = partsOf(
+    sql,
+    table
+  )
+  const { changeTimers, commit, writeState } = names
+  const isAcknowledged = sql`
+    u.id = ANY (ids) AND ${pgPlans.isAmong(sql, "u.partition_key", "keys")} AND ${isQueued}`
+  /** Common case: all begun updates are decided, and only the updates that the commit begins remain. */
+  const updateBegun = (which: Fragment) => sql`
+    UPDATE ${partitions} AS p SET begun = CASE
+      WHEN c.x = 1 THEN ''
+      WHEN string_to_array(p.begun, ',') <@ c.decided THEN c.begun
+      ELSE array_to_string(ARRAY(
+        SELECT b FROM unnest(string_to_array(p.begun, ',')) AS b WHERE b <> ALL (c.decided)
+      ) || string_to_array(c.begun, ','), ',')
+    END
+    FROM (
+      SELECT r.k, string_to_array(r.d, ',') AS decided, r.b AS begun, r.x
+      FROM unnest(keys, decisions, begun_ids, releases) AS r(k, d, b, x) WHERE ${which} ORDER BY r.k
+    ) AS c WHERE ${findPartition("c.k")} AND ${pgPlans.isOwnedBy(sql, "p", "committer")}`
+  return sql`
       CREATE OR REPLACE FUNCTION ${sql(commit)}(
         committer text, changes json, failures json, deaths json, writes json, timers json,
         OUT lost text, OUT conflicting text, OUT is_free boolean
@@ -234,4 +244,18 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
         END IF;
       END
       $function$`
-  })
+}
+
+/**
+ * Creates or replaces the functions that claim and commit in one round trip. Single statements do not work: only a
+ * later statement sees the commits during the wait for a lock.
+ */
+export const createFunctions = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, table: string) {
+  const { changeTimers, moveTimers, writeState } = functionNames(table)
+  const settings = pgPlans.functionSettings(sql)
+  yield* createWrite(sql, table, writeState, settings)
+  yield* createChange(sql, table, changeTimers, settings)
+  yield* createMove(sql, table, moveTimers, settings)
+  yield* createClaim(sql, table)
+  yield* createCommit(sql, table)
+})

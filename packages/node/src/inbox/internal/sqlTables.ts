@@ -19,6 +19,8 @@ export const tableNames = (table: string) => ({
   server: `${table}_server`
 })
 
+export type TableNames = ReturnType<typeof tableNames>
+
 /** PostgreSQL adds to the row of `counts` that belongs to the connection, so that transactions rarely wait for each other. */
 export const countSlots = 16
 

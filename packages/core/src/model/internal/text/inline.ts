@@ -68,13 +68,8 @@ const matchAt = (pattern: RegExp, text: string, index: number): RegExpExecArray 
   return pattern.exec(text)
 }
 
-/**
- * Reads escapes, code, links and emphasis. If more text follows, formatting that is open at the end is closed, and a
- * delimiter at the end is left out, because its role is not known yet.
- */
-export const readInline = ({ origins, text }: Content, out: Output, isPartial: boolean): void => {
-  const openers: Array<Opener> = []
-
+/** Writes visible characters and spans to the output. */
+const makeWriter = ({ origins, text }: Content, out: Output, isPartial: boolean) => {
   const write = (char: string, at: number): void => {
     out.chars.push(char)
     out.origins.push(origins[at]!)
@@ -99,6 +94,17 @@ export const readInline = ({ origins, text }: Content, out: Output, isPartial: b
     writeRange(isPadded ? from + 1 : from, isPadded ? to - 1 : to)
     addSpan({ type: "monospaced", from: start, to: out.chars.length })
   }
+
+  return { write, writeRange, writeCode, drop, leaveUndecided, addSpan }
+}
+
+/**
+ * Reads escapes, code, links and emphasis. If more text follows, formatting that is open at the end is closed, and a
+ * delimiter at the end is left out, because its role is not known yet.
+ */
+export const readInline = ({ origins, text }: Content, out: Output, isPartial: boolean): void => {
+  const openers: Array<Opener> = []
+  const { addSpan, drop, leaveUndecided, write, writeCode, writeRange } = makeWriter({ origins, text }, out, isPartial)
 
   const writeLink = (from: number, to: number, url: string): void => {
     const start = out.chars.length
