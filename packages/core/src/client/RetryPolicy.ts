@@ -55,9 +55,7 @@ const maxDelay = Duration.minutes(5)
 export const defaults: Policy = {
   transient: Backoff.make(Backoff.pauses.request).pipe(Schedule.upTo({ times: 5 })),
   rateLimited: Backoff.make(Backoff.pauses.rateLimitedRequest).pipe(Schedule.upTo({ times: 6 })),
-  attachmentNotReady: Backoff.make(Backoff.pauses.attachmentNotReady).pipe(
-    Schedule.upTo({ duration: "1 hour" })
-  ),
+  attachmentNotReady: Backoff.make(Backoff.pauses.attachmentNotReady).pipe(Schedule.upTo({ duration: "1 hour" })),
   maxDelay,
   retryNonIdempotent: false
 }
