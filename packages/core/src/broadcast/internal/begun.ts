@@ -16,7 +16,7 @@ import type { Lease } from "./lease.ts"
 /** Before the first response of a run, the clocks of the platform and of the store are assumed to differ by at most this. */
 const maxDifference = 600_000
 
-/** The clocks of the platform's servers may differ by this, in milliseconds. */
+/** The same tolerance as in the journal. */
 const tolerance = 1000
 
 const isTemporary = (error: ApiError.ApiError): boolean => error._tag === "RequestFailed" && error.isRetryable

@@ -108,7 +108,7 @@ export const acquire: (name: string) => Effect.Effect<Lease, LeaseError, Broadca
     )
     yield* Effect.acquireRelease(first, () => release, { interruptible: true })
 
-    /** The monotonic clock stands still while a computer is suspended, and the other clock can be set back. */
+    /** Both clocks are compared, as for the leases of the inbox. */
     const isCertain = () =>
       clock.currentTimeMillisUnsafe() - renewedAt.wall < maxLeaseAge && monoNow(clock) - renewedAt.mono < maxLeaseAge
 

@@ -20,7 +20,6 @@ export interface PartitionChange {
   readonly acknowledged: ReadonlyArray<string>
   readonly failures: ReadonlyArray<FailureRow>
   readonly deaths: ReadonlyArray<DeathRow>
-  /** Updates that are acknowledged or become dead letters. */
   readonly completed: ReadonlySet<string>
   /** Updates that are begun after the commits. */
   readonly begun: ReadonlySet<string>

@@ -121,7 +121,6 @@ export const makeQueue = (query: Query) => {
   }
 
   return {
-    /** Appends an update to its partition, and returns its id. */
     append: (update: NewUpdate, attempts = 0): number => {
       const id = insert(update, attempts)
       query(

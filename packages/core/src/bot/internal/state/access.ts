@@ -27,7 +27,6 @@ const CurrentlyReplaced = Context.Reference<Replaced>("@colloquy/core/internal/s
   defaultValue: () => []
 })
 
-/** The values that the handling of an update uses. */
 const sessionOf = (changes: Changes): Session => (changes.states ??= new Session(changes.inbox, changes.isClosed))
 
 /** Two states with one name would read and replace the values of each other. */

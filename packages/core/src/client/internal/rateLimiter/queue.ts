@@ -6,7 +6,7 @@ import * as Order from "./order.ts"
 
 /** A permit, and the times of its request, in milliseconds of the clock of this process. */
 export interface LocalPermit extends Granted {
-  /** Id of the permit in the store, or `undefined` for a permit that this process granted without the store. */
+  /** The id of the permit: see `RateLimiter.Permit`. */
   readonly id: string | undefined
   /** The earliest time that `at` may be. */
   readonly localAt: number

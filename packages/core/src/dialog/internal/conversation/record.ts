@@ -52,7 +52,6 @@ export interface Record {
   readonly run: string
   readonly version: number
   readonly user: UserId
-  /** The time of the start, in Unix milliseconds. */
   readonly startedAt: number
   readonly input?: Schema.Json
   readonly entries: ReadonlyArray<Entry>

@@ -46,7 +46,6 @@ export const Pressed = Schema.Struct({
 
 export type Pressed = typeof Pressed.Type
 
-/** The parameters of the pages of a menu, by name. */
 export type PageCodecs = ReadonlyMap<string, ValueCodec>
 
 /** An open page whose parameters were decoded. */

@@ -184,7 +184,7 @@ export class Session {
     })
   }
 
-  /** Takes over that everything of a user was deleted in the store. */
+  /** Forgets the values of a user, which were deleted in the store. */
   forget(isOfUser: (key: StateKey) => boolean): void {
     for (const [id, { key }] of this.#entries) if (isOfUser(key)) this.#entries.delete(id)
   }

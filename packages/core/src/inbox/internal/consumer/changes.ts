@@ -46,7 +46,7 @@ export class Changes {
     return this.#isClosed
   }
 
-  /** Takes over that everything of a user was deleted in the store. */
+  /** Forgets the timers of a user, which were deleted in the store. */
   forgetTimers(user: string): void {
     for (const [id, { set }] of this.#timers) if (set?.user === user) this.#timers.delete(id)
   }

@@ -50,7 +50,6 @@ export interface Options<R> {
   readonly onDeadLetterTimeout: Duration.Duration
   /** The services that are provided to the effects that handle the updates. */
   readonly services: Context.Context<never> | undefined
-  /** Called at the end if updates are left that need a newer program. */
   readonly onWaiting?: (() => void) | undefined
 }
 
@@ -83,7 +82,7 @@ const open = Effect.fnUntraced(function* <E, R>(
   const { maxInMemory, maxUnsettled, perChat } = options
   yield* inbox.open
   const clock = yield* Clock.Clock
-  /** Done when something that runs in the background ends with a defect. */
+  /** Done when a fiber in the background ends with a defect. */
   const died = yield* Deferred.make<never>()
   const onDefect = (cause: Cause.Cause<never>): void => void Deferred.doneUnsafe(died, Exit.failCause(cause))
   const inBackground = (effect: Effect.Effect<unknown>) =>

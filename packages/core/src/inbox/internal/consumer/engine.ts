@@ -40,7 +40,6 @@ export interface Options<R> {
   readonly maxCrashes: number
   readonly onDeadLetter: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
   readonly onDeadLetterTimeout: Duration.Duration
-  /** The services that are provided to the effects that handle the updates. */
   readonly services: Context.Context<never> | undefined
   /** Stops the source of the updates. */
   readonly stopSource: Effect.Effect<void>

@@ -29,7 +29,7 @@ const noConflicts: ReadonlySet<Change> = new Set()
 
 const withoutConflict = Effect.succeed(noConflicts)
 
-/** Returns the changes that were not applied because of a conflict. */
+/** Returns the conflicts. */
 const conflictsOf = (changes: ReadonlyArray<Change>, results: ReadonlyArray<CommitResult>): ReadonlySet<Change> =>
   results.includes("stateConflict")
     ? new Set(changes.filter((_, index) => results[index] === "stateConflict"))

@@ -43,7 +43,7 @@ export interface Source extends Origin {
 
 const none: ReadonlyArray<never> = []
 
-/** A delivery of an update of the inbox. */
+/** A claimed update as a delivery. */
 export class Queued extends Settleable<Update> implements UpdateDelivery {
   readonly partition: ClaimedPartition
   readonly entry: ClaimedUpdate

@@ -145,7 +145,6 @@ export const make = Effect.fnUntraced(function* (
     onClaimed: (): void => {
       pollDelay = pollInterval
     },
-    /** Waits until there may be partitions to claim. */
     untilNext: Effect.map(isShared ? waitWithPolls : waitAtMost(Infinity), () => void wakeUp.closeUnsafe())
   }
 })

@@ -70,7 +70,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   const { concurrency, handle, isDeclined = constFalse, onHandled, onResult, retry } = options
   const context = yield* Effect.context<R>()
   const clock = yield* Clock.Clock
-  /** Done when something that runs in the background ends with a defect. */
+  /** Done when a fiber of the pool ends with a defect. */
   const died = yield* Deferred.make<never>()
   const onDefect = (cause: Cause.Cause<never>): void => {
     if (Outage.errorIn(cause) === undefined) return void Deferred.doneUnsafe(died, Exit.failCause(cause))

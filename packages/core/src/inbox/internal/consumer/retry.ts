@@ -8,7 +8,7 @@ const isPermanent = (reason: Cause.Reason<unknown>): boolean =>
 
 const isRetryable = (cause: Cause.Cause<unknown>): boolean => !cause.reasons.every(isPermanent)
 
-/** When an update is handled again after a failure. Its input is the cause of the failure. */
+/** When an update is handled again after a failure. */
 export type Retry = Schedule.Schedule<unknown, Cause.Cause<unknown>>
 
 /** Retries after 2, 4, 8, 16 and 32 seconds, unless the error is permanent. */

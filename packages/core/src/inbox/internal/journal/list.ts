@@ -33,7 +33,6 @@ export const open = Effect.fnUntraced(function* <A, I, E>(
   })
 
   return {
-    /** The number of this list among the lists with its name, from 1. */
     occurrence: texts?.occurrence ?? 1,
     recorded: recorded.flat(),
     /** Takes the value when the function is called, so that values of several fibers keep the order of the calls. */

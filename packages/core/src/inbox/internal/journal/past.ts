@@ -15,7 +15,6 @@ export interface Started extends Omit<Past, "dialog"> {
 
 export interface Clocks {
   readonly now: () => number
-  /** The time in milliseconds of the monotonic clock. */
   readonly monotonic: () => number
 }
 

@@ -20,7 +20,7 @@ const unknown = (error: unknown): AiError.AiError =>
         })
       })
 
-/** The text of a response. A part that reports an error fails the stream. */
+/** The text of a response. */
 export const textOf = <P extends { readonly type: string }, E, R>(
   parts: Stream.Stream<P, E, R>
 ): Stream.Stream<string, E | AiError.AiError, R> =>

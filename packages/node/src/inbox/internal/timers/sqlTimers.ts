@@ -156,7 +156,7 @@ export const make = (sql: SqlClient.SqlClient, table: string, { lock, now }: Dia
     )
   }
 
-  /** Cancels the timers of a user and their queued occurrences. Returns how many they are. */
+  /** Returns the number of cancelled timers. */
   const forget = Effect.fnUntraced(function* (user: string) {
     const isOfUser = sql`user_scope IS NOT NULL AND user_scope = ${encodeIndexed(user)}`
     const deleted = yield* sql`

@@ -24,7 +24,6 @@ const chatChanges = [
   "unmuted"
 ] as const
 
-/** The use of a limit by a request. */
 export const LimitUse = Schema.Struct({
   scope: Schema.Literals(["host", "messages", "answers", "polling"]),
   used: Schema.Int,

@@ -111,7 +111,6 @@ export const renameChat = (state: PlatformState, chat: ChatState, title: string,
   })
 }
 
-/** Enables or disables the comments of a channel. */
 export const allowComments = (state: PlatformState, chat: ChatState, allowed: boolean): void => {
   chat.hasComments = allowed
   emitChat(state, chat, "comments")

@@ -39,7 +39,6 @@ export interface Location {
 export interface UserState {
   profile: UserWithPhoto
   readonly locale: string | undefined
-  /** Whether the user does not allow others to add them to chats. */
   readonly isPrivate: boolean
   /** The phone number in the contact of the user. */
   readonly phone: string

@@ -56,7 +56,6 @@ export const makeTimers = (query: Query) => {
     change: (changes: ReadonlyArray<TimerChange>, now: number): void => {
       for (const each of changes) change(each, now)
     },
-    /** Removes timers that are due, the earliest first. `append` queues the update of a timer, and returns its id. */
     moveDue: (now: number, limit: number, append: (timer: DueTimer) => number): void => {
       const due = query<DueTimer>(
         `SELECT id, name, timer_key, user, partition_key, fingerprint, due_at, text FROM colloquy_timers
@@ -91,7 +90,7 @@ export const makeTimers = (query: Query) => {
         numberOf(after?.id ?? "0"),
         limit
       ).map(toStored),
-    /** Cancels the timers of a user and their queued occurrences. Returns how many they are. */
+    /** Returns the number of cancelled timers. */
     forget: (user: string): number => {
       const encoded = encodeText(user)
       return (
