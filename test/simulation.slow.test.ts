@@ -7,6 +7,9 @@ import { hashOf } from "./simulation/world/dice.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
+/** The machine can be busy. In milliseconds. */
+const limit = 600_000
+
 const failures = fileURLToPath(new URL("simulation/failures/", import.meta.url))
 
 /** Each commit runs other seeds. */
@@ -34,7 +37,7 @@ const repeatable = (output: string): ReadonlyArray<string> =>
     .filter((line) => !/^\d+ (seeds|min)/.test(line))
     .map((line) => line.replace(/\(.*?\)/, ""))
 
-describe("the simulator", () => {
+describe("the simulator", { timeout: limit }, () => {
   it("runs the same seeds in two threads as in one", async () => {
     const [one, two] = await Promise.all(["1", "2"].map((workers) => simulate("--seeds", "12", "--workers", workers)))
     assert.deepStrictEqual(repeatable(two), repeatable(one))
