@@ -50,7 +50,7 @@ const faultNames = Object.keys(highest) as ReadonlyArray<FaultName>
  * Which faults are possible differs from seed to seed, because frequent faults hide defects that need quiet phases, and because
  * some defects need the same fault several times.
  */
-const planFaults = (dice: Dice): Faults => {
+const planKinds = (dice: Dice): Faults => {
   if (dice.chance(0.4)) {
     const few = new Set([dice.pick(faultNames), dice.pick(faultNames), dice.pick(faultNames)].slice(dice.int(3)))
     return Object.fromEntries(faultNames.map((name) => [name, few.has(name) ? frequent[name] : 0])) as unknown as Faults
@@ -60,6 +60,12 @@ const planFaults = (dice: Dice): Faults => {
     faultNames.map((name) => [name, dice.chance(all) ? highest[name] * dice.pick([0.3, 1]) : 0])
   )
   return faults as unknown as Faults
+}
+
+const planFaults = (dice: Dice): Faults => {
+  const faults = planKinds(dice)
+  // In some seeds nobody is ever woken.
+  return dice.fork("wakes").chance(0.15) ? { ...faults, lostWake: 1 } : faults
 }
 
 const kinds = ["kill", "freeze", "stop", "clock", "cut", "upgrade"] as const
@@ -76,14 +82,17 @@ const moments: ReadonlyArray<Moment> = [
   "received"
 ]
 
-/** After how many milliseconds a process that has ended is started again. For a long time, the others do all the work. */
-const planRestart = (dice: Dice): number =>
+/** After how many milliseconds a process that has ended is started again. */
+const planRestart = (dice: Dice, areLong: boolean): number =>
   dice.weighted([
-    [2, 0],
-    [2, dice.int(1000)],
-    [2, dice.int(20_000)],
+    [areLong ? 0 : 2, 0],
+    [areLong ? 0 : 2, dice.int(1000)],
+    [areLong ? 0 : 2, dice.int(20_000)],
     [1, 60_000 + dice.int(140_000)]
   ] as const)
+
+/** In some seeds, a process that has ended leaves all the work to the others for a long time. */
+const planAbsences = (dice: Dice): boolean => dice.fork("absences").chance(0.2)
 
 /** What processes do when something happens to them is of few kinds, so that the same happens several times. */
 const planMoments = (dice: Dice, duration: number): ReadonlyArray<Disturbance> => {
@@ -91,10 +100,11 @@ const planMoments = (dice: Dice, duration: number): ReadonlyArray<Disturbance> =
     (on) => [on, dice.pick(["kill", "kill", "freeze", "freeze", "cut", "stop", "upgrade"] as const)] as const
   )
   const every = dice.pick([5000, 20_000])
+  const areLong = planAbsences(dice)
   const disturbances: Array<Disturbance> = []
   for (let at = dice.int(every * 2); at < duration; at += 1 + dice.int(every * 2)) {
     const [on, kind] = dice.pick(plans)
-    const millis = kind === "freeze" || kind === "cut" ? 5000 + dice.int(30_000) : planRestart(dice)
+    const millis = kind === "freeze" || kind === "cut" ? 5000 + dice.int(30_000) : planRestart(dice, areLong)
     disturbances.push({ kind, at, tasks: dice.pick([0, dice.int(10)]), victim: dice.int(5), millis, on })
   }
   return disturbances
@@ -104,12 +114,13 @@ const planMoments = (dice: Dice, duration: number): ReadonlyArray<Disturbance> =
 const survivesFailovers = new Set(["handlers", "pipelines"])
 
 const planFailovers = (dice: Dice, duration: number): ReadonlyArray<Disturbance> =>
-  Array.from({ length: dice.chance(0.15) ? 1 + dice.int(3) : 0 }, () => ({
+  Array.from({ length: dice.chance(0.2) ? 1 + dice.int(3) : 0 }, () => ({
     kind: "failover",
     at: dice.int(duration),
     tasks: dice.int(100),
     victim: 0,
-    millis: dice.int(dice.pick([100, 2000, 20_000]))
+    millis: dice.int(dice.pick([100, 2000, 20_000])),
+    ...(dice.chance(0.5) ? { on: dice.pick(["began", "claim", "enqueue", "journal.record"] as const) } : {})
   }))
 
 const planDisturbances = (dice: Dice, duration: number): ReadonlyArray<Disturbance> => {
@@ -117,6 +128,7 @@ const planDisturbances = (dice: Dice, duration: number): ReadonlyArray<Disturban
   const enabled = kinds.filter((kind) => dice.chance(kind === "kill" ? 0.65 : kind === "freeze" ? 0.45 : 0.25))
   if (enabled.length === 0) return []
   const every = dice.pick([6000, 20_000, 60_000])
+  const areLong = planAbsences(dice)
   const disturbances: Array<Disturbance> = []
   for (let at = dice.int(every * 2); at < duration; at += 1 + dice.int(every * 2)) {
     const kind = dice.pick(enabled)
@@ -125,27 +137,33 @@ const planDisturbances = (dice: Dice, duration: number): ReadonlyArray<Disturban
         ? dice.int(240_000) - 120_000
         : kind === "freeze" || kind === "cut"
           ? dice.int(dice.pick([3000, 50_000]))
-          : planRestart(dice)
+          : planRestart(dice, areLong)
     disturbances.push({ kind, at, tasks: dice.int(dice.pick([1, 100])), victim: dice.int(5), millis })
   }
   return disturbances
 }
 
-/** One seed in four watches a bot that has nothing to do. The others use the time of the core for more seeds. */
-const quietPhases = [0, 0, 0, 3_600_000]
+/**
+ * Every seed watches for a minute whether a bot that has nothing to do handles something again. One in four watches for an hour
+ * how often the bot looks for work. The others use the time of the core for more seeds.
+ */
+const quietPhases = [60_000, 60_000, 60_000, 3_600_000]
 
 /** Programs whose people do not wait for answers. */
 const diesOfCrashes = new Set(["handlers", "pipelines"])
 
-/** Everything happens at once, in any order: what has to be one step, and is not, shows most often. */
-const tight = {
-  order: "random",
+/**
+ * Everything happens at once, in any order, or with fibers that wait for all others: what has to be one step, and is not, shows
+ * most often.
+ */
+const planTight = (dice: Dice): Partial<Plan> => ({
+  order: dice.pick(["random", "priority"]),
   yieldProbability: 0.2,
   latency: 0,
   concurrency: 1,
   limits: "none",
   disturbances: []
-} as const
+})
 
 export const planOf = (seed: number, kind?: string): Plan => {
   const dice = new Dice(`plan ${seed}`)
@@ -192,6 +210,6 @@ export const planOf = (seed: number, kind?: string): Plan => {
     limits: dice.pick(["none", "process", "shared"]),
     duration,
     quiet: dice.fork("quiet").pick(quietPhases),
-    ...(isTight ? tight : {})
+    ...(isTight ? planTight(dice.fork("tight")) : {})
   }
 }

@@ -36,6 +36,8 @@ class Judge {
   readonly #isStoreFaulty: boolean
   /** Consumers that have ended. */
   readonly #released = new Set<string>()
+  /** The subjects that a process could not handle, because a newer version of the bot wrote what they need. */
+  readonly #ofNewer = new Map<string, Set<string>>()
   /** When the store has lost leases the last time. */
   #failedOverAt = -Infinity
   readonly #slack: number
@@ -82,6 +84,7 @@ class Judge {
             `${event.operation} of ${event.process} in ${chat}`
           )
         }
+        this.#checkNewer(event)
         for (const settled of this.ledger.apply(event, event.at)) this.#settle(settled)
         if (event.operation === "claim") this.#follow(event.at)
         return
@@ -98,6 +101,7 @@ class Judge {
       case "ended": {
         const open = this.#open.get(event.run)
         this.#open.delete(event.run)
+        if (event.outcome === "newer") this.#newerOf(event.process).add(event.subject)
         if (open !== undefined) this.#checkLoss(open, event.at)
         return
       }
@@ -119,6 +123,23 @@ class Judge {
       if (isAlive && !isFrozen && !isCut && at - continuedAt > 2 * this.#leaseDuration) {
         this.#violate("a process that works keeps its chats", `${process} takes ${key} from ${lease.process}`)
       }
+    }
+  }
+
+  #newerOf(process: string): Set<string> {
+    const known = this.#ofNewer.get(process) ?? new Set()
+    this.#ofNewer.set(process, known)
+    return known
+  }
+
+  /** An update that needs what a newer version wrote has not failed. */
+  #checkNewer({ operation, process, request }: StoreApplied): void {
+    if (operation !== "commit") return
+    const failed = (request as ReadonlyArray<{ readonly failed: ReadonlyArray<string> }>).flatMap((one) => one.failed)
+    for (const id of failed) {
+      const subject = this.ledger.subjectOf(id)
+      if (subject !== undefined && this.#newerOf(process).has(subject))
+        this.#violate("what a newer version wrote is no failure of an update", `${subject} in ${process}`)
     }
   }
 
@@ -167,6 +188,7 @@ class Judge {
         )
       }
     }
+    this.#newerOf(process).delete(subject)
     this.#open.set(run, { process, chat, subject })
   }
 

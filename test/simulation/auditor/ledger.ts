@@ -43,6 +43,11 @@ export class Ledger {
   readonly #fingerprints = new Set<string>()
   #applied: Array<{ readonly event: StoreApplied; readonly at: number }> = []
 
+  /** The subject of an update that was claimed with this id. */
+  subjectOf(id: string): string | undefined {
+    return this.#subjects.get(id)?.subject
+  }
+
   /** Whether the process held the chat last, and nobody has claimed it since. */
   holds(process: string, chat: string): boolean {
     return this.leases.get(chat)?.process === process

@@ -63,7 +63,7 @@ export const journalDefects: ReadonlyArray<Defect> = [
     file: "client/internal/journal/created.ts",
     find: "isOfAnother: (id, call) => calls.has(id) && calls.get(id) !== call",
     replace: "isOfAnother: (id) => calls.has(id)",
-    programs
+    programs: ["handlers", "pipelines"]
   },
   {
     name: "a look-up takes messages of other calls",

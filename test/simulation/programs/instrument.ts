@@ -6,6 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { Host } from "./program.ts"
 
+/** Whether a handler failed because a newer version of the bot wrote what it has read. */
+const isOfNewer = (cause: Cause.Cause<unknown>): boolean => Cause.pretty(cause).includes("written by a newer program")
+
 /** Runs a handler, and records it in the history. A handler whose process is killed does not end. */
 export const recorded = <A, E, R>(
   { history, process }: Host,
@@ -22,7 +25,9 @@ export const recorded = <A, E, R>(
           ? "success"
           : Cause.hasInterruptsOnly(exit.cause)
             ? "interrupted"
-            : "failure"
+            : isOfNewer(exit.cause)
+              ? "newer"
+              : "failure"
         history.add({ type: "ended", process: process.name, chat, subject, run, outcome })
       })
     )

@@ -74,7 +74,7 @@ export interface Handling {
   /** Distinguishes the runs of handlers. */
   readonly run: number
   /** Only of `ended`. */
-  readonly outcome?: "success" | "failure" | "interrupted"
+  readonly outcome?: "success" | "failure" | "interrupted" | "newer"
 }
 
 /** A program reports something for its own rules. */

@@ -93,13 +93,17 @@ export class World {
   }
 
   /** Executes a function as a task of a process, when its turn comes. */
-  schedule(process: Process, run: () => void, priority = 0): void {
+  schedule(process: Process, run: () => void, priority = this.#priority()): void {
     this.#ready.push({ process, priority, run })
+  }
+
+  #priority(): number {
+    return this.#options.order === "priority" ? this.dice.int(16) : 0
   }
 
   /** The clock, the scheduler and the random numbers of a process. */
   services(process: Process): Context.Context<never> {
-    const { order, yieldProbability } = this.#options
+    const { yieldProbability } = this.#options
     const wall = () => this.now + process.skew
     const clock: Clock.Clock = {
       currentTimeMillisUnsafe: wall,
@@ -114,7 +118,7 @@ export class World {
       executionMode: "async",
       shouldYield: () => yieldProbability > 0 && this.dice.chance(yieldProbability),
       makeDispatcher: () => {
-        const priority = order === "priority" ? this.dice.int(16) : 0
+        const priority = this.#priority()
         return { scheduleTask: (run) => this.schedule(process, run, priority), flush: () => {} }
       }
     }
@@ -136,8 +140,11 @@ export class World {
       const run = () => {
         if (!sleep.isCancelled) resume(Effect.void)
       }
-      const sleep: Sleep = { at, order: this.#order++, isCancelled: false, process, priority: 0, run }
-      this.#sleeps.add(sleep)
+      const priority = this.#priority()
+      const sleep: Sleep = { at, order: this.#order++, isCancelled: false, process, priority, run }
+      // What takes no time comes in any order with what is ready.
+      if (at === this.now) this.#ready.push(sleep)
+      else this.#sleeps.add(sleep)
       return Effect.sync(() => {
         sleep.isCancelled = true
       })

@@ -129,6 +129,7 @@ const expectOperation = (operation: Operation, context: Context): void => {
       expectSent(context, `${name}a`)
       return expectSent(context, `${name}b`)
     case "sendEqual":
+    case "retryEqual":
       return expectSent(context, name, 2)
     case "sendNamed":
       return expectSent(context, name, 1, facts.named)

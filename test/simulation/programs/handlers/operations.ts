@@ -54,6 +54,8 @@ export type Operation =
   | { readonly type: "race"; readonly millis: number }
   /** Sends a message again if that fails. */
   | { readonly type: "retry" }
+  /** Sends two equal messages at the same time, each again if that fails. */
+  | { readonly type: "retryEqual" }
   /** Sends a message and edits it. Somebody may have deleted it meanwhile. */
   | { readonly type: "edit" }
   /** Sends a message and removes it. Somebody may have deleted it meanwhile. */
@@ -81,6 +83,7 @@ const makers: ReadonlyArray<Maker> = [
   [2, (dice) => ({ type: "timeout", millis: dice.int(dice.pick([200, 10_000])) })],
   [1, (dice) => ({ type: "race", millis: dice.int(200) })],
   [1, () => ({ type: "retry" })],
+  [2, () => ({ type: "retryEqual" })],
   [2, () => ({ type: "edit" })],
   [2, () => ({ type: "remove" })],
   [4, (dice) => ({ type: "step", millis: dice.int(500) })],
@@ -157,6 +160,10 @@ export const operationOf = (operation: Operation, place: Place) => {
         return yield* Effect.raceFirst(Effect.exit(send(name)), Effect.sleep(operation.millis))
       case "retry":
         return yield* Effect.retry(send(name), { times: 2 })
+      case "retryEqual": {
+        const again = Effect.retry(send(name), { times: 2 })
+        return yield* Effect.all([again, again], { concurrency: 2 })
+      }
       case "edit": {
         const { body } = yield* send(`${name} first`)
         const mid = body?.mid

@@ -1,5 +1,6 @@
 /** What pipelines promise: nothing is acknowledged before its work is done, and chats stay in order. */
 import { Ledger } from "../../auditor/ledger.ts"
+import { sentIn } from "../../auditor/messages.ts"
 import type { Recording, Violation } from "../../auditor/recording.ts"
 import type { Noted } from "../../world/history.ts"
 import { isKept, type PipelinesPlan, type Stage } from "./plan.ts"
@@ -61,7 +62,20 @@ class Judge {
   }
 }
 
-export const auditPipelines = (plan: PipelinesPlan, { events }: Recording): ReadonlyArray<Violation> => {
+/** A handler at the end of a pipeline sends its message once, also if the pipeline was closed meanwhile. */
+const sentTwice = ({ stages }: PipelinesPlan, { events }: Recording, { shaken }: Ledger): ReadonlyArray<Violation> => {
+  // The calls for several updates are not recorded.
+  if (stages.some(({ type }) => type === "grouped")) return []
+  const seen = new Set<string>()
+  return sentIn(events).flatMap(({ text }) => {
+    const isNew = !seen.has(text) || shaken.has(text.slice("did ".length))
+    seen.add(text)
+    return isNew ? [] : [{ rule: "no message of a handler arrives more often", detail: text }]
+  })
+}
+
+export const auditPipelines = (plan: PipelinesPlan, recording: Recording): ReadonlyArray<Violation> => {
+  const { events } = recording
   const ledger = new Ledger()
   const judge = new Judge(plan, ledger)
   for (const event of events) {
@@ -72,5 +86,5 @@ export const auditPipelines = (plan: PipelinesPlan, { events }: Recording): Read
       if (!isDead && subject.startsWith("p")) judge.settle(subject)
     }
   }
-  return judge.violations
+  return [...judge.violations, ...sentTwice(plan, recording, ledger)]
 }
