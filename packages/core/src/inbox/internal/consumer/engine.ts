@@ -5,6 +5,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
+import { identity } from "effect/Function"
 import type { ClaimedUpdate } from "../../InboxStore.ts"
 import type { DeadLetter } from "../../QueuedUpdate.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
@@ -21,7 +22,7 @@ import type { Leases } from "./leases.ts"
 import { persist } from "./persist.ts"
 import { makeHandlerMetrics } from "./metrics.ts"
 import { makeSelection } from "./selection.ts"
-import type { UpdateDelivery } from "./settlement.ts"
+import type { Restore, UpdateDelivery } from "./settlement.ts"
 import { makeWaiter } from "./waiter.ts"
 import { defectsOf, watchFiber } from "../../../base/internal/watchFiber.ts"
 import {
@@ -268,12 +269,12 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   }
 
   /** Commits changes. Goes on by itself if the caller is interrupted. */
-  const commit = (write: Write): Effect.Effect<void, StoreError> => {
+  const commit = (write: Write, restore: Restore = identity): Effect.Effect<void, StoreError> => {
     for (const { partition } of write.changes) {
       partition.commits++
       partition.change = undefined
     }
-    const applied = leases.commit(write.changes)
+    const applied = restore(leases.commit(write.changes))
     // `onExit` would run an effect after each commit.
     const committed = Effect.onExitPrimitive(applied, (exit) => {
       const defects = defectsOf(exit)
@@ -388,7 +389,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   }
 
   /** Settles updates, and begins as many others, in one write. */
-  const write = (settled: ReadonlyArray<Queued>): Effect.Effect<void, StoreError> => {
+  const write = (settled: ReadonlyArray<Queued>, restore: Restore = identity): Effect.Effect<void, StoreError> => {
     const wasStopping = isStopping
     const changes: Array<OpenChange> = []
     // Each partition has at most one of the updates, so the next update of the partition can share the change.
@@ -410,7 +411,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       const count = Math.min(settled.length, bufferSize - deliveries.size())
       started = take(changes, count, unsettled - settled.length - reported, settled)
     }
-    return commit({ changes, settled, started, wasStopping })
+    return commit({ changes, settled, started, wasStopping }, restore)
   }
 
   /** Emits updates again in the same attempt. Nothing is written, because the store may fail. */
@@ -427,14 +428,14 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
 
   const acknowledgements = makeAcknowledgements(write, fork)
 
-  const settle = (updates: ReadonlyArray<UpdateDelivery>): Effect.Effect<void, StoreError> => {
+  const settle = (updates: ReadonlyArray<UpdateDelivery>, restore: Restore): Effect.Effect<void, StoreError> => {
     // Every update of this origin was emitted by this consumer.
     const settled = updates as ReadonlyArray<Queued>
     const [first] = settled
     // In memory, a write costs less than to wait for others.
     if (leases.isShared && settled.length === 1 && first?.outcome?._tag === "ack")
-      return acknowledgements.acknowledge(first)
-    if (settled.every(({ outcome }) => outcome?._tag === "ack")) return write(settled)
+      return acknowledgements.acknowledge(first, restore)
+    if (settled.every(({ outcome }) => outcome?._tag === "ack")) return write(settled, restore)
     const onInterrupt = Effect.sync(() => {
       for (const queued of settled) queued.outcome = undefined
     })
@@ -447,8 +448,8 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     const prepared = Effect.andThen(journaled, dead.prepare(settled))
     const outcome = first?.outcome
     return Effect.andThen(
-      Effect.onInterrupt(prepared, () => onInterrupt),
-      outcome?._tag === "handBack" ? handBackAll(settled, outcome.newer) : Effect.suspend(() => write(settled))
+      Effect.onInterrupt(restore(prepared), () => onInterrupt),
+      outcome?._tag === "handBack" ? handBackAll(settled, outcome.newer) : Effect.suspend(() => write(settled, restore))
     )
   }
 

@@ -24,10 +24,16 @@ export type Outcome =
 
 export const acknowledged: Outcome = { _tag: "ack" }
 
+/** Makes an effect interruptible in a settlement, which is not. */
+export type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+
 /** The consumer that emitted a delivery. */
 export interface Origin {
-  /** Settles updates of this origin that have an outcome, in one write. */
-  readonly settle: (updates: ReadonlyArray<UpdateDelivery>) => Effect.Effect<void, StoreError>
+  /**
+   * Settles updates of this origin that have an outcome, in one write. If the caller is interrupted, they are settled
+   * nevertheless, or have no outcome any more.
+   */
+  readonly settle: (updates: ReadonlyArray<UpdateDelivery>, restore: Restore) => Effect.Effect<void, StoreError>
   /** Emits no more deliveries, accepts no more updates, and releases updates that have not been emitted. */
   readonly stop: Effect.Effect<void>
   /** Ends the stream of deliveries. */
@@ -94,17 +100,17 @@ export abstract class Settleable<out A> implements Delivery<A, unknown> {
 
   // Getters, because callers may destructure a delivery.
   get ack(): Effect.Effect<void, StoreError> {
-    return Effect.suspend(() => write(this.take(acknowledged)))
+    return settleTaken(() => this.take(acknowledged))
   }
 
   get retry() {
     return (options?: { readonly after?: Duration.Input | undefined }): Effect.Effect<void, StoreError> =>
-      Effect.suspend(() => write(this.take({ _tag: "retry", after: Duration.toMillis(options?.after ?? 0) })))
+      settleTaken(() => this.take({ _tag: "retry", after: Duration.toMillis(options?.after ?? 0) }))
   }
 
   get reject() {
     return (cause: Cause.Cause<unknown>): Effect.Effect<void, StoreError> =>
-      Effect.suspend(() => write(this.take({ _tag: "reject", cause })))
+      settleTaken(() => this.take({ _tag: "reject", cause }))
   }
 }
 
@@ -120,24 +126,28 @@ export const settleable = <A>(delivery: Delivery<A>): Settleable<A> => {
 }
 
 /** Writes the outcomes of updates: one write for each origin. */
-const write = (updates: ReadonlyArray<UpdateDelivery>): Effect.Effect<void, StoreError> => {
+const write = (updates: ReadonlyArray<UpdateDelivery>, restore: Restore): Effect.Effect<void, StoreError> => {
   const [first] = updates
   if (first === undefined) return Effect.void
   const { origin } = first
-  if (updates.every((update) => update.origin === origin)) return origin.settle(updates)
+  if (updates.every((update) => update.origin === origin)) return origin.settle(updates, restore)
   const byOrigin = Map.groupBy(updates, ({ origin }) => origin)
-  return Effect.forEach(byOrigin, ([origin, group]) => origin.settle(group), {
+  return Effect.forEach(byOrigin, ([origin, group]) => origin.settle(group, restore), {
     discard: true,
     concurrency: "unbounded"
   })
 }
+
+/** Writes the updates that `take` returns. No interruption comes between both, because a taken update is not taken again. */
+const settleTaken = (take: () => ReadonlyArray<UpdateDelivery>): Effect.Effect<void, StoreError> =>
+  Effect.uninterruptibleMask((restore) => write(take(), restore))
 
 /** Settles deliveries in one write for each inbox. */
 export const settleAll = (
   deliveries: ReadonlyArray<Delivery<unknown>>,
   outcome: Outcome
 ): Effect.Effect<void, StoreError> =>
-  Effect.suspend(() => write(concat(deliveries, (delivery) => settleable(delivery).take(outcome))))
+  settleTaken(() => concat(deliveries, (delivery) => settleable(delivery).take(outcome)))
 
 /** A delivery whose value a pipeline derived from another delivery. */
 export class MappedDelivery<out A> extends Settleable<A> {

@@ -1,11 +1,12 @@
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { constVoid } from "effect/Function"
 import type { StoreError } from "../../../base/StoreError.ts"
 import type { Written } from "./changes.ts"
 import type { DeadLetters } from "./deadLetters.ts"
 import type { ClaimedPartition, OpenChange, Queued } from "./partitions.ts"
-import { acknowledged } from "./settlement.ts"
+import { acknowledged, type Restore } from "./settlement.ts"
 
 const none: ReadonlyArray<never> = []
 
@@ -116,7 +117,8 @@ export const makePrepare = (clock: Clock.Clock, dead: DeadLetters) => {
 
 interface Acknowledgement {
   readonly queued: Queued
-  readonly resume: (exit: Exit.Exit<void, StoreError>) => void
+  exit: Exit.Exit<void, StoreError> | undefined
+  resume: (exit: Exit.Exit<void, StoreError>) => void
 }
 
 /**
@@ -130,8 +132,13 @@ export const makeAcknowledgements = (
 ) => {
   let waiting: Array<Acknowledgement> = []
 
+  const end = (acknowledgement: Acknowledgement, exit: Exit.Exit<void, StoreError>): void => {
+    acknowledgement.exit = exit
+    acknowledgement.resume(exit)
+  }
+
   const resumeAll = (acknowledgements: ReadonlyArray<Acknowledgement>, exit: Exit.Exit<void, StoreError>): void => {
-    for (const { resume } of acknowledgements) resume(exit)
+    for (const acknowledgement of acknowledgements) end(acknowledgement, exit)
   }
 
   /** The store refused several of them, but one may be the cause. */
@@ -139,9 +146,8 @@ export const makeAcknowledgements = (
     Effect.forEach(
       acknowledgements,
       (acknowledgement) =>
-        Effect.map(
-          Effect.exit(Effect.suspend(() => write(acknowledgement.queued.take(acknowledged)))),
-          acknowledgement.resume
+        Effect.map(Effect.exit(Effect.suspend(() => write(acknowledgement.queued.take(acknowledged)))), (exit) =>
+          end(acknowledgement, exit)
         ),
       { discard: true }
     )
@@ -160,11 +166,17 @@ export const makeAcknowledgements = (
   const flushLater = Effect.andThen(Effect.yieldNow, flush)
 
   return {
-    acknowledge: (queued: Queued): Effect.Effect<void, StoreError> =>
-      Effect.callback((resume) => {
-        waiting.push({ queued, resume })
-        if (waiting.length === 1) fork(flushLater)
-      }),
+    acknowledge: (queued: Queued, restore: Restore): Effect.Effect<void, StoreError> => {
+      const acknowledgement: Acknowledgement = { queued, exit: undefined, resume: constVoid }
+      waiting.push(acknowledgement)
+      if (waiting.length === 1) fork(flushLater)
+      return restore(
+        Effect.callback((resume) => {
+          acknowledgement.resume = resume
+          if (acknowledgement.exit !== undefined) resume(acknowledgement.exit)
+        })
+      )
+    },
     /** Writes the acknowledgements that wait. */
     flush: (): void => void fork(flush)
   }
