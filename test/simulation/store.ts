@@ -1,7 +1,6 @@
 /** The port of the store, as a process reaches it: through a network, with faults, and shared with other processes. */
 import { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
-import type { JournalRecord } from "@colloquy/core/inbox/HandlingStore"
-import { type Commit, InboxStore } from "@colloquy/core/inbox/InboxStore"
+import { type Commit, InboxStore, type JournalRecord } from "@colloquy/core/inbox/InboxStore"
 import { RateLimiterStore } from "@colloquy/core/client/RateLimiterStore"
 import { StoreError, type StoreName } from "@colloquy/core/base/StoreError"
 import * as Context from "effect/Context"

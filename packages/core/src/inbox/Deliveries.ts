@@ -1,6 +1,6 @@
 /**
- * Operators on streams of deliveries. The operators keep the acknowledgement with the element, so that an update leaves
- * the inbox when its last step has succeeded.
+ * Deliveries, which are updates in a stream with the duty to settle them, and operators on their streams. The operators
+ * keep the acknowledgement with the element, so that an update leaves the inbox when its last step has succeeded.
  *
  * `Updates.deliveries` emits deliveries. A pipeline ends with {@link runForEach} or {@link runDrain}, or settles its
  * deliveries by itself.
@@ -19,7 +19,6 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Types from "effect/Types"
 import { isReadonlyArrayNonEmpty, type NonEmptyReadonlyArray } from "effect/Array"
-import type { Delivery } from "./Delivery.ts"
 import * as Handler from "./Handler.ts"
 import * as rules from "../base/internal/rules.ts"
 import * as grouped from "./internal/consumer/groupedWithin.ts"
@@ -30,6 +29,75 @@ import { defaultRetry } from "./internal/consumer/retry.ts"
 import { acknowledged, branches, MappedDelivery, settleAll, settleable } from "./internal/consumer/settlement.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import type { Of, Update } from "../model/Update.ts"
+import * as typeIds from "./internal/consumer/deliveryTypeId.ts"
+
+/**
+ * Identifies a delivery.
+ *
+ * @category type ids
+ * @since 0.1.0
+ */
+export const TypeId: "~@colloquy/core/Delivery" = typeIds.TypeId
+
+/**
+ * The services that a delivery provides to the effects that handle the delivery.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Variance<in Services> {
+  readonly _Services: Types.Contravariant<Services>
+}
+
+/**
+ * An update, or the value that a pipeline derived from an update, which stays in the inbox until the delivery is
+ * settled by `ack` or `reject`.
+ *
+ * A delivery is settled once: later calls of `ack`, `retry` and `reject` do nothing. If another process has taken over
+ * the chat of the delivery and handles the update again, these effects do nothing either. The effects may be run in any
+ * fiber. Temporary failures of the store are retried until they succeed. `StoreError` means that the store refuses for
+ * good, for example because a table does not exist; the delivery is then not settled.
+ *
+ * `Services` are provided to the effects that handle the delivery, for example the `BotApi` of the bot that received
+ * the update: see the option `source` of `Updates.deliveries`.
+ *
+ * **Example** (Settle by hand)
+ *
+ * ```ts
+ * import { Deliveries, Messages, type Update } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const answer = (delivery: Deliveries.Delivery<Update.Of<"bot_started">>) =>
+ *   Messages.reply(delivery.value, "Hello").pipe(
+ *     Effect.andThen(delivery.ack),
+ *     Effect.catchCause((cause) =>
+ *       delivery.attempt < 3 ? delivery.retry({ after: "5 seconds" }) : delivery.reject(cause)
+ *     )
+ *   )
+ * ```
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Delivery<out A = Update, in Services = never> {
+  readonly [TypeId]: Variance<Services>
+  /** The update, or the value that a pipeline derived from the update. */
+  readonly value: A
+  /**
+   * The number of the attempt, beginning with 1. The number continues after a restart, and counts attempts that were
+   * interrupted or whose process died. The number of a group is the highest number of its updates.
+   */
+  readonly attempt: number
+  /** Acknowledges the delivery: its update leaves the inbox. */
+  readonly ack: Effect.Effect<void, StoreError>
+  /**
+   * Emits the delivery again, with the next attempt, after a duration. Default: at once. Later updates of the chat wait if
+   * `perChat` is 1. While the stream is closing, the update stays in the inbox.
+   */
+  readonly retry: (options?: { readonly after?: Duration.Input | undefined }) => Effect.Effect<void, StoreError>
+  /** Makes the update a dead letter with this cause. */
+  readonly reject: (cause: Cause.Cause<unknown>) => Effect.Effect<void, StoreError>
+}
 
 type Deliveries<A, S, E, R> = Stream.Stream<Delivery<A, S>, E, R>
 

@@ -7,7 +7,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { type StateStore } from "../../src/inbox/HandlingStore.ts"
+import { type StateStore } from "../../src/inbox/InboxStore.ts"
 import * as InboxStore from "../../src/inbox/InboxStore.ts"
 import {
   Chat,

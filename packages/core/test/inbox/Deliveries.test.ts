@@ -9,12 +9,12 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Deliveries, type Delivery, Handler, Inbox, RateLimiter, type Update, Updates } from "../../src/index.ts"
+import { Deliveries, Handler, Inbox, RateLimiter, type Update, Updates } from "../../src/index.ts"
 import * as InboxStore from "../../src/inbox/InboxStore.ts"
 import { chatOf, inTime, source, started, timeOf } from "../support/deliveries.ts"
 
 type Handle = (update: Update.Update) => Effect.Effect<void>
-type Emitted = Stream.Stream<Delivery.Delivery, Updates.SourceError, Updates.Updates>
+type Emitted = Stream.Stream<Deliveries.Delivery, Updates.SourceError, Updates.Updates>
 
 const updates = Array.from({ length: 8 }, (_, index) => started(1 + (index % 2), index))
 
@@ -55,7 +55,7 @@ const makeProbe = Effect.gen(function* () {
   return { store: probe, handled, acknowledged, early, writes, handle }
 })
 
-const settle = (handle: Handle) => (delivery: Delivery.Delivery) =>
+const settle = (handle: Handle) => (delivery: Deliveries.Delivery) =>
   Effect.andThen(handle(delivery.value), Effect.orDie(delivery.ack))
 
 /** Pipelines, with the number of updates that they acknowledge within a minute. */

@@ -13,7 +13,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { type JournalEntry, type RecordResult } from "../../src/inbox/HandlingStore.ts"
+import { type JournalEntry, type RecordResult } from "../../src/inbox/InboxStore.ts"
 import {
   Answers,
   type ApiError,

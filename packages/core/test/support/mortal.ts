@@ -23,7 +23,7 @@ import {
   RateLimiter,
   type Update
 } from "../../src/index.ts"
-import type { JournalEntry } from "../../src/inbox/HandlingStore.ts"
+import type { JournalEntry } from "../../src/inbox/InboxStore.ts"
 import { CurrentUpdate } from "../../src/inbox/internal/consumer/currentUpdate.ts"
 import * as journal from "../../src/inbox/internal/journal/journal.ts"
 

@@ -3,8 +3,7 @@
  *
  * @since 0.1.0
  */
-import { gracePeriod, reservedRetryAfter, turn } from "@colloquy/core/client/RateLimiterProtocol"
-import { RateLimiterStore } from "@colloquy/core/client/RateLimiterStore"
+import { gracePeriod, RateLimiterStore, reservedRetryAfter, turn } from "@colloquy/core/client/RateLimiterStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as Settings from "@colloquy/core/client/Settings"
 import type * as Config from "effect/Config"

@@ -1,4 +1,3 @@
-import type * as HandlingStore from "@colloquy/core/inbox/HandlingStore"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
 import { assert, describe, it } from "@effect/vitest"
@@ -69,7 +68,7 @@ const rowsRead = Effect.fnUntraced(function* (prefix: string, maxPartitions: num
 describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", () => {
   it.live("Commits that follow each other in a transaction do not deadlock on state that does not exist yet", () => {
     const prefix = databases.uniqueName()
-    const write = (name: string): HandlingStore.StateWrite => ({
+    const write = (name: string): InboxStore.StateWrite => ({
       name,
       scope: "bot",
       value: { text: "1", version: 1, expiresAt: undefined },
@@ -124,7 +123,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", ()
   it.live("Processes that set the same timers in different orders do not deadlock, and keep their orders", () => {
     const prefix = databases.uniqueName()
     const timersOf = (keys: ReadonlyArray<string>) =>
-      keys.map((key): HandlingStore.TimerChange => ({
+      keys.map((key): InboxStore.TimerChange => ({
         name: "later",
         key,
         set: { due: { at: 0 }, partitionKey: "chat", fingerprint: key, text: key }

@@ -1,5 +1,5 @@
 import { QueuedUpdate } from "@colloquy/core"
-import type { JournalEntry } from "@colloquy/core/inbox/HandlingStore"
+import type { JournalEntry } from "@colloquy/core/inbox/InboxStore"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { RedisInboxStore } from "@colloquy/node"
 import * as NodeRedis from "@effect/platform-node/NodeRedis"

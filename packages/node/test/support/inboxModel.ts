@@ -1,5 +1,5 @@
 import { QueuedUpdate } from "@colloquy/core"
-import type { StateKey, TimerChange } from "@colloquy/core/inbox/HandlingStore"
+import type { StateKey, TimerChange } from "@colloquy/core/inbox/InboxStore"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"

@@ -3,7 +3,7 @@
  * operation as JSON, and each line of the output its result. The first line of the output is `"ready"`.
  */
 import { QueuedUpdate } from "@colloquy/core"
-import type { StateKey } from "@colloquy/core/inbox/HandlingStore"
+import type { StateKey } from "@colloquy/core/inbox/InboxStore"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,4 +1,4 @@
-import type { StoredState } from "@colloquy/core/inbox/HandlingStore"
+import type { StoredState } from "@colloquy/core/inbox/InboxStore"
 import type * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import { type ChildProcess, spawn } from "node:child_process"

@@ -1,6 +1,6 @@
 /** Random pipelines of the operators of streams. */
 import * as Deliveries from "@colloquy/core/inbox/Deliveries"
-import type { Delivery } from "@colloquy/core/inbox/Delivery"
+import type { Delivery } from "@colloquy/core/inbox/Deliveries"
 import * as Messages from "@colloquy/core/endpoints/Messages"
 import type { ChatId } from "@colloquy/core/model/Recipient"
 import * as Update from "@colloquy/core/model/Update"

@@ -15,7 +15,6 @@ import * as TestClock from "effect/testing/TestClock"
 import {
   BotApi,
   Deliveries,
-  type Delivery,
   Handler,
   Inbox,
   Journal,
@@ -645,7 +644,7 @@ describe("An idle bot", () => {
 })
 
 describe("A stream that is closed while its updates are handled", () => {
-  type Emitted = Stream.Stream<Delivery.Delivery, Updates.SourceError, Updates.Updates>
+  type Emitted = Stream.Stream<Deliveries.Delivery, Updates.SourceError, Updates.Updates>
 
   const pipelines: Record<string, (self: Emitted) => Emitted> = {
     "take(1)": (self) => Stream.take(self, 1),

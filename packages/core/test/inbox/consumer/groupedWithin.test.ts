@@ -7,7 +7,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Deliveries, type Delivery, Inbox, Updates } from "../../../src/index.ts"
+import { Deliveries, Inbox, Updates } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { inTime, source, started, timeOf, within } from "../../support/deliveries.ts"
 
@@ -41,7 +41,7 @@ const arrivals = (inbox: Inbox.Inbox["Service"], minutes: Minutes, currentMinute
 }
 
 type Group = <R>(
-  self: Stream.Stream<Delivery.Delivery<number>, never, R>
+  self: Stream.Stream<Deliveries.Delivery<number>, never, R>
 ) => Stream.Stream<ReadonlyArray<number>, never, R>
 
 const byDeliveries: Group = (self) => Stream.map(Deliveries.groupedWithin(self, 3, "10 minutes"), ({ value }) => value)

@@ -1,5 +1,4 @@
-import type { JournalEntry } from "@colloquy/core/inbox/HandlingStore"
-import type { ClaimedUpdate, Partition } from "@colloquy/core/inbox/InboxStore"
+import type { ClaimedUpdate, JournalEntry, Partition } from "@colloquy/core/inbox/InboxStore"
 import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
 import { toEntries } from "./journal/redisJournals.ts"
 import { decodeText } from "../../base/internal/stores/values.ts"

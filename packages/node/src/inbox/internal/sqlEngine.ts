@@ -1,5 +1,14 @@
-import type { JournalRecord, RecordResult, StateWrite, TimerChange } from "@colloquy/core/inbox/HandlingStore"
-import type { Batch, Claim, Commit, CommitResult, Partition } from "@colloquy/core/inbox/InboxStore"
+import type {
+  Batch,
+  Claim,
+  Commit,
+  CommitResult,
+  JournalRecord,
+  Partition,
+  RecordResult,
+  StateWrite,
+  TimerChange
+} from "@colloquy/core/inbox/InboxStore"
 import type * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 

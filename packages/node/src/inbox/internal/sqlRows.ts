@@ -1,5 +1,4 @@
-import type { JournalEntry } from "@colloquy/core/inbox/HandlingStore"
-import type { Batch, ClaimedUpdate, Partition } from "@colloquy/core/inbox/InboxStore"
+import type { Batch, ClaimedUpdate, JournalEntry, Partition } from "@colloquy/core/inbox/InboxStore"
 import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
 import { decodeText, encodeIndexed, encodeText, isId } from "../../base/internal/stores/values.ts"
 import type { NewUpdate, QueuedRow, UpdateRow } from "./sqlTables.ts"

@@ -1,5 +1,4 @@
-import type { TimerChange } from "@colloquy/core/inbox/HandlingStore"
-import type { Commit, CommitResult } from "@colloquy/core/inbox/InboxStore"
+import type { Commit, CommitResult, TimerChange } from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import { isId } from "../../base/internal/stores/values.ts"
 import type * as sqlJournals from "./journal/sqlJournals.ts"

@@ -1,4 +1,4 @@
-import type { StateKey, StateStore, StoredState } from "@colloquy/core/inbox/HandlingStore"
+import type { StateKey, StateStore, StoredState } from "@colloquy/core/inbox/InboxStore"
 import { StoreError } from "@colloquy/core/base/StoreError"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"

@@ -1,4 +1,4 @@
-import type { StateWrite } from "@colloquy/core/inbox/HandlingStore"
+import type { StateWrite } from "@colloquy/core/inbox/InboxStore"
 import { assert, describe } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
 import * as Effect from "effect/Effect"

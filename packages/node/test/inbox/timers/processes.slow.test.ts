@@ -1,4 +1,4 @@
-import type { TimerChange } from "@colloquy/core/inbox/HandlingStore"
+import type { TimerChange } from "@colloquy/core/inbox/InboxStore"
 import type * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

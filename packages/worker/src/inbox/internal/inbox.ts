@@ -1,11 +1,13 @@
-import type { JournalRecord, RecordResult, TimerChange } from "@colloquy/core/inbox/HandlingStore"
 import {
   type Batch,
   type Claim,
   type Commit,
   type CommitResult,
   InboxStore,
-  type Partition
+  type JournalRecord,
+  type Partition,
+  type RecordResult,
+  type TimerChange
 } from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import type { DurableObjectStorage } from "../../base/DurableObjectStorage.ts"

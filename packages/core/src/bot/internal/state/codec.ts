@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "../../../base/FieldIssue.ts"
-import type { StateValue } from "../../../inbox/HandlingStore.ts"
+import type { StateValue } from "../../../inbox/InboxStore.ts"
 import { InvalidState, type Migration, type Options, StaleState } from "../../StateValue.ts"
 
 /** Why a stored value cannot be read. */

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import type { TimerChange } from "../../../inbox/HandlingStore.ts"
+import type { TimerChange } from "../../../inbox/InboxStore.ts"
 import type { Inbox } from "../../../inbox/Inbox.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import { chatOf, chatTypeOf, type TimerUpdate, userIdOf } from "../../../model/Update.ts"

@@ -1,4 +1,4 @@
-import type { AdaptiveState, Granted } from "../../RateLimiterProtocol.ts"
+import type { AdaptiveState, Granted } from "../../RateLimiterStore.ts"
 
 const minRaiseDelay = 5000
 const maxRaiseDelay = 300_000

@@ -1,4 +1,4 @@
-import type { Limit, PermitResult, SentAlone } from "../../RateLimiterProtocol.ts"
+import type { Limit, PermitResult, SentAlone } from "../../RateLimiterStore.ts"
 import type { Candidate } from "./order.ts"
 import type * as Queue from "./queue.ts"
 import * as Windows from "./window.ts"

@@ -1,14 +1,6 @@
 import * as Effect from "effect/Effect"
-import {
-  type AcquireOptions,
-  type AcquireResult,
-  type AdaptiveState,
-  gracePeriod,
-  type Limit,
-  type PermitResult,
-  reservedRetryAfter,
-  turn
-} from "../../RateLimiterProtocol.ts"
+import type { AcquireOptions, AcquireResult, AdaptiveState, Limit, PermitResult } from "../../RateLimiterStore.ts"
+import { gracePeriod, reservedRetryAfter, turn } from "./turns.ts"
 
 interface Member {
   readonly absentAt: number

@@ -1,6 +1,6 @@
 import * as Cause from "effect/Cause"
 import type * as Effect from "effect/Effect"
-import type { Granted } from "../../RateLimiterProtocol.ts"
+import type { Granted } from "../../RateLimiterStore.ts"
 import { first, insertAfter, zeros } from "./order.ts"
 import * as Order from "./order.ts"
 

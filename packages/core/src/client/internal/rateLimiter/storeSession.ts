@@ -1,6 +1,5 @@
 import * as Effect from "effect/Effect"
-import type { AcquireResult, Limit, PermitResult, SentAlone } from "../../RateLimiterProtocol.ts"
-import type { RateLimiterStore } from "../../RateLimiterStore.ts"
+import type { AcquireResult, Limit, PermitResult, RateLimiterStore, SentAlone } from "../../RateLimiterStore.ts"
 import * as adaptive from "./adaptive.ts"
 import type { Candidate } from "./order.ts"
 import type * as Queue from "./queue.ts"

@@ -1,4 +1,4 @@
-import type { Granted, Limit } from "../../RateLimiterProtocol.ts"
+import type { Granted, Limit } from "../../RateLimiterStore.ts"
 import * as adaptive from "./adaptive.ts"
 
 /** The limit of the host, and the limit of the buckets of each scope. */

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Backoff from "../../../base/Backoff.ts"
-import type { StateKey, StateValue, StateWrite } from "../../HandlingStore.ts"
+import type { StateKey, StateValue, StateWrite } from "../../InboxStore.ts"
 import type { Inbox } from "../../Inbox.ts"
 import { StoreError } from "../../../base/StoreError.ts"
 

@@ -1,6 +1,5 @@
-import type { TimerChange } from "../../HandlingStore.ts"
+import type { Commit, InboxStore, TimerChange } from "../../InboxStore.ts"
 import type { Inbox } from "../../Inbox.ts"
-import type { Commit, InboxStore } from "../../InboxStore.ts"
 import type { Entry } from "../../QueuedUpdate.ts"
 import type { Update } from "../../../model/Update.ts"
 import type { Session } from "./cells.ts"

@@ -7,7 +7,7 @@ import * as Fiber from "effect/Fiber"
 import * as Pull from "effect/Pull"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Delivery } from "../../Delivery.ts"
+import type { Delivery } from "../../Deliveries.ts"
 import { Group, settleable } from "./settlement.ts"
 
 /** A process died while such a delivery was handled. */

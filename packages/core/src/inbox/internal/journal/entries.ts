@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { StoreError } from "../../../base/StoreError.ts"
 import type { Outage } from "../../../client/Outage.ts"
-import type { JournalEntry, RecordResult } from "../../HandlingStore.ts"
+import type { JournalEntry, RecordResult } from "../../InboxStore.ts"
 
 /** Writes entries of the journal of one update, if this process still holds its partition. */
 export type Record = (entries: ReadonlyArray<JournalEntry>) => Effect.Effect<RecordResult, StoreError>

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { Uncertain } from "../../../client/ApiError.ts"
 import type { Call, Candidate } from "../../../client/internal/journal/current.ts"
-import type { JournalEntry } from "../../HandlingStore.ts"
+import type { JournalEntry } from "../../InboxStore.ts"
 import { CurrentPolicy, type Decision } from "../../Journal.ts"
 import type { Calls } from "./calls.ts"
 import type { Entries } from "./entries.ts"

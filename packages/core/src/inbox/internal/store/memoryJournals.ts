@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../../HandlingStore.ts"
+import type { JournalEntry } from "../../InboxStore.ts"
 
 /** The journals of a store in memory, by the ids of their updates. */
 export const makeJournals = () => {

@@ -1,4 +1,5 @@
-import { type StateKey, type StateWrite, type StoredState, userOfScope } from "../../HandlingStore.ts"
+import type { StateKey, StateWrite, StoredState } from "../../InboxStore.ts"
+import { userOfScope } from "./scopes.ts"
 
 /** The state of a store in memory. */
 export const makeStates = () => {

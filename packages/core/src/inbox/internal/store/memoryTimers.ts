@@ -1,4 +1,4 @@
-import type { StoredTimer, TimerChange, TimerSetting } from "../../HandlingStore.ts"
+import type { StoredTimer, TimerChange, TimerSetting } from "../../InboxStore.ts"
 import { makeHeap } from "./heap.ts"
 
 interface Timer extends TimerSetting {

@@ -1,5 +1,5 @@
 import * as Fingerprint from "../../../model/Fingerprint.ts"
-import type { TimerChange, TimerSetting } from "../../HandlingStore.ts"
+import type { TimerChange, TimerSetting } from "../../InboxStore.ts"
 import type { ChatId } from "../../../model/Recipient.ts"
 import { encode, type TimerUpdate } from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"

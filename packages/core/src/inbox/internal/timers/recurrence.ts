@@ -1,7 +1,7 @@
 import * as Cron from "effect/Cron"
 import * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
-import type { TimerChange } from "../../HandlingStore.ts"
+import type { TimerChange } from "../../InboxStore.ts"
 import type { TimerUpdate } from "../../../model/Update.ts"
 import { toChange } from "./change.ts"
 

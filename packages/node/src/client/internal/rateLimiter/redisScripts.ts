@@ -4,7 +4,7 @@ import type {
   AdaptiveState,
   Limit,
   PermitResult
-} from "@colloquy/core/client/RateLimiterProtocol"
+} from "@colloquy/core/client/RateLimiterStore"
 import * as Effect from "effect/Effect"
 import * as Redis from "effect/persistence/Redis"
 import * as Schema from "effect/Schema"

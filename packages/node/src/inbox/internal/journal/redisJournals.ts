@@ -1,4 +1,4 @@
-import type { JournalEntry, JournalRecord, JournalStore } from "@colloquy/core/inbox/HandlingStore"
+import type { JournalEntry, JournalRecord, JournalStore } from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import { decodeText, encodeIndexed, encodeText, isId } from "../../../base/internal/stores/values.ts"
 import { finding, type Run, script } from "../redisLua.ts"

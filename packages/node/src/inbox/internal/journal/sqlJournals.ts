@@ -1,4 +1,4 @@
-import type { JournalEntry, JournalRecord } from "@colloquy/core/inbox/HandlingStore"
+import type { JournalEntry, JournalRecord } from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as SqlClient from "effect/sql/SqlClient"

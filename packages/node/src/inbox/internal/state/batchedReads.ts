@@ -1,4 +1,4 @@
-import type { StateKey, StateStore, StoredState } from "@colloquy/core/inbox/HandlingStore"
+import type { StateKey, StateStore, StoredState } from "@colloquy/core/inbox/InboxStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

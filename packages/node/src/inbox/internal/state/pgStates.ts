@@ -1,4 +1,4 @@
-import type { StateWrite } from "@colloquy/core/inbox/HandlingStore"
+import type { StateWrite } from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"

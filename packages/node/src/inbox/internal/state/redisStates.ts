@@ -1,4 +1,4 @@
-import type { StateKey, StateStore, StateWrite, StoredState } from "@colloquy/core/inbox/HandlingStore"
+import type { StateKey, StateStore, StateWrite, StoredState } from "@colloquy/core/inbox/InboxStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as Effect from "effect/Effect"
 import { decodeText, encodeText } from "../../../base/internal/stores/values.ts"

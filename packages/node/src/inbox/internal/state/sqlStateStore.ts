@@ -1,4 +1,4 @@
-import type { StateStore, StateWrite } from "@colloquy/core/inbox/HandlingStore"
+import type { StateStore, StateWrite } from "@colloquy/core/inbox/InboxStore"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -1,4 +1,4 @@
-import type { StoredTimer, TimerChange, TimerStore } from "@colloquy/core/inbox/HandlingStore"
+import type { StoredTimer, TimerChange, TimerStore } from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import { encodeIndexed, encodeText, isId } from "../../../base/internal/stores/values.ts"
 import { readingClock } from "../../../base/internal/stores/redis.ts"

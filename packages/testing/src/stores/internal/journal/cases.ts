@@ -1,5 +1,4 @@
-import type { JournalEntry } from "@colloquy/core/inbox/HandlingStore"
-import { InboxStore } from "@colloquy/core/inbox/InboxStore"
+import { InboxStore, type JournalEntry } from "@colloquy/core/inbox/InboxStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual } from "node:assert"

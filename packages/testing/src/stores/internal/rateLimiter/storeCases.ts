@@ -1,5 +1,4 @@
-import { type AcquireOptions, type Process, turn } from "@colloquy/core/client/RateLimiterProtocol"
-import { RateLimiterStore } from "@colloquy/core/client/RateLimiterStore"
+import { type AcquireOptions, type Process, RateLimiterStore, turn } from "@colloquy/core/client/RateLimiterStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as Effect from "effect/Effect"
 import { fail, ok, strictEqual } from "node:assert"

@@ -1,5 +1,4 @@
-import type { StateKey, StateValue, StateWrite } from "@colloquy/core/inbox/HandlingStore"
-import { InboxStore } from "@colloquy/core/inbox/InboxStore"
+import { InboxStore, type StateKey, type StateValue, type StateWrite } from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, notStrictEqual, strictEqual } from "node:assert"
 import { type Case, change, claim, commit, enqueue, now, stats, test, updatesOf } from "../inbox/operations.ts"

@@ -1,5 +1,4 @@
-import type { StoredTimer, TimerChange, TimerSetting } from "@colloquy/core/inbox/HandlingStore"
-import { InboxStore } from "@colloquy/core/inbox/InboxStore"
+import { InboxStore, type StoredTimer, type TimerChange, type TimerSetting } from "@colloquy/core/inbox/InboxStore"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, ok, strictEqual } from "node:assert"

@@ -1,4 +1,4 @@
-import type { JournalEntry } from "@colloquy/core/inbox/HandlingStore"
+import type { JournalEntry } from "@colloquy/core/inbox/InboxStore"
 import { decodeText, encodeText, type Query } from "../../../base/internal/database.ts"
 
 type EntryRow = { readonly slot: string; readonly state: string; readonly text: string }

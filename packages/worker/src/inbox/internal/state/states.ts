@@ -4,7 +4,7 @@ import {
   type StateWrite,
   type StoredState,
   userOfScope
-} from "@colloquy/core/inbox/HandlingStore"
+} from "@colloquy/core/inbox/InboxStore"
 import { decodeText, encodeText, type Query } from "../../../base/internal/database.ts"
 
 type StateRow = {

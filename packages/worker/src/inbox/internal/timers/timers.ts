@@ -1,4 +1,4 @@
-import type { StoredTimer, TimerChange, TimerStore } from "@colloquy/core/inbox/HandlingStore"
+import type { StoredTimer, TimerChange, TimerStore } from "@colloquy/core/inbox/InboxStore"
 import { decodeText, encodeText, numberOf, type Query } from "../../../base/internal/database.ts"
 
 /** A due timer, and its update. */

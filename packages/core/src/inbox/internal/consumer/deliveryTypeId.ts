@@ -1,0 +1,2 @@
+/** Identifies a delivery. */
+export const TypeId = "~@colloquy/core/Delivery"
