@@ -5,11 +5,11 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Scheduler from "effect/Scheduler"
 import * as Stream from "effect/Stream"
-import { Deliveries, type Delivery, Inbox, Updates } from "../../../src/index.ts"
+import { Deliveries, Inbox, Updates } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { inTime, source, started } from "../../support/deliveries.ts"
 
-type Settle = (delivery: Delivery.Delivery<unknown>) => Effect.Effect<void, unknown>
+type Settle = (delivery: Deliveries.Delivery<unknown>) => Effect.Effect<void, unknown>
 
 const settlements: Readonly<Record<string, Settle>> = {
   ack: ({ ack }) => ack,
@@ -23,7 +23,7 @@ const maxOps = 3
 /** Settles the deliveries of two chats by a fiber that yields after each operation, and interrupts the fiber after some yields. */
 const trial = Effect.fnUntraced(function* (settle: Settle, isShared: boolean, isGrouped: boolean, yields: number) {
   const store = { ...(yield* InboxStore.makeMemory), isShared }
-  const updates: Stream.Stream<Delivery.Delivery<unknown>, unknown, Updates.Updates> = isGrouped
+  const updates: Stream.Stream<Deliveries.Delivery<unknown>, unknown, Updates.Updates> = isGrouped
     ? Updates.deliveries().pipe(Deliveries.groupedWithin(2, "1 second"))
     : Updates.deliveries()
   const isRetried = new Set<unknown>()
