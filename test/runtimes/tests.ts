@@ -127,7 +127,7 @@ export const skipped: ReadonlyArray<Skipped> = [
     title: "wakes a process that listens",
     group: "in SQLite",
     reason:
-      "a process does not watch its lock file on Deno, because Deno would release the lock. It polls the inbox instead"
+      "a process does not watch its lock file on Deno, because Deno would release the lock. The process polls the inbox instead"
   }
 ]
 

@@ -20,7 +20,7 @@ const name = "colloquy"
 /** The command with its subcommands. */
 export const command = Command.make(name).pipe(
   Command.withDescription(
-    "Operates a bot: checks its settings, and shows and changes what it has stored, while it runs. The settings of the bot are read from the environment or from .env."
+    "Operates a bot: checks its settings, and shows and changes its stored data, while it runs. The settings of the bot are read from the environment or from .env."
   ),
   Command.withExamples([
     { command: `${name} doctor`, description: "Checks the settings of the bot" },

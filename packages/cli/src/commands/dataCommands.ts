@@ -231,7 +231,7 @@ const forgetUser = (user: string) =>
   })
 
 export const state = Command.make("state").pipe(
-  Command.withDescription("Shows and changes the state of the bot, and deletes what is stored about a user"),
+  Command.withDescription("Shows and changes the state of the bot, and deletes the stored data of a user"),
   Command.withSubcommands([
     Command.make("get", { name: nameArgument, scope: scopeArgument }, (flags) => onInbox(getState(flags))).pipe(
       Command.withDescription("Prints a value as JSON")
@@ -254,7 +254,7 @@ export const state = Command.make("state").pipe(
       Command.withDescription("Writes a value. An update that is being handled with the old value is handled again")
     ),
     Command.make("forget", { user: Argument.String("user") }, ({ user }) => onInbox(forgetUser(user))).pipe(
-      Command.withDescription("Deletes what is stored about a user: state, timers, dead letters and dialogs")
+      Command.withDescription("Deletes the stored data of a user: state, timers, dead letters and dialogs")
     )
   ])
 )

@@ -123,7 +123,7 @@ const removeSubscription = (url: string) =>
   Effect.gen(function* () {
     const subscriptions = yield* Subscriptions.list()
     if (!subscriptions.some((subscription) => subscription.url === url)) {
-      return yield* failed(`${url} is not subscribed. \`colloquy subscriptions list\` prints what is.`)
+      return yield* failed(`${url} is not subscribed. \`colloquy subscriptions list\` lists the subscriptions.`)
     }
     yield* Subscriptions.unsubscribe({ url })
     const left = subscriptions.length - 1
