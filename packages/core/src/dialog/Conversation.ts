@@ -36,7 +36,7 @@ import { makeRunning } from "./internal/conversation/running.ts"
 import type { At, Due } from "./internal/conversation/turn.ts"
 import * as PermanentError from "../base/PermanentError.ts"
 import * as State from "../bot/State.ts"
-import type { Key } from "../bot/StateValue.ts"
+import type { Key } from "../bot/State.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import {
   type Answer,

@@ -47,7 +47,7 @@ import type * as Messages from "../endpoints/Messages.ts"
 import type { NewMessageBody } from "../model/NewMessage.ts"
 import type * as Payload from "../bot/Payload.ts"
 import type { MessageId } from "../model/Recipient.ts"
-import type { InvalidState, NoStateKey, StaleState } from "../bot/StateValue.ts"
+import type { InvalidState, NoStateKey, StaleState } from "../bot/State.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import type * as Update from "../model/Update.ts"
 

@@ -3,6 +3,8 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { describe, expectTypeOf, it } from "vitest"
+import type {
+  State} from "../../src/index.ts";
 import {
   type Answers,
   type BotApi,
@@ -13,7 +15,6 @@ import {
   type MenuPage,
   type Messages,
   type Payload,
-  type StateValue,
   type StoreError
 } from "../../src/index.ts"
 
@@ -121,9 +122,7 @@ describe("the types of Menu", () => {
 
   it("contain the errors of buttons that count once, and leave out NotHandled", () => {
     expectTypeOf(Menu.once(Menu.button("a", "A", () => broken))).toEqualTypeOf<
-      MenuPage.Button<
-        Broken | StateValue.NoStateKey | StateValue.StaleState | StateValue.InvalidState | StoreError.StoreError
-      >
+      MenuPage.Button<Broken | State.NoStateKey | State.StaleState | State.InvalidState | StoreError.StoreError>
     >()
     expectTypeOf(Menu.button("a", "A", () => Handler.notHandled)).toEqualTypeOf<MenuPage.Button>()
     expectTypeOf(Menu.button("a", "A", () => Menu.goBack)).toEqualTypeOf<MenuPage.Button>()

@@ -11,7 +11,6 @@ import {
   Messages,
   Pattern,
   Scene,
-  type SceneState,
   type Timer,
   type Update
 } from "../../src/index.ts"
@@ -63,7 +62,7 @@ describe("the types of Scene", () => {
       | { readonly state: "riding"; readonly data: void }
       | undefined
     >()
-    expectTypeOf<SceneState.To<{ a: number; b: void }>>().toEqualTypeOf<
+    expectTypeOf<Scene.To<{ a: number; b: void }>>().toEqualTypeOf<
       [state: "a", data: number] | [state: "b", data?: void]
     >()
     void Ride.go("riding")

@@ -8,7 +8,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Deliveries, Inbox, State, type StateValue, StoreError, type Update, Updates } from "../../../src/index.ts"
+import { Deliveries, Inbox, State, StoreError, type Update, Updates } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { Life, makeRandom } from "../../support/mortal.ts"
 import { pressOf } from "../../support/presses.ts"
@@ -122,7 +122,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
     yield* Effect.forkDetach(Fiber.interrupt(fiber))
   }
   yield* TestClock.adjust("10 seconds")
-  const valuesOf = <A, O extends StateValue.Of>(state: State.State<A, O>) =>
+  const valuesOf = <A, O extends State.Of>(state: State.State<A, O>) =>
     Stream.runFold(
       State.stream(state),
       () => ({}) as Record<string, A>,

@@ -2,7 +2,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { InboxStore, StateKey } from "../../../inbox/InboxStore.ts"
 import type { Inbox } from "../../../inbox/Inbox.ts"
-import { type InvalidState, NoStateKey, type Of, type StaleState, type Value } from "../../StateValue.ts"
+import type { InvalidState, NoStateKey, Of, StaleState, Value } from "../../State.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import type { Changes } from "../../../inbox/internal/consumer/changes.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
@@ -39,15 +39,23 @@ const cellOf = (changes: Changes, key: StateKey, codec: object): Effect.Effect<C
       )
 }
 
+/** The ids that an update does not have. */
+export type Missing = Pick<NoStateKey, "missing" | "update_type">
+
 /** The value of the update that is being handled. */
-export const ofUpdate = (name: string, of: Of, codec: object): Effect.Effect<Place, NoStateKey> =>
+export const ofUpdate = (
+  name: string,
+  of: Of,
+  codec: object,
+  withoutKey: (missing: Missing) => NoStateKey
+): Effect.Effect<Place, NoStateKey> =>
   Effect.withFiber((fiber) => {
     const changes = fiber.getRef(CurrentUpdate)?.changes
-    if (changes === undefined) return new NoStateKey({ stateName: name, of, missing: ["update"] })
+    if (changes === undefined) return Effect.fail(withoutKey({ missing: ["update"] }))
     const ids = idsOf(changes.update)
     const missing = missingIds(of, ids)
     if (missing.length > 0) {
-      return new NoStateKey({ stateName: name, of, missing, update_type: changes.update.update_type })
+      return Effect.fail(withoutKey({ missing, update_type: changes.update.update_type }))
     }
     const scope = toScope(of, ids)
     return Effect.map(cellOf(changes, { scope, name }, codec), (cell) => ({ store: changes.store, scope, cell }))

@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "../../../base/FieldIssue.ts"
 import type { StateValue } from "../../../inbox/InboxStore.ts"
-import { InvalidState, type Migration, type Options, StaleState } from "../../StateValue.ts"
+import type { InvalidState, Migration, Options, StaleState } from "../../State.ts"
 
 /** Why a stored value cannot be read. */
 interface Unreadable {
@@ -49,7 +49,13 @@ export interface StateCodec<A> {
   readonly isExpired: (stored: StateValue) => Effect.Effect<boolean>
 }
 
-export const make = <A, I>(name: string, schema: Schema.Codec<A, I>, options: Options<A>): StateCodec<A> => {
+/** The errors of a state, without its name. */
+export interface Errors {
+  readonly stale: (stale: Omit<ConstructorParameters<typeof StaleState>[0], "stateName">) => StaleState
+  readonly invalid: (problem: string, value: unknown) => InvalidState
+}
+
+export const make = <A, I>(schema: Schema.Codec<A, I>, options: Options<A>, errors: Errors): StateCodec<A> => {
   const { initial, migrate = {}, onStale = "fail", version = 1 } = options
   const timeToLive = options.expireAfter === undefined ? undefined : Duration.toMillis(options.expireAfter)
   const readers = new Map(Object.entries(migrate).map(([from, migration]) => [Number(from), toRead(migration)]))
@@ -73,7 +79,7 @@ export const make = <A, I>(name: string, schema: Schema.Codec<A, I>, options: Op
           )
     return Effect.mapError(decoded, (unreadable) => {
       const isNewer = stored.version > version && { isNewer: true }
-      return new StaleState({ stateName: name, scope, version: stored.version, ...unreadable, ...isNewer })
+      return errors.stale({ scope, version: stored.version, ...unreadable, ...isNewer })
     })
   }
 
@@ -96,10 +102,7 @@ export const make = <A, I>(name: string, schema: Schema.Codec<A, I>, options: Op
             ),
     encode: (value) =>
       Effect.flatMap(
-        Effect.mapError(
-          encode(value),
-          ({ issue }) => new InvalidState({ stateName: name, problem: FieldIssue.formatSchemaIssue(issue), value })
-        ),
+        Effect.mapError(encode(value), ({ issue }) => errors.invalid(FieldIssue.formatSchemaIssue(issue), value)),
         (encoded) =>
           Effect.map(Clock.currentTimeMillis, (now) => ({
             text: JSON.stringify(encoded),

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { ChatId } from "../../../model/Recipient.ts"
-import type { Key, Of } from "../../StateValue.ts"
+import type { Key, Of } from "../../State.ts"
 import { chatOf, type Update, userIdOf } from "../../../model/Update.ts"
 import { UserId } from "../../../model/User.ts"
 import { userScope } from "../../../inbox/internal/timers/change.ts"

@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "../../../base/FieldIssue.ts"
-import { StaleScene } from "../../SceneState.ts"
-import { InvalidState } from "../../../bot/StateValue.ts"
+import type { StaleScene } from "../../Scene.ts"
+import { InvalidState } from "../../../bot/State.ts"
 import { makeCodec, type ValueSchema } from "../../../bot/internal/handlers/namedValue.ts"
 
 /** The stored state of a scene. */
@@ -34,10 +34,17 @@ export interface SceneCodec {
   readonly decode: (stored: Stored) => Effect.Effect<Entered, StaleScene>
 }
 
+/** The reason why a stored state cannot be read. */
+export interface Stale {
+  readonly state: string
+  readonly problem: string
+  readonly raw: unknown
+}
+
 export const make = (
-  sceneName: string,
   schemas: { readonly [state: string]: ValueSchema },
-  stateName: string
+  stateName: string,
+  toStale: (stale: Stale) => StaleScene
 ): SceneCodec => {
   const codecs = new Map(Object.entries(schemas).map(([state, schema]) => [state, makeCodec(schema)]))
   const names = [...codecs.keys()].join(", ")
@@ -55,7 +62,7 @@ export const make = (
     },
     decode: ({ data, since, state }) => {
       const codec = codecs.get(state)
-      const stale = (problem: string) => new StaleScene({ sceneName, state, problem, raw: data })
+      const stale = (problem: string) => toStale({ state, problem, raw: data })
       if (codec === undefined) return Effect.fail(stale("the program has no such state"))
       if (!codec.hasValue) return Effect.succeed({ state, since, data: undefined })
       if (data === undefined) return Effect.fail(stale("it was stored without data"))
