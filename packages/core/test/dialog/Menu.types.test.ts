@@ -3,8 +3,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { describe, expectTypeOf, it } from "vitest"
-import type {
-  State} from "../../src/index.ts";
+import type { State } from "../../src/index.ts"
 import {
   type Answers,
   type BotApi,
