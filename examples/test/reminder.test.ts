@@ -7,7 +7,7 @@ import { bot } from "../src/reminder.ts"
 
 // The clock is the TestClock.
 const updates = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot()))
-const environment = Layer.merge(updates, ChatStore.layerMemory())
+const environment = Layer.merge(updates, ChatStore.layerMemory)
 
 describe("the reminder bot", () => {
   it.effect("sends the reminder after eight hours, and not a minute earlier", () =>

@@ -74,8 +74,8 @@ const backends: Readonly<
 > = {
   memory: {
     open: () => Effect.void,
-    inbox: () => InboxStore.layerMemory(),
-    chats: () => ChatStore.layerMemory(),
+    inbox: () => InboxStore.layerMemory,
+    chats: () => ChatStore.layerMemory,
     clear: () => Effect.void
   },
   sqlite: {

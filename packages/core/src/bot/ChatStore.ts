@@ -113,12 +113,13 @@ export const makeMemory = (options?: Options): Effect.Effect<ChatStore["Service"
   Effect.suspend(() => withCleanup(ChatStore.of(memoryStore.make()), options))
 
 /**
- * Provides a store in memory, which loses its chats when the process ends.
+ * Provides a store in memory, which loses its chats when the process ends. Each program has a store of its own, and
+ * `Layer.fresh` makes a further store in one program.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerMemory = (options?: Options): Layer.Layer<ChatStore> => Layer.effect(ChatStore, makeMemory(options))
+export const layerMemory: Layer.Layer<ChatStore> = Layer.effect(ChatStore, makeMemory())
 
 /**
  * Stores the chats of updates. Updates may arrive late, out of order and repeatedly: each fact has the `timestamp` of its
@@ -189,7 +190,7 @@ const trackHandler = (handle: Handling["handle"]) =>
  *
  * export const handle = ChatStore.track((update: Update.Update) => Effect.log(update.update_type))
  *
- * export const program = Updates.run(handle).pipe(Effect.provide(ChatStore.layerMemory()))
+ * export const program = Updates.run(handle).pipe(Effect.provide(ChatStore.layerMemory))
  * ```
  *
  * @category storing

@@ -82,9 +82,10 @@ export const makeMemory: Effect.Effect<BroadcastStore["Service"]> = Effect.clock
 )
 
 /**
- * Provides a store in memory. A broadcast can be continued after an interruption, but not after a restart.
+ * Provides a store in memory. A broadcast can be continued after an interruption, but not after a restart. Each program
+ * has a store of its own, and `Layer.fresh` makes a further store in one program.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerMemory = (): Layer.Layer<BroadcastStore> => Layer.effect(BroadcastStore, makeMemory)
+export const layerMemory: Layer.Layer<BroadcastStore> = Layer.effect(BroadcastStore, makeMemory)

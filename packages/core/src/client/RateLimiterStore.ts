@@ -276,7 +276,8 @@ export class RateLimiterStore extends Context.Service<
 export const makeMemory: Effect.Effect<RateLimiterStore["Service"]> = memoryStore.make
 
 /**
- * A store in memory, for several rate limiters of one process and for tests.
+ * A store in memory, for several rate limiters of one process and for tests. Each program has a store of its own, and
+ * `Layer.fresh` makes a further store in one program.
  *
  * **Example** (Two bots that share the limits of one token)
  *
@@ -285,10 +286,10 @@ export const makeMemory: Effect.Effect<RateLimiterStore["Service"]> = memoryStor
  * import * as RateLimiterStore from "@colloquy/core/client/RateLimiterStore"
  * import { Layer } from "effect"
  *
- * const limiter = RateLimiter.layer().pipe(Layer.provide(RateLimiterStore.layerMemory()))
+ * const limiter = RateLimiter.layer().pipe(Layer.provide(RateLimiterStore.layerMemory))
  * ```
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerMemory = (): Layer.Layer<RateLimiterStore> => Layer.effect(RateLimiterStore, makeMemory)
+export const layerMemory: Layer.Layer<RateLimiterStore> = Layer.effect(RateLimiterStore, makeMemory)

@@ -402,7 +402,7 @@ export const layerConfig = (
  * @since 0.1.0
  */
 export const layerMemory = (options?: Options): Layer.Layer<Inbox> =>
-  Layer.provide(layer(options), InboxStore.layerMemory())
+  Layer.provide(layer(options), Layer.fresh(InboxStore.layerMemory))
 
 const pageSize = 100
 

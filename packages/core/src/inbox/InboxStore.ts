@@ -680,12 +680,13 @@ export const makeMemory: Effect.Effect<InboxStore["Service"]> = Effect.sync(make
 
 /**
  * A store in memory, for tests and for bots that may lose queued updates when the process stops. The store remembers at
- * least the latest 50,000 fingerprints.
+ * least the latest 50,000 fingerprints. Each program has a store of its own, and `Layer.fresh` makes a further store in
+ * one program.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerMemory = (): Layer.Layer<InboxStore> => Layer.effect(InboxStore, makeMemory)
+export const layerMemory: Layer.Layer<InboxStore> = Layer.effect(InboxStore, makeMemory)
 
 /**
  * The operations of a store that can store several batches in one transaction. {@link withWriteBatching} makes an

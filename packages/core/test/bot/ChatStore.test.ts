@@ -40,7 +40,7 @@ describe("ChatStore", () => {
         yield* TestClock.adjust("1 hour")
         yield* ChatStore.upsert([added])
         assert.isTrue(yield* ChatStore.has(chat_id))
-      }).pipe(Effect.provide(ChatStore.layerMemory({ tombstoneTimeToLive: "2 days" })))
+      }).pipe(Effect.provideServiceEffect(ChatStore.ChatStore, ChatStore.makeMemory({ tombstoneTimeToLive: "2 days" })))
     })
   )
 
@@ -57,7 +57,7 @@ describe("ChatStore", () => {
             cleanup: () => Effect.suspend(() => (++cleanups === 1 ? Effect.fail(broken) : Effect.succeed(0)))
           })
         })
-      ).pipe(Layer.provide(ChatStore.layerMemory()))
+      ).pipe(Layer.provide(ChatStore.layerMemory))
       yield* Effect.gen(function* () {
         for (let hour = 0; hour < 4; hour++) {
           yield* ChatStore.upsert([added])
@@ -77,7 +77,7 @@ describe("ChatStore", () => {
       const Store = Layer.effect(
         ChatStore.ChatStore,
         Effect.map(ChatStore.ChatStore, (store) => ({ ...store, upsert: () => Effect.fail(broken) }))
-      ).pipe(Layer.provide(ChatStore.layerMemory()))
+      ).pipe(Layer.provide(ChatStore.layerMemory))
       const handled: Array<Update.Update> = []
       const handle = ChatStore.track((update: Update.Update) => Effect.sync(() => handled.push(update)))
       assert.strictEqual(yield* Effect.flip(Effect.provide(handle(added), Store)), broken)
@@ -134,7 +134,7 @@ describe("ChatStore.track", () => {
       const expected = [...Array.from({ length: 5000 }, (_, index) => 1 + index).filter((id) => id !== 3000), 6000]
       assert.deepStrictEqual(seen, expected)
       assert.strictEqual(yield* store.count({}), 5001)
-    }).pipe(Effect.provide(ChatStore.layerMemory()))
+    }).pipe(Effect.provide(ChatStore.layerMemory))
   )
 
   it.effect("in memory lets other fibers run while it looks at thousands of chats", () =>
@@ -153,11 +153,11 @@ describe("ChatStore.track", () => {
         yield* call
         assert.isAtLeast(turns, 10)
       }
-    }).pipe(Effect.provide(ChatStore.layerMemory()))
+    }).pipe(Effect.provide(ChatStore.layerMemory))
   )
 })
 
-const layer = Layer.mergeAll(LongPolling.layer({ timeout: 1 }), ChatStore.layerMemory()).pipe(
+const layer = Layer.mergeAll(LongPolling.layer({ timeout: 1 }), ChatStore.layerMemory).pipe(
   Layer.provideMerge(Emulator.layerBot())
 )
 
@@ -167,7 +167,7 @@ const stored = TestClock.adjust("2 seconds")
 const titles = Stream.runCollect(Stream.map(ChatStore.stream(), ({ title, type }) => [type, title]))
 
 describe("ChatStore.layerMemory", () => {
-  it.effect.each(ChatStoreSuite.cases)("$name", ({ effect }) => Effect.provide(effect, ChatStore.layerMemory()))
+  it.effect.each(ChatStoreSuite.cases)("$name", ({ effect }) => Effect.provide(effect, ChatStore.layerMemory))
 })
 
 describe("a ChatStore of a bot on the emulator", () => {

@@ -483,7 +483,7 @@ describe("State", () => {
             carts: (yield* Stream.runCollect(State.stream(Cart))).map(({ key }) => key.user_id),
             count: yield* Count.at({ chat_id }).get
           }
-        }).pipe(Effect.provide(ChatStore.layerMemory()))
+        }).pipe(Effect.provide(ChatStore.layerMemory))
       )
       assert.deepStrictEqual(results, {
         forgotten: { values: 2, timers: 0, deadLetters: 1, chats: 1 },
@@ -524,7 +524,7 @@ describe("State", () => {
         yield* receive
         yield* Effect.yieldNow
         assert.strictEqual((yield* stored).length, 0)
-      }).pipe(Effect.provide(Layer.provideMerge(Inbox.layer(), InboxStore.layerMemory())))
+      }).pipe(Effect.provide(Layer.provideMerge(Inbox.layer(), InboxStore.layerMemory)))
     })
   )
 

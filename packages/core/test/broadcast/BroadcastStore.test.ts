@@ -4,5 +4,5 @@ import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 
 describe("BroadcastStore.layerMemory", () => {
-  it.effect.each(BroadcastSuite.cases)("$name", ({ effect }) => Effect.provide(effect, BroadcastStore.layerMemory()))
+  it.effect.each(BroadcastSuite.cases)("$name", ({ effect }) => Effect.provide(effect, BroadcastStore.layerMemory))
 })

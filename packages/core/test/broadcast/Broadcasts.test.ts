@@ -61,7 +61,7 @@ describe("Broadcasts", () => {
         records.map(({ chat_id, status: kind }) => [chat_id, kind]),
         [...kinds].sort(([a], [b]) => a - b)
       )
-    }).pipe(Effect.provide(Layer.merge(platform, ChatStore.layerMemory())))
+    }).pipe(Effect.provide(Layer.merge(platform, ChatStore.layerMemory)))
   )
 
   it.effect("continues in the next run, and sends nothing twice", () =>

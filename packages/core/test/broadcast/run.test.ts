@@ -43,7 +43,7 @@ const unavailable = new StoreError.StoreError({
 /** A bot that may send 3 requests a second. */
 const slow = Layer.merge(
   Emulator.layerBot({ clientLimits: { host: { count: 3, window: "1 second" } } }),
-  BroadcastStore.layerMemory()
+  BroadcastStore.layerMemory
 )
 
 type Operations = BroadcastStore.BroadcastStore["Service"]
@@ -52,7 +52,7 @@ type Operations = BroadcastStore.BroadcastStore["Service"]
 const skewed = (ahead: () => number) =>
   Layer.unwrap(
     Effect.map(Clock.Clock, (clock) =>
-      Layer.provide(BroadcastStore.layerMemory(), Layer.succeed(Clock.Clock, shifted(clock, ahead)))
+      Layer.provide(BroadcastStore.layerMemory, Layer.succeed(Clock.Clock, shifted(clock, ahead)))
     )
   )
 
@@ -73,7 +73,7 @@ const failing = (isUnavailable: (operation: keyof Operations) => boolean) =>
         addRecords: (name, records) => orFail("addRecords", store.addRecords(name, records))
       })
     })
-  ).pipe(Layer.provide(BroadcastStore.layerMemory()))
+  ).pipe(Layer.provide(BroadcastStore.layerMemory))
 
 /** The store of a process that can be killed. Its operations do not return any more then. */
 const mortal = (store: Operations, isDead: () => boolean): Operations => {

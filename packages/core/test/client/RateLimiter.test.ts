@@ -388,7 +388,7 @@ describe("RateLimiter priorities", () => {
   )
 
   const inStore = (options: RateLimiter.Options) =>
-    Effect.provide(RateLimiter.make(options), RateLimiterStore.layerMemory())
+    Effect.provide(RateLimiter.make(options), RateLimiterStore.layerMemory)
 
   it.effect.each(
     [30, 100, 300].flatMap((count) => [

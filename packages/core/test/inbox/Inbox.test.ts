@@ -225,7 +225,7 @@ describe("Inbox.queued", () => {
 describe("Inbox.layerConfig", () => {
   const layer = (BOT_INBOX_CAPACITY: string) =>
     Inbox.layerConfig({ capacity: Config.Int("BOT_INBOX_CAPACITY") }).pipe(
-      Layer.provide(InboxStore.layerMemory()),
+      Layer.provide(InboxStore.layerMemory),
       Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { BOT_INBOX_CAPACITY } })))
     )
 
@@ -241,6 +241,38 @@ describe("Inbox.layerConfig", () => {
     Effect.gen(function* () {
       const error = yield* Effect.flip(Effect.scoped(Layer.build(layer("many"))))
       assert.include(error.message, "BOT_INBOX_CAPACITY")
+    })
+  )
+})
+
+describe("Inbox.layerMemory", () => {
+  it.effect("makes a store for each call", () =>
+    Effect.gen(function* () {
+      const queued: Array<number> = []
+      const receive = Effect.gen(function* () {
+        const inbox = yield* Inbox.Inbox
+        yield* inbox.receive([started(1, 1)])
+        queued.push((yield* inbox.stats).queued)
+      })
+      const bot = () => Layer.provide(Layer.effectDiscard(receive), Inbox.layerMemory())
+      yield* Layer.build(Layer.merge(bot(), bot()))
+      assert.deepStrictEqual(queued, [1, 1])
+    })
+  )
+})
+
+describe("InboxStore.layerMemory", () => {
+  it.effect("is one store in a program, and another store with Layer.fresh", () =>
+    Effect.gen(function* () {
+      const stores: Array<unknown> = []
+      const remember = Effect.gen(function* () {
+        stores.push(yield* InboxStore.InboxStore)
+      })
+      const user = (layer: Layer.Layer<InboxStore.InboxStore>) => Layer.provide(Layer.effectDiscard(remember), layer)
+      const { layerMemory } = InboxStore
+      yield* Layer.build(Layer.mergeAll(user(layerMemory), user(layerMemory), user(Layer.fresh(layerMemory))))
+      assert.lengthOf(stores, 3)
+      assert.strictEqual(new Set(stores).size, 2)
     })
   )
 })

@@ -61,7 +61,7 @@ describe("InboxStore.withWriteBatching", () => {
       assert.strictEqual(yield* Fiber.join(first), 1)
       assert.deepStrictEqual(yield* Fiber.join(others), [Exit.succeed(2), Exit.succeed(0), Exit.succeed(1)])
       assert.deepStrictEqual(runs, [["a"], ["b", "c", "b", "d"]])
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("writes commits in one transaction", () =>
@@ -90,7 +90,7 @@ describe("InboxStore.withWriteBatching", () => {
       )
       assert.deepStrictEqual(commits, [4])
       assert.strictEqual((yield* store.stats).queued, 0)
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   /** Begins a commit of one partition, and then others. Returns the partitions of the transactions that run at the same time. */
@@ -153,7 +153,7 @@ describe("InboxStore.withWriteBatching", () => {
           const others = [other, of("c", { writes: [state("z")] }), of("d", { timers: [timer("z")] })]
           const atOnce = yield* concurrent({ minConcurrentCommits: 2 }, first, others)
           assert.deepStrictEqual(atOnce, [["a"], ["c", "d"]])
-        }).pipe(Effect.provide(InboxStore.layerMemory()))
+        }).pipe(Effect.provide(InboxStore.layerMemory))
     )
   }
 
@@ -164,7 +164,7 @@ describe("InboxStore.withWriteBatching", () => {
         const ordered = { minConcurrentCommits: 2, appliesInOrder: true }
         assert.deepStrictEqual(yield* concurrent(ordered, first, [first, of("b")]), [["a"], ["a", "b"]])
         assert.deepStrictEqual(yield* concurrent({}, first, [of("b"), of("c")]), [["a"]])
-      }).pipe(Effect.provide(InboxStore.layerMemory()))
+      }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("counts the updates that commits complete, not the commits", () =>
@@ -173,7 +173,7 @@ describe("InboxStore.withWriteBatching", () => {
       const options = { minConcurrentCommits: 3 }
       assert.deepStrictEqual(yield* concurrent(options, first, [of("b", { completed })]), [["a"], ["b"]])
       assert.deepStrictEqual(yield* concurrent(options, first, [of("b"), of("c")]), [["a"]])
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("writes batches, commits and records in one transaction, and separately after a failure", () =>
@@ -235,7 +235,7 @@ describe("InboxStore.withWriteBatching", () => {
         [1, 0, 0],
         [0, 2, 0]
       ])
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("fails only the batch that cannot be stored", () =>
@@ -244,7 +244,7 @@ describe("InboxStore.withWriteBatching", () => {
       const exits = yield* each(["a", "bad", "b"].map((fingerprint) => store.enqueue(batch(fingerprint))))
       assert.deepStrictEqual(exits, [Exit.succeed(1), Exit.fail(unavailable("enqueue")), Exit.succeed(1)])
       assert.deepStrictEqual(runs, [["a", "bad", "b"], ["a"], ["bad"], ["b"]])
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("limits the size of a transaction", () =>
@@ -257,6 +257,6 @@ describe("InboxStore.withWriteBatching", () => {
       const bigger = { ...big, updates: [QueuedUpdate.fromStored({ ...big.updates[0], fingerprint: "bigger" })] }
       yield* each([store.enqueue(big), store.enqueue(bigger), store.enqueue(batch("a"))])
       assert.deepStrictEqual(runs, [["big"], ["bigger", "a"]])
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 })

@@ -130,7 +130,7 @@ describe("LongPolling.layer", () => {
         ["/updates", "/updates?marker=1"]
       )
       assert.match(platform.logs[0], /^Warn The inbox is unavailable\. Attempt 1 failed, .*"enqueue": unavailable/)
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("continues after a restart from the marker that is stored in the inbox", () =>
@@ -153,7 +153,7 @@ describe("LongPolling.layer", () => {
         [2]
       )
       assert.strictEqual(journal[0].url, `/updates?marker=${long}`)
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("stores the marker of an empty page", () =>

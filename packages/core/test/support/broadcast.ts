@@ -7,7 +7,7 @@ import { Emulator, EmulatorOptions } from "@colloquy/testing"
 
 export const bot = Emulator.layerBot({ limits: EmulatorOptions.platformLimits, clientLimits: RateLimiter.defaults })
 
-export const platform = Layer.merge(bot, BroadcastStore.layerMemory())
+export const platform = Layer.merge(bot, BroadcastStore.layerMemory)
 
 /** Creates dialogs with different users. */
 export const dialogs = (count: number) =>

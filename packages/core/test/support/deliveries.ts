@@ -33,7 +33,7 @@ export const source = (updates: ReadonlyArray<Inbox.Received>, options: { readon
 export const within = (
   inbox: Layer.Layer<Inbox.Inbox, never, InboxStore.InboxStore>,
   from: ReturnType<typeof source>
-) => Layer.provideMerge(from, inbox).pipe(Layer.provideMerge(InboxStore.layerMemory()))
+) => Layer.provideMerge(from, inbox).pipe(Layer.provideMerge(InboxStore.layerMemory))
 
 export const timeOf = (update: Update.Update): number => ("timestamp" in update ? update.timestamp : 0)
 export const chatOf = (update: Update.Update): number => ("chat_id" in update ? update.chat_id : 0)
@@ -54,7 +54,7 @@ export const storeOver = (modify: (store: Store) => Partial<Store>) =>
   Layer.effect(
     InboxStore.InboxStore,
     InboxStore.InboxStore.use((store) => Effect.succeed({ ...store, ...modify(store) }))
-  ).pipe(Layer.provide(InboxStore.layerMemory()))
+  ).pipe(Layer.provide(InboxStore.layerMemory))
 
 /** An inbox in memory with modified operations of its store. */
 export const inboxOver = (modify: (store: Store) => Partial<Store> = () => ({}), options?: Inbox.Options) =>

@@ -11,7 +11,7 @@ import * as TestClock from "effect/testing/TestClock"
 export const token = "test-token"
 
 /** The platform, and the inbox that the programs share. */
-export const platform = Layer.merge(Emulator.layer({ token }), InboxStore.layerMemory())
+export const platform = Layer.merge(Emulator.layer({ token }), InboxStore.layerMemory)
 
 const program = (limits: RateLimiter.Options) =>
   LongPolling.layer().pipe(

@@ -22,7 +22,7 @@ export const inbox = (change: (store: Store) => Partial<Store> = () => ({})) =>
         InboxStore.InboxStore.use((store) => Effect.succeed({ ...store, ...change(store) }))
       )
     ),
-    Layer.provide(InboxStore.layerMemory())
+    Layer.provide(InboxStore.layerMemory)
   )
 
 export const receiver = (options: Partial<Webhook.ReceiverOptions> = {}, over: Layer.Layer<Inbox.Inbox> = inbox()) =>

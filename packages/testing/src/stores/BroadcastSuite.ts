@@ -349,7 +349,7 @@ const runCases: ReadonlyArray<Case> = [
  *
  * export const run = (it: (name: string, test: () => Promise<void>) => void) => {
  *   for (const { name, effect } of BroadcastSuite.cases) {
- *     it(name, () => Effect.runPromise(Effect.provide(effect, BroadcastStore.layerMemory())))
+ *     it(name, () => Effect.runPromise(Effect.provide(effect, BroadcastStore.layerMemory)))
  *   }
  * }
  * ```

@@ -35,7 +35,7 @@ export interface Case {
  *
  * export const run = (it: (name: string, test: () => Promise<void>) => void) => {
  *   for (const { name, effect } of ChatStoreSuite.cases) {
- *     it(name, () => Effect.runPromise(Effect.provide(effect, ChatStore.layerMemory())))
+ *     it(name, () => Effect.runPromise(Effect.provide(effect, ChatStore.layerMemory)))
  *   }
  * }
  * ```

@@ -38,8 +38,8 @@ export interface Case {
  * import * as InboxSuite from "@colloquy/testing/stores/InboxSuite"
  * import { Effect } from "effect"
  *
- * // With vitest: it.effect(name, () => Effect.provide(effect, InboxStore.layerMemory()))
- * const all = Effect.forEach(InboxSuite.cases, ({ effect }) => Effect.provide(effect, InboxStore.layerMemory()))
+ * // With vitest: it.effect(name, () => Effect.provide(effect, InboxStore.layerMemory))
+ * const all = Effect.forEach(InboxSuite.cases, ({ effect }) => Effect.provide(effect, InboxStore.layerMemory))
  * ```
  *
  * @category cases
@@ -105,7 +105,7 @@ export interface HandlingCase {
  * import { Effect, Layer } from "effect"
  *
  * const cases = InboxSuite.handling({
- *   withStore: (effect) => Effect.provide(effect, Layer.fresh(InboxStore.layerMemory()))
+ *   withStore: (effect) => Effect.provide(effect, Layer.fresh(InboxStore.layerMemory))
  * })
  *
  *  // With vitest: for (const { name, effect } of cases) it.effect(name, () => effect)

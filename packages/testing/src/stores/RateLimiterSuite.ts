@@ -92,7 +92,7 @@ export const cases: ReadonlyArray<Case> = limiterCases
  *
  * describe("RateLimiterStore.layerMemory", () => {
  *   for (const { effect, name } of RateLimiterSuite.storeCases) {
- *     it.live(name, () => Effect.provide(effect, RateLimiterStore.layerMemory()))
+ *     it.live(name, () => Effect.provide(effect, RateLimiterStore.layerMemory))
  *   }
  * })
  * ```

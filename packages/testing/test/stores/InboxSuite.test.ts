@@ -5,13 +5,13 @@ import { Effect, Layer } from "effect"
 
 describe("InboxStore.layerMemory", () => {
   for (const { name, effect } of InboxSuite.cases) {
-    it.effect(name, () => Effect.provide(effect, InboxStore.layerMemory()))
+    it.effect(name, () => Effect.provide(effect, InboxStore.layerMemory))
   }
 })
 
 describe("the handling of updates with InboxStore.layerMemory", () => {
   const cases = InboxSuite.handling({
-    withStore: (effect) => Effect.provide(effect, Layer.fresh(InboxStore.layerMemory()))
+    withStore: (effect) => Effect.provide(effect, Layer.fresh(InboxStore.layerMemory))
   })
   for (const { name, effect } of cases) it.effect(name, () => effect)
 })

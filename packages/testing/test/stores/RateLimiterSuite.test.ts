@@ -22,7 +22,7 @@ describe("RateLimiter.layer on RateLimiterStore.layerMemory", () => {
       inVirtualTime(
         Effect.provide(
           effect,
-          RateLimiter.layer(RateLimiterSuite.options).pipe(Layer.provide(RateLimiterStore.layerMemory()))
+          RateLimiter.layer(RateLimiterSuite.options).pipe(Layer.provide(RateLimiterStore.layerMemory))
         )
       )
     )
@@ -31,6 +31,6 @@ describe("RateLimiter.layer on RateLimiterStore.layerMemory", () => {
 
 describe("RateLimiterStore.layerMemory", () => {
   for (const { effect, name } of RateLimiterSuite.storeCases) {
-    it.effect(name, () => inVirtualTime(Effect.provide(effect, RateLimiterStore.layerMemory())))
+    it.effect(name, () => inVirtualTime(Effect.provide(effect, RateLimiterStore.layerMemory)))
   }
 })

@@ -17,7 +17,7 @@ const Cart = Schema.Struct({ items: Schema.Record(Schema.String, Schema.Int) })
 const empty = { of: "chat", initial: (): typeof Cart.Type => ({ items: {} }) } as const
 
 const inMemory = <A, E>(program: Effect.Effect<A, E, Inbox.Inbox | InboxStore.InboxStore>) =>
-  Effect.provide(program, Layer.provideMerge(Inbox.layer(), InboxStore.layerMemory()))
+  Effect.provide(program, Layer.provideMerge(Inbox.layer(), InboxStore.layerMemory))
 
 /** Stores a text as an older program would have done. */
 const put = (text: string, version = 1) =>

@@ -30,7 +30,7 @@ const services = (token: string) =>
   BotApi.layer({ token: Redacted.make(token), baseUrl: Emulator.baseUrl }).pipe(
     Layer.provideMerge(RateLimiter.layerMemory(RateLimiter.unlimited)),
     Layer.merge(Inbox.layerMemory()),
-    Layer.merge(ChatStore.layerMemory())
+    Layer.merge(ChatStore.layerMemory)
   )
 
 const polling = (token: string) => LongPolling.layer().pipe(Layer.provideMerge(services(token)), Updates.fromLayer)

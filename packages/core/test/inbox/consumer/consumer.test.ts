@@ -199,7 +199,7 @@ describe("consumer", () => {
       )
       assert.strictEqual(maxActive, 3)
       assert.isAtMost(Math.max(...claims), 12)
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect(

@@ -148,7 +148,7 @@ describe("Updates.drain", () => {
       const updates = source(expected.map((time) => started(1, time)))
       assert.isTrue(yield* inTime(Effect.provide(Updates.drain(handler), Layer.provide(updates, inbox))))
       assert.deepStrictEqual(times, expected)
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("ends when its last update is handled, although another consumer of the inbox looks for updates", () =>
@@ -171,7 +171,7 @@ describe("Updates.drain", () => {
         for (let step = 0; step < 100; step++) yield* TestClock.adjust("1 milli")
         assert.isDefined(drained.pollUnsafe())
       }).pipe(Effect.provide(Layer.provideMerge(Updates.layer(Stream.empty), inbox)))
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("fails with the error of its source", () =>

@@ -139,7 +139,7 @@ describe("Deliveries.groupedWithin", () => {
       assert.deepStrictEqual(groups, [[1], [2], [3]])
       yield* TestClock.adjust("1 hour")
       assert.deepStrictEqual(groups, [[1], [2], [3], [4, 5, 6]])
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("emits a group after the duration since its first delivery, also if others arrive meanwhile", () =>

@@ -47,7 +47,7 @@ describe("leases", () => {
         )
         assert.deepStrictEqual(times, [1, 2])
         assert.isBelow(outage, 1)
-      }).pipe(Effect.provide(InboxStore.layerMemory()))
+      }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("renews the lease of a partition while its handler runs", () =>
@@ -91,7 +91,7 @@ describe("leases", () => {
       yield* TestClock.adjust("10 minutes")
       assert.deepStrictEqual(times, [1])
       assert.strictEqual((yield* store.stats).queued, 0)
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("retries a claim whose result was lost, and handles the updates after the lease expires", () =>
@@ -125,7 +125,7 @@ describe("leases", () => {
       assert.deepStrictEqual(times, [])
       yield* TestClock.adjust("5 seconds")
       assert.deepStrictEqual(times, [1, 2])
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   /** A shared store in memory that can be made unavailable, and that counts its operations. */

@@ -98,7 +98,7 @@ describe("A bot whose inbox is away", () => {
       assert.match(error.message, /^The inbox was unavailable for 10m.* BOT_GIVE_UP_AFTER .*ECONNREFUSED/)
       assert.isTrue(attempts.every((attempt) => attempt === 1))
       assert.deepInclude(yield* store.stats, { queued: operation === "enqueue" ? 0 : 1, deadLetters: 0 })
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect.each(operations)("goes on as soon as %s succeeds again, in the same attempt", (operation) =>
@@ -112,7 +112,7 @@ describe("A bot whose inbox is away", () => {
       assert.isNotEmpty(attempts)
       assert.isTrue(attempts.every((attempt) => attempt === 1))
       yield* Fiber.interrupt(fiber)
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect.each(operations)("ends at once, and says what to do, if %s fails permanently", (operation) =>
@@ -124,7 +124,7 @@ describe("A bot whose inbox is away", () => {
       assert.strictEqual(error._tag, "StoreError")
       assert.match(error.message, /permission denied.* check the database and the options of the store/)
       assert.deepInclude(yield* store.stats, { queued: operation === "enqueue" ? 0 : 1, deadLetters: 0 })
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("ends a stream of deliveries in the same way", () =>
@@ -141,7 +141,7 @@ describe("A bot whose inbox is away", () => {
       yield* TestClock.adjust("61 seconds")
       const error = errorOf(yield* Fiber.await(fiber))
       assert.strictEqual(error._tag, "GaveUp")
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("fails an acknowledgement, and does not interrupt it, if the stream closes meanwhile", () =>
@@ -170,6 +170,6 @@ describe("A bot whose inbox is away", () => {
       const error = errorOf(yield* Fiber.join(acknowledged!))
       assert.deepInclude(error, { _tag: "StoreError", isRetryable: true })
       assert.deepInclude(yield* store.stats, { queued: 1, deadLetters: 0 })
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 })

@@ -278,7 +278,7 @@ describe("workers.stop", () => {
         Effect.provide(Layer.provideMerge(source([started(1, 1)], { stays: true }), Inbox.layer())),
         Effect.provideService(InboxStore.InboxStore, slow)
       )
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("waits for the commit of a handler that has succeeded", () =>
@@ -290,7 +290,7 @@ describe("workers.stop", () => {
         () => Effect.void
       )
       assert.strictEqual((yield* store.stats).queued, 0)
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("does not wait for the retry of a handler that has failed", () =>
@@ -302,7 +302,7 @@ describe("workers.stop", () => {
         ),
         0
       )
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("does not wait for the retry of a handler that fails during the shutdown", () =>
@@ -311,7 +311,7 @@ describe("workers.stop", () => {
       assert.isAtMost(yield* shutdownTime(() => ({}), handle), 3000)
       const { queued } = yield* (yield* InboxStore.InboxStore).stats
       assert.strictEqual(queued, 1)
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("ends soon after the shutdown time-out while the store is unavailable", () =>
@@ -320,7 +320,7 @@ describe("workers.stop", () => {
       const updates = [started(1, 1), started(2, 2), started(2, 3), started(3, 4)]
       const handle = (update: Update.Update) => (timeOf(update) === 4 ? Effect.sleep("1 hour") : Effect.void)
       assert.isAtMost(yield* shutdownTime(() => failing, handle, updates), 16_000)
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("ends soon after the shutdown time-out if a handler cannot be interrupted, and logs it", () => {
@@ -336,6 +336,6 @@ describe("workers.stop", () => {
         16_000
       )
       assert.match(logs.join(), /1 updates were not released/)
-    }).pipe(Effect.provide(Layer.merge(InboxStore.layerMemory(), Logger.layer([logger]))))
+    }).pipe(Effect.provide(Layer.merge(InboxStore.layerMemory, Logger.layer([logger]))))
   })
 })

@@ -146,7 +146,7 @@ describe("Updates.layer", () => {
         Effect.provide(Layer.provide(Inbox.layer(), Layer.succeed(InboxStore.InboxStore, spied)))
       )
       assert.deepStrictEqual(seen, [[3, 20n]])
-    }).pipe(Effect.provide(InboxStore.layerMemory()))
+    }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
   it.effect("fails with the error of its stream after the updates before it were stored", () =>
