@@ -1,6 +1,7 @@
 /** What people see of a live message in the end is its whole text, once. */
 import { removedBy, sentIn } from "../../auditor/messages.ts"
 import type { Recording, Violation } from "../../auditor/recording.ts"
+import { ofType } from "../../world/history.ts"
 import { subjectOf } from "../../auditor/subjects.ts"
 
 interface Question {
@@ -9,6 +10,9 @@ interface Question {
   readonly stopAfter: number | undefined
 }
 
+/** What an answer shows after its source has failed. Before the first word, the message shows nothing else. */
+const failure = "The answer could not be completed."
+
 export const auditLive = (
   { people }: { readonly people: ReadonlyArray<ReadonlyArray<Question>> },
   { ending, events }: Recording
@@ -16,12 +20,21 @@ export const auditLive = (
   const violations: Array<Violation> = []
   const violate = (rule: string, detail: string) => void violations.push({ rule, detail })
   const deleted = removedBy(events)
-  const sent = sentIn(events)
+  const removed = sentIn(events).filter(({ mid }) => deleted.has(mid))
+  const handlings = [...ofType(events, "began"), ...ofType(events, "ended")]
+  /** Whether a message was sent while a question was handled: a chat has one question at a time. */
+  const isDuring = (message: (typeof removed)[number], question: string) => {
+    const of = handlings.filter(({ chat, subject }) => chat === message.chat && subject === question)
+    return of.some(({ at }) => at <= message.at) && of.some(({ at }) => at >= message.at)
+  }
   const dead = new Set(ending.deadLetters.map(({ text }) => subjectOf(text)))
   for (const { stopAfter, text, words } of people.flat()) {
     if (dead.has(text)) continue
     // An answer ends when somebody deletes one of its messages.
-    if (sent.some(({ mid, text: first }) => deleted.has(mid) && first.startsWith(`${text}w`))) continue
+    const isRemoved = removed.some(
+      (message) => message.text.startsWith(`${text}w`) || (message.text === failure && isDuring(message, text))
+    )
+    if (isRemoved) continue
     const shown = ending.messages.map((message) => message.text).filter((shown) => shown.startsWith(`${text}w`))
     const beginnings = shown.filter((message) => message.split(" ")[0] === `${text}w0`)
     if (beginnings.length !== 1) violate("an answer is shown once", `${text}: ${beginnings.length}`)
