@@ -1,6 +1,6 @@
 import { createServer } from "node:http"
 import { Platform } from "@colloquy/core"
-import { maxBodySize } from "@colloquy/core/inbox/WebhookRequest"
+import { maxBodySize } from "@colloquy/core/inbox/Webhook"
 import { costsOf } from "./child.ts"
 import type { Measured } from "./figure.ts"
 import { responses, updates } from "./hostileBodies.ts"

@@ -3,7 +3,7 @@
  * and handles them, `bare` only parses their JSON. The first measurement follows a warm-up that fills the deduplication
  * window and lets V8 size its heap. Requires `--expose-gc`, for the live memory alone.
  */
-import { Inbox, Updates, Webhook, type WebhookRequest } from "@colloquy/core"
+import { Inbox, Updates, Webhook } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -31,7 +31,7 @@ const growthOf = async (upTo: (count: number) => Promise<void>) => {
 
 const url = "https://bot.example/updates"
 
-const request: WebhookRequest.WebhookRequest = {
+const request: Webhook.WebhookRequest = {
   method: "POST",
   url,
   header: (name) => (name === "x-svc-bot-api-secret" ? secret : undefined)

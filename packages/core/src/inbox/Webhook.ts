@@ -40,8 +40,66 @@ import { secretCharacters as charactersSetting, secretHeader as headerSetting } 
 import { SecretCharacters, SecretHeader } from "../model/Subscription.ts"
 import * as Subscriptions from "../endpoints/Subscriptions.ts"
 import * as Updates from "./Updates.ts"
-import { BodyError, type WebhookRequest, type WebhookResponse } from "./WebhookRequest.ts"
 import { TaggedError } from "../base/TaggedError.ts"
+import * as sizes from "./internal/sources/maxBodySize.ts"
+
+/**
+ * A request without its body.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface WebhookRequest {
+  /** The method, in upper case. */
+  readonly method: string
+  /** The URL, or only its path and query. */
+  readonly url: string
+  /** Returns the value of a header. The name is in lower case. */
+  readonly header: (name: string) => string | undefined
+}
+
+/**
+ * A response. An empty `body` is sent without a content type.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface WebhookResponse {
+  /** The HTTP status. */
+  readonly status: number
+  /** The headers, with names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The body, or an empty string. */
+  readonly body: string
+}
+
+/**
+ * The body of a request could not be read. The webhook answers such a request with the status of the reason:
+ *
+ * - `TooLarge` (413): the body has more than {@link maxBodySize} bytes.
+ * - `Timeout` (408): the body did not arrive within `bodyTimeout`.
+ * - `Aborted` (400): the connection was closed before the end of the body.
+ * - `AlreadyRead` (500): other code, such as a body parser, has read the body before the webhook.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class BodyError extends TaggedError("BodyError", () => ({
+  /** Why the body could not be read. */
+  reason: Schema.Literals(["TooLarge", "Timeout", "Aborted", "AlreadyRead"])
+})) {
+  override get message() {
+    return `The body of the webhook request could not be read (${this.reason}).`
+  }
+}
+
+/**
+ * Maximum size of a body, in bytes: 1 MiB. An update has a few kilobytes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const maxBodySize: number = sizes.maxBodySize
 
 /**
  * The state of the subscription: `unmanaged` if this process does not manage the subscription (`Webhook.layerReceiver`
@@ -312,7 +370,7 @@ export const makeReceiver = Effect.fnUntraced(function* (
   const health = makeHealth({ inbox, maxAge, subscriptionState: () => subscriptionState })
   const otherRoutes = makeHealthRoutes(health, healthPath)
   const { authorize, serves } = makeAuthorize({ url, path, secrets, secretHeader, otherRoutes })
-  const { receive, rejectBody } = yield* makeReceive({ url, inbox, storeTimeout })
+  const { receive, rejectBody } = yield* makeReceive({ url, inbox, storeTimeout, tooLarge })
 
   const readBody = (body: Effect.Effect<Uint8Array, BodyError>) =>
     Effect.timeoutOrElse(body, {
@@ -597,10 +655,12 @@ const toWebResponse = ({ body, headers, status }: WebhookResponse): WebResponse 
     ? new Response(null, { status, headers })
     : new Response(body, { status, headers: { "content-type": "text/plain", ...headers } })
 
+const tooLarge = Effect.suspend(() => Effect.fail(new BodyError({ reason: "TooLarge" })))
+
 const bodyOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, BodyError> => {
   const { source } = request
   if ("bodyUsed" in source && source.bodyUsed === true) return new BodyError({ reason: "AlreadyRead" })
-  return Effect.catchTag(collectBody(request.stream), "HttpServerError", () =>
+  return Effect.catchTag(collectBody(request.stream, tooLarge), "HttpServerError", () =>
     Effect.fail(new BodyError({ reason: "Aborted" }))
   )
 }
@@ -610,7 +670,8 @@ const webBodyOf = ({ body, bodyUsed }: WebRequest): Effect.Effect<Uint8Array, Bo
   if (bodyUsed) return new BodyError({ reason: "AlreadyRead" })
   if (body === null) return Effect.succeed(new Uint8Array())
   return collectBody(
-    Stream.fromReadableStream({ evaluate: () => body, onError: () => new BodyError({ reason: "Aborted" }) })
+    Stream.fromReadableStream({ evaluate: () => body, onError: () => new BodyError({ reason: "Aborted" }) }),
+    tooLarge
   )
 }
 

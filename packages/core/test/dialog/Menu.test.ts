@@ -13,7 +13,6 @@ import {
   type Inbox,
   Keyboard,
   Menu,
-  type MenuPage,
   type Message,
   Messages,
   Payload,
@@ -27,9 +26,9 @@ const press = () => Effect.void
 
 const button = (name: string, text = name) => Menu.button(name, text, press)
 
-const ofRows = (rows: MenuPage.Content<unknown>["rows"]) => Menu.make("shop", () => ({ text: "Shop", rows }))
+const ofRows = (rows: Menu.Content<unknown>["rows"]) => Menu.make("shop", () => ({ text: "Shop", rows }))
 
-const problemOf = (rows: MenuPage.Content<unknown>["rows"]) =>
+const problemOf = (rows: Menu.Content<unknown>["rows"]) =>
   Effect.map(Effect.flip(ofRows(rows).message()), (error) => {
     assert.instanceOf(error, Menu.InvalidMenu)
     return error.message

@@ -11,7 +11,6 @@ import {
   Handler,
   Keyboard,
   Menu,
-  type MenuPage,
   type Messages,
   type Payload,
   type StoreError
@@ -121,9 +120,9 @@ describe("the types of Menu", () => {
 
   it("contain the errors of buttons that count once, and leave out NotHandled", () => {
     expectTypeOf(Menu.once(Menu.button("a", "A", () => broken))).toEqualTypeOf<
-      MenuPage.Button<Broken | State.NoStateKey | State.StaleState | State.InvalidState | StoreError.StoreError>
+      Menu.Button<Broken | State.NoStateKey | State.StaleState | State.InvalidState | StoreError.StoreError>
     >()
-    expectTypeOf(Menu.button("a", "A", () => Handler.notHandled)).toEqualTypeOf<MenuPage.Button>()
-    expectTypeOf(Menu.button("a", "A", () => Menu.goBack)).toEqualTypeOf<MenuPage.Button>()
+    expectTypeOf(Menu.button("a", "A", () => Handler.notHandled)).toEqualTypeOf<Menu.Button>()
+    expectTypeOf(Menu.button("a", "A", () => Menu.goBack)).toEqualTypeOf<Menu.Button>()
   })
 })

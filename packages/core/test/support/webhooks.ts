@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Stream from "effect/Stream"
 import { inspect } from "node:util"
-import { Inbox, Webhook, type WebhookRequest } from "../../src/index.ts"
+import { Inbox, Webhook } from "../../src/index.ts"
 import { inboxOver as inbox } from "./deliveries.ts"
 
 export { inboxOver as inbox } from "./deliveries.ts"
@@ -20,7 +20,7 @@ export interface Delivery {
   readonly method?: string
   readonly url?: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array | Effect.Effect<Uint8Array, WebhookRequest.BodyError>
+  readonly body?: string | Uint8Array | Effect.Effect<Uint8Array, Webhook.BodyError>
 }
 
 const encoder = new TextEncoder()

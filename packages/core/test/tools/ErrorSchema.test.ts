@@ -35,7 +35,6 @@ import * as Outage from "../../src/client/Outage.ts"
 import * as ClientResponse from "../../src/client/ClientResponse.ts"
 import * as Endpoints from "../../src/endpoints/Endpoints.ts"
 import * as StoreError from "../../src/base/StoreError.ts"
-import * as WebhookRequest from "../../src/inbox/WebhookRequest.ts"
 
 const seq = 116328127605864690n
 
@@ -167,7 +166,7 @@ const samples: ReadonlyArray<Error> = [
   new DeepLink.MalformedLink({ linkName: "ref", problem: "no", payload: "ref-", update: started }),
   new Settings.InvalidSettings({ problems: [{ setting: "BOT_TOKEN", problem: "is missing" }] }),
   new Webhook.InvalidWebhook({ option: "url", problem: "must start with https://" }),
-  new WebhookRequest.BodyError({ reason: "TooLarge" }),
+  new Webhook.BodyError({ reason: "TooLarge" }),
   new UploadError.LimitExceeded({ limit: "size", allowed: "1 MB", found: "2 MB" }),
   new UploadError.SourceFailed({ detail: "no such file" }),
   new UploadError.SourceFailed({ detail: "no such file", cause: new Error("ENOENT") }),

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, StoreError, WebhookRequest } from "../../../src/index.ts"
+import { Inbox, StoreError, Webhook } from "../../../src/index.ts"
 import {
   captureLogs,
   deadLetters,
@@ -42,7 +42,7 @@ describe("A delivery", () => {
       assert.isUndefined(slow.pollUnsafe())
       yield* TestClock.adjust("1 millis")
       assert.strictEqual((yield* Fiber.join(slow)).status, 408)
-      const tooLarge = new WebhookRequest.BodyError({ reason: "TooLarge" })
+      const tooLarge = new Webhook.BodyError({ reason: "TooLarge" })
       assert.strictEqual(yield* status({ body: Effect.fail(tooLarge) }), 413)
     }).pipe(Effect.provide(receiver()))
   )

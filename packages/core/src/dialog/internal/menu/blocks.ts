@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import type * as Keyboard from "../../../model/Keyboard.ts"
-import { type Block, type Button, makeBlock, makeButton, type Row } from "../../MenuPage.ts"
+import type { Block, Button, Row } from "../../Menu.ts"
+import { makeBlock, makeButton } from "./parts.ts"
 
 type Cell<E, R> = Button<E, R> | Keyboard.Button
 

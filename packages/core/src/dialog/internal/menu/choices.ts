@@ -1,4 +1,5 @@
-import { type Block, type Button, makeButton, type Return } from "../../MenuPage.ts"
+import type { Block, Button, Return } from "../../Menu.ts"
+import { makeButton } from "./parts.ts"
 import type { Of } from "../../../model/Update.ts"
 import { grid } from "./blocks.ts"
 

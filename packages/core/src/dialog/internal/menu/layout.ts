@@ -2,18 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "../../../base/FieldIssue.ts"
 import * as Keyboard from "../../../model/Keyboard.ts"
-import {
-  type Button,
-  type Content,
-  InvalidMenu,
-  isBlock,
-  isButton,
-  type Page,
-  type Pages,
-  type Row,
-  makeButton,
-  makeOutcome
-} from "../../MenuPage.ts"
+import type { Button, Content, InvalidMenu, Page, Pages, Row } from "../../Menu.ts"
+import { isBlock, isButton, makeButton, makeOutcome } from "./parts.ts"
 import type { NewMessageBody } from "../../../model/NewMessage.ts"
 import type { Payload } from "../../../bot/Payload.ts"
 import * as Platform from "../../../base/Platform.ts"
@@ -33,6 +23,8 @@ export type Render = (page: Page<Pages, unknown>) => AnyContent | Effect.Effect<
 export interface Definition {
   readonly name: string
   readonly codecs: PageCodecs
+  /** Returns the error of a page that cannot be shown. */
+  readonly invalid: (page: string, problem: string) => InvalidMenu
   readonly renders: ReadonlyMap<string, Render>
   readonly payload: Payload<Pressed, unknown>
   readonly isOwned: boolean
@@ -61,8 +53,7 @@ const pageOf = (place: Place, update: Update | undefined): Page<Pages, unknown> 
   go: (page, params) => makeOutcome({ _tag: "Go", page, params })
 })
 
-const invalid = (menu: Definition, { frame }: Place, problem: string) =>
-  new InvalidMenu({ menuName: menu.name, page: frame.p, problem })
+const invalid = (menu: Definition, { frame }: Place, problem: string) => menu.invalid(frame.p, problem)
 
 /** Runs the function of the current page. */
 const render = (
@@ -107,12 +98,12 @@ export const layOut = Effect.fnUntraced(function* (
   return { menu, places, content, rows } satisfies Layout
 })
 
-const actOf = ({ menu: { codecs, name } }: Layout, { action }: AnyButton): Effect.Effect<Act, InvalidMenu> => {
+const actOf = ({ menu }: Layout, { action }: AnyButton): Effect.Effect<Act, InvalidMenu> => {
   switch (action._tag) {
     case "Press":
       return Effect.succeed(action.value === undefined ? ["press", action.name] : ["press", action.name, action.value])
     case "Open":
-      return Effect.map(placeOf(name, codecs, action.page, action.params), ({ frame }) => ["open", frame] as const)
+      return Effect.map(placeOf(menu, action.page, action.params), ({ frame }) => ["open", frame] as const)
     case "Turn":
       return Effect.succeed(["turn", action.list, action.to])
     case "Back":

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "../../../base/FieldIssue.ts"
-import { InvalidMenu } from "../../MenuPage.ts"
+import type { InvalidMenu } from "../../Menu.ts"
 import type { ValueCodec } from "../../../bot/internal/handlers/namedValue.ts"
 
 const Frame = Schema.Struct({
@@ -54,27 +54,28 @@ export interface Place {
   readonly params: unknown
 }
 
+/** The pages of a menu. */
+interface Menu {
+  readonly codecs: PageCodecs
+  readonly invalid: (page: string, problem: string) => InvalidMenu
+}
+
 /** Returns the place of a page. The first part of each of its lists is shown. */
 export const placeOf = (
-  menuName: string,
-  codecs: PageCodecs,
+  { codecs, invalid }: Menu,
   page: string,
   params: unknown
 ): Effect.Effect<Place, InvalidMenu> => {
   const codec = codecs.get(page)
   if (codec === undefined) {
     const pages = [...codecs.keys()].join(", ")
-    return Effect.fail(new InvalidMenu({ menuName, page, problem: `there is no such page. Its pages are ${pages}` }))
+    return Effect.fail(invalid(page, `there is no such page. Its pages are ${pages}`))
   }
   if (!codec.hasValue) return Effect.succeed({ frame: { p: page }, params: undefined })
   return Effect.mapBoth(codec.encode(params), {
     onSuccess: (d) => ({ frame: { p: page, d }, params }),
     onFailure: ({ issue }) =>
-      new InvalidMenu({
-        menuName,
-        page,
-        problem: `its parameters do not match their schema: ${FieldIssue.formatSchemaIssue(issue)}`
-      })
+      invalid(page, `its parameters do not match their schema: ${FieldIssue.formatSchemaIssue(issue)}`)
   })
 }
 

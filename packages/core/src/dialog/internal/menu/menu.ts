@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import type * as Handler from "../../../inbox/Handler.ts"
-import { InvalidMenu, makeOutcome, type Return } from "../../MenuPage.ts"
+import type { Return } from "../../Menu.ts"
+import { makeOutcome } from "./parts.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
 import * as Payload from "../../../bot/Payload.ts"
 import type { MessageId } from "../../../model/Recipient.ts"
@@ -49,14 +50,13 @@ const show = (
   Effect.withFiber((fiber) => {
     const update = given.update ?? fiber.getRef(CurrentUpdate)?.changes?.update
     return Effect.gen(function* () {
-      const place = yield* placeOf(menu.name, menu.codecs, String(page), params)
+      const place = yield* placeOf(menu, String(page), params)
       const owner = menu.isOwned ? (given.user_id ?? (update && Update.userIdOf(update))) : undefined
       if (menu.isOwned && owner === undefined) {
-        return yield* new InvalidMenu({
-          menuName: menu.name,
-          page: String(page),
-          problem: "it belongs to a user, and no user is known. Use `reply`, or `send` with the `user_id`"
-        })
+        return yield* menu.invalid(
+          String(page),
+          "it belongs to a user, and no user is known. Use `reply`, or `send` with the `user_id`"
+        )
       }
       const layout = yield* layOut(menu, [place], update)
       return yield* toMessage(layout, { owner, nonce: yield* nonceOf(update) })
@@ -68,7 +68,8 @@ export const make = (
   name: string,
   schemas: ReadonlyMap<string, ValueSchema>,
   renders: ReadonlyMap<string, Render>,
-  options: Options
+  options: Options,
+  invalid: Definition["invalid"]
 ) => {
   if (!/^\w+$/.test(name)) throw new Error(`The menu "${name}" needs a name of letters, digits and _.`)
   const { version = 1 } = options
@@ -77,6 +78,7 @@ export const make = (
   const menu: Definition = {
     name,
     codecs: new Map([...schemas].map(([page, schema]) => [page, makeCodec(schema)])),
+    invalid,
     renders,
     payload: Payload.make(prefix + name, Pressed),
     isOwned: options.of === "userInChat",

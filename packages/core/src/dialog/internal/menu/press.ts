@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Answers from "../../../endpoints/Answers.ts"
-import { isOutcome, makeOutcome, type Outcome, type Return } from "../../MenuPage.ts"
+import type { Outcome, Return } from "../../Menu.ts"
+import { isOutcome, makeOutcome } from "./parts.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
 import { type Of, type Update, userIdOf } from "../../../model/Update.ts"
 import { withoutKeyboard } from "../../../bot/internal/handlers/keyboard.ts"
@@ -104,7 +105,7 @@ const conclude = Effect.fnUntraced(function* (
     case "Stay":
       return yield* show(menu, places, update, notification)
     case "Go": {
-      const place = yield* placeOf(menu.name, menu.codecs, next.page, next.params)
+      const place = yield* placeOf(menu, next.page, next.params)
       return yield* show(menu, open(places, place), update, notification)
     }
     case "Back":
@@ -169,7 +170,7 @@ export const press = Effect.fnUntraced(function* (
     case "Close":
       return yield* show(menu, places, update, undefined, false)
     case "Open": {
-      const place = yield* placeOf(menu.name, menu.codecs, action.page, action.params)
+      const place = yield* placeOf(menu, action.page, action.params)
       return yield* show(menu, open(places, place), update, undefined)
     }
     case "Press": {

@@ -10,7 +10,8 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Inbox, ReceiveError, Received } from "../../Inbox.ts"
 import { MalformedUpdate, parse } from "../../../model/Update.ts"
-import { BodyError, maxBodySize, type WebhookRequest, type WebhookResponse } from "../../WebhookRequest.ts"
+import type { BodyError, WebhookRequest, WebhookResponse } from "../../Webhook.ts"
+import { maxBodySize } from "./maxBodySize.ts"
 import * as responses from "./responses.ts"
 
 // Every runtime has them, but the library is compiled without the types of any runtime.
@@ -25,15 +26,18 @@ declare const Blob: new (parts: ReadonlyArray<Uint8Array>) => {
 }
 declare const DecompressionStream: (new (format: "gzip" | "deflate") => object) | undefined
 
-/** Collects the bytes of a body. Fails with `BodyError` as soon as there are too many. */
-export const collectBody = <E>(body: Stream.Stream<Uint8Array, E>): Effect.Effect<Uint8Array, E | BodyError> =>
+/** Collects the bytes of a body. Fails with `tooLarge` as soon as there are too many. */
+export const collectBody = <E>(
+  body: Stream.Stream<Uint8Array, E>,
+  tooLarge: Effect.Effect<never, BodyError>
+): Effect.Effect<Uint8Array, E | BodyError> =>
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
     let size = 0
     return body.pipe(
       Stream.runForEach((chunk) => {
         size += chunk.length
-        if (size > maxBodySize) return new BodyError({ reason: "TooLarge" })
+        if (size > maxBodySize) return tooLarge
         chunks.push(chunk)
         return Effect.void
       }),
@@ -54,13 +58,15 @@ class DecompressionFailed extends Data.TaggedError("DecompressionFailed")<{ read
 
 const decompress = (
   encoding: "gzip" | "deflate",
-  bytes: Uint8Array
+  bytes: Uint8Array,
+  tooLarge: Effect.Effect<never, BodyError>
 ): Effect.Effect<Uint8Array, DecompressionFailed | BodyError> =>
   collectBody(
     Stream.fromReadableStream<Uint8Array, DecompressionFailed>({
       evaluate: () => new Blob([bytes]).stream().pipeThrough(new DecompressionStream!(encoding)),
       onError: (cause) => new DecompressionFailed({ cause })
-    })
+    }),
+    tooLarge
   )
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
@@ -77,8 +83,12 @@ const decode = (bytes: Uint8Array): Received => {
   return { decoded: parse(text.success), text: text.success }
 }
 
-const decodeCompressed = (encoding: "gzip" | "deflate", bytes: Uint8Array): Effect.Effect<Received, BodyError> =>
-  decompress(encoding, bytes).pipe(
+const decodeCompressed = (
+  encoding: "gzip" | "deflate",
+  bytes: Uint8Array,
+  tooLarge: Effect.Effect<never, BodyError>
+): Effect.Effect<Received, BodyError> =>
+  decompress(encoding, bytes, tooLarge).pipe(
     Effect.map(decode),
     Effect.catchTag("DecompressionFailed", () =>
       Effect.succeed(malformed(bytes, `it is not ${encoding}, or it is incomplete`))
@@ -93,10 +103,12 @@ interface Options {
   readonly url: string
   readonly inbox: Inbox["Service"]
   readonly storeTimeout: Duration.Duration
+  /** Fails because a body is too large. */
+  readonly tooLarge: Effect.Effect<never, BodyError>
 }
 
 /** Stores the updates of deliveries in the inbox, and answers with 200 after an update is stored. */
-export const makeReceive = Effect.fnUntraced(function* ({ inbox, storeTimeout, url }: Options) {
+export const makeReceive = Effect.fnUntraced(function* ({ inbox, storeTimeout, tooLarge, url }: Options) {
   const scope = yield* Effect.scope
   const fork = Effect.runForkWith(yield* Effect.context<never>())
 
@@ -159,7 +171,10 @@ export const makeReceive = Effect.fnUntraced(function* ({ inbox, storeTimeout, u
   const receive = ({ header }: WebhookRequest, body: Uint8Array): Effect.Effect<WebhookResponse> => {
     const encoding = contentEncodingOf(header("content-encoding")) ?? "identity"
     if (encoding === "identity") return receiveUpdate(decode(body))
-    return Effect.matchEffect(decodeCompressed(encoding, body), { onFailure: rejectBody, onSuccess: receiveUpdate })
+    return Effect.matchEffect(decodeCompressed(encoding, body, tooLarge), {
+      onFailure: rejectBody,
+      onSuccess: receiveUpdate
+    })
   }
 
   return { receive, rejectBody }

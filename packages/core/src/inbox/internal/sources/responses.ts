@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import type { WebhookResponse } from "../../WebhookRequest.ts"
+import type { WebhookResponse } from "../../Webhook.ts"
 
 export const respond = (
   status: number,

@@ -1,5 +1,10 @@
-import type { Webhook } from "@colloquy/core/inbox/Webhook"
-import { BodyError, maxBodySize, type WebhookRequest, type WebhookResponse } from "@colloquy/core/inbox/WebhookRequest"
+import {
+  BodyError,
+  maxBodySize,
+  type Webhook,
+  type WebhookRequest,
+  type WebhookResponse
+} from "@colloquy/core/inbox/Webhook"
 import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
