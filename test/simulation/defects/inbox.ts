@@ -100,8 +100,8 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a handler that is interrupted by a stop is acknowledged",
     file: "inbox/internal/consumer/pool.ts",
-    find: "if (isInterrupting) return endAfter(persist(delivery.retry()))",
-    replace: "if (isInterrupting) return endAfter(persist(delivery.ack))",
+    find: "if (isInterrupting) return endAfter(delivery, persist(delivery.retry()))",
+    replace: "if (isInterrupting) return endAfter(delivery, persist(delivery.ack))",
     programs: ["live", "pipelines", "handlers"]
   },
   {

@@ -105,7 +105,8 @@ export const make = Effect.fnUntraced(function* (
     if (options.skipPending === true) marker = yield* skipPending(marker)
     for (;;) {
       yield* untilBelow(inbox, maxQueued)
-      const page = yield* poll({ limit, timeout, marker })
+      // An idle bot creates no spans.
+      const page = yield* Effect.withTracerEnabled(poll({ limit, timeout, marker }), false)
       const next = page.marker ?? marker
       const isEmpty = page.updates.length === 0 && next === marker
       if (!isEmpty) {

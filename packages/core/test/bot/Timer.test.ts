@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Handler, Inbox, Recipient, State, Timer, Updates, User } from "../../src/index.ts"
+import { recordSpans } from "../support/spans.ts"
 import * as InboxStore from "../../src/inbox/InboxStore.ts"
 
 const chat_id = Recipient.ChatId.make(7)
@@ -46,6 +47,25 @@ describe("Timer", () => {
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(due, [["feed the cat", chat_id, 1, 28_800_000]])
       assert.strictEqual((yield* (yield* Inbox.Inbox).stats).queued, 0)
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("has the spans of a handled update with its name, and none before it is due", () =>
+    Effect.gen(function* () {
+      const { attributesOf, tracer } = recordSpans()
+      const setThenIgnore = Handler.first(
+        Handler.on("bot_started", () => Tick.in("8 hours", "feed the cat")),
+        Tick.on(() => Effect.void)
+      )
+      yield* Effect.withTracer(run(setThenIgnore), tracer)
+      yield* TestClock.adjust("479 minutes")
+      const first = { update_type: "bot_started", chat: "7" }
+      assert.deepStrictEqual(attributesOf("Updates.handle"), [first])
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(attributesOf("Updates.handle"), [
+        first,
+        { update_type: "colloquy_timer", chat: "7", timer: "tick" }
+      ])
     }).pipe(Effect.provide(environment))
   )
 

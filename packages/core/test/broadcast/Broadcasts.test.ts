@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Emulator } from "@colloquy/testing"
+import { recordSpans } from "../support/spans.ts"
 import { dialogs, inTime, platform, sent, textsIn } from "../support/broadcast.ts"
 
 const message = { text: "News!" }
@@ -62,6 +63,17 @@ describe("Broadcasts", () => {
         [...kinds].sort(([a], [b]) => a - b)
       )
     }).pipe(Effect.provide(Layer.merge(platform, ChatStore.layerMemory)))
+  )
+
+  it.effect("creates a span for each recipient, with its request as a child", () =>
+    Effect.gen(function* () {
+      const { attributesOf, lines, tracer } = recordSpans()
+      const [chat_id] = yield* dialogs(1)
+      const news = Broadcasts.run({ name: "news", recipients: Stream.make(chat_id), message })
+      yield* inTime(Effect.withTracer(Stream.runDrain(news), tracer))
+      assert.deepStrictEqual(lines(), ["Broadcasts.send", "Broadcasts.send > Messages.send"])
+      assert.deepStrictEqual(attributesOf("Broadcasts.send"), [{ broadcast: "news", chat: String(chat_id) }])
+    }).pipe(Effect.provide(platform))
   )
 
   it.effect("continues in the next run, and sends nothing twice", () =>

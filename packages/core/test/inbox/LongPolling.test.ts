@@ -25,6 +25,7 @@ import {
   text,
   unlimited
 } from "../support/scripted.ts"
+import { recordSpans } from "../support/spans.ts"
 import { emitted } from "../support/deliveries.ts"
 
 const started = (timestamp: number) => ({ update_type: "bot_started", timestamp, chat_id: 1, user })
@@ -75,6 +76,19 @@ describe("LongPolling.layer", () => {
         ["bot_started", "bot_started", "bot_started"]
       )
       assert.deepStrictEqual(urls, ["/updates", `/updates?marker=${long}`, `/updates?marker=${long + 1n}`])
+    })
+  )
+
+  it.effect("creates no spans while there are no updates", () =>
+    Effect.gen(function* () {
+      const { lines, tracer } = recordSpans()
+      const platform = polling(repeat(20, page(5n)))
+      yield* Effect.forkScoped(
+        Updates.run(() => Effect.void).pipe(Effect.provide(platform.layer), Effect.withTracer(tracer))
+      )
+      yield* TestClock.adjust("1 hour")
+      assert.isAtLeast(platform.journal.length, 20)
+      assert.deepStrictEqual(lines(), [])
     })
   )
 

@@ -8,13 +8,11 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
-import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Schedule from "effect/Schedule"
 import * as SqlError from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import * as Tracer from "effect/Tracer"
 import {
   Handler,
   Inbox,
@@ -27,6 +25,7 @@ import {
   Update,
   Updates
 } from "../../src/index.ts"
+import { recordSpans } from "../support/spans.ts"
 import { chat_id, message } from "../support/fixtures.ts"
 import { answer, ok, scripted } from "../support/scripted.ts"
 import { emitted } from "../support/deliveries.ts"
@@ -125,18 +124,6 @@ describe("Updates.run", () => {
     })
   )
 
-  const recordSpans = () => {
-    const spans: Array<Tracer.Span> = []
-    const tracer = Tracer.make({
-      span: (options) => {
-        const span = new Tracer.NativeSpan(options)
-        spans.push(span)
-        return span
-      }
-    })
-    return { spans, tracer }
-  }
-
   it.effect(
     "ends the span of a handler that declines its update without a failure, and that of one that fails with it",
     () =>
@@ -155,18 +142,45 @@ describe("Updates.run", () => {
       })
   )
 
-  it.effect("creates a span for each handler, with the calls of the handler as children", () =>
+  it.effect("creates a span for each handled update, with its handler and its commit as children", () =>
     Effect.gen(function* () {
-      const { spans, tracer } = recordSpans()
+      const { attributesOf, lines, spans, tracer } = recordSpans()
       const platform = scripted(ok({ message: message() }))
       yield* Updates.run(() => Messages.send({ chat_id, text: "Hello" })).pipe(
         Effect.provide(Layer.merge(source(started(7, 1)), platform.layer())),
         Effect.withTracer(tracer)
       )
-      const handling = spans.find(({ name }) => name === "Updates.handle")
-      const sending = spans.find(({ name }) => name === "Messages.send")
-      assert.deepStrictEqual(Object.fromEntries(handling?.attributes ?? []), { update_type: "bot_started", chat: "7" })
-      assert.strictEqual(Option.getOrUndefined(sending!.parent)?.spanId, handling?.spanId)
+      assert.deepStrictEqual(lines(), [
+        "Updates.handle",
+        "Updates.handle > Updates.handler",
+        "Updates.handle > Updates.handler > Messages.send",
+        "Updates.handle > Updates.commit"
+      ])
+      assert.deepStrictEqual(attributesOf("Updates.handle"), [{ update_type: "bot_started", chat: "7" }])
+      assert.deepStrictEqual(attributesOf("Updates.handler"), [{ attempt: 1 }])
+      assert.isTrue(spans.every(({ status }) => status._tag === "Ended" && Exit.isSuccess(status.exit)))
+    })
+  )
+
+  it.effect("creates the spans again for each attempt, and none between the attempts", () =>
+    Effect.gen(function* () {
+      const { attributesOf, lines, spans, tracer } = recordSpans()
+      const handler = () =>
+        Effect.flatMap(Handler.CurrentAttempt, (attempt) => (attempt === 1 ? Effect.fail("not yet") : Effect.void))
+      yield* Effect.forkScoped(
+        Updates.run(handler, { retry: Schedule.spaced("1 minute") }).pipe(
+          Effect.provide(source(started(7, 1))),
+          Effect.withTracer(tracer)
+        )
+      )
+      yield* TestClock.adjust("1 hour")
+      const attempt = ["Updates.handle", "Updates.handle > Updates.handler", "Updates.handle > Updates.commit"]
+      assert.deepStrictEqual(lines(), [...attempt, ...attempt])
+      assert.deepStrictEqual(attributesOf("Updates.handler"), [{ attempt: 1 }, { attempt: 2 }])
+      const ends = spans.flatMap(({ name, status }) =>
+        name === "Updates.handle" && status._tag === "Ended" ? [Exit.isSuccess(status.exit)] : []
+      )
+      assert.deepStrictEqual(ends, [false, true])
     })
   )
 

@@ -17,6 +17,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { inspect } from "node:util"
 import { url } from "../../../testing/test/support/webhooks.ts"
 import { Inbox, StoreError, Subscriptions, type Update, Updates, Webhook } from "../../src/index.ts"
+import { recordSpans } from "../support/spans.ts"
 import { ok, scripted } from "../support/scripted.ts"
 import { deliverTo, secret as botSecret, webhook } from "../support/webhookBots.ts"
 import { inbox, queued, receiver, secret, started, status, texts } from "../support/webhooks.ts"
@@ -63,6 +64,16 @@ describe("Webhook.layerReceiver", () => {
       assert.strictEqual(yield* status({ url: "/" }), 200)
     }).pipe(Effect.provide(receiver({ url: "http://127.0.0.1:8080", insecure: true })))
   )
+
+  it.effect("creates a span for each delivery", () => {
+    const { attributesOf, lines, tracer } = recordSpans()
+    return Effect.gen(function* () {
+      assert.strictEqual(yield* status(), 200)
+      assert.strictEqual(yield* status({ headers: { "x-svc-bot-api-secret": "wrong" } }), 403)
+      assert.deepStrictEqual(lines(), ["Webhook.receive"])
+      assert.include(attributesOf("Webhook.receive")[0], { "http.response.status_code": 200 })
+    }).pipe(Effect.provide(receiver()), Effect.withTracer(tracer))
+  })
 
   it.effect("generates a new secret at each start by default", () =>
     Effect.gen(function* () {

@@ -138,7 +138,7 @@ describe("NodeInbox", () => {
     })
   )
 
-  it.effect("creates no spans except those of the handlers", () =>
+  it.effect("creates no spans except those of the handled updates", () =>
     Effect.gen(function* () {
       const filename = yield* Files.file
       const spans: Array<string> = []
@@ -160,7 +160,7 @@ describe("NodeInbox", () => {
         yield* TestClock.adjust("30 seconds")
         assert.strictEqual((yield* inbox.stats).queued, 0)
       }).pipe(Effect.scoped, Effect.provide(NodeInbox.layer({ filename })), Effect.withTracer(tracer))
-      assert.deepStrictEqual(spans, ["Updates.handle"])
+      assert.deepStrictEqual(spans, ["Updates.handle", "Updates.handler", "Updates.commit"])
     })
   )
 

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import { withSpan } from "../../base/internal/tracing.ts"
 import type * as ApiError from "../../client/ApiError.ts"
 import type { BotApi } from "../../client/BotApi.ts"
 import type { Options, Outcome, RecipientRecord, StopError } from "../Broadcast.ts"
@@ -139,10 +140,11 @@ export const run = Effect.fnUntraced(function* <E, R>({
       const logged = Effect.tapError(retried, ({ message }) =>
         Effect.logError(`The broadcast "${name}" stops at the chat ${chat_id}. ${message}`)
       )
-      return Effect.raceFirst(logged, lease.ended).pipe(
-        Effect.as(outcomes),
-        Effect.ensuring(Effect.sync(() => inProgress.delete(chat_id)))
-      )
+      const attributes = { broadcast: name, chat: String(chat_id) }
+      return Effect.raceFirst(
+        withSpan(logged, "Broadcasts.send", () => ({ attributes })),
+        lease.ended
+      ).pipe(Effect.as(outcomes), Effect.ensuring(Effect.sync(() => inProgress.delete(chat_id))))
     })
 
   /** Returns the recipients that have no result and are not in progress. */

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Result from "effect/Result"
 import * as Tracer from "effect/Tracer"
+import { isTraced } from "../../base/internal/tracing.ts"
 import * as ApiError from "../ApiError.ts"
 import type * as Endpoint from "../Endpoint.ts"
 import * as FieldIssue from "../../base/FieldIssue.ts"
@@ -106,8 +107,7 @@ export const make = (options: Options) => {
       }
       const permitted: Attempt = Effect.suspend(() => {
         if (!permit!.confirm("ready")) return attempt
-        // Nobody sees the spans of the native tracer (`npm run bench`, `call-cpu-over-undici`).
-        if (fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer) return sendOnce(undefined)
+        if (!isTraced(fiber.getRef(Tracer.Tracer))) return sendOnce(undefined)
         return Effect.catchTag(Effect.useSpan(endpoint.endpoint, spanOptions, sendOnce), "PermitExpired", () => attempt)
       })
       const leaseConfirmed = lease === undefined ? permitted : Effect.andThen(lease.confirm, permitted)

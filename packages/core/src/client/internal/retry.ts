@@ -2,6 +2,7 @@ import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
+import { withSpan } from "../../base/internal/tracing.ts"
 import * as ApiError from "../ApiError.ts"
 import * as Backoff from "../../base/Backoff.ts"
 import type { RateLimiter } from "../RateLimiter.ts"
@@ -60,9 +61,7 @@ const withAttachmentSpan = <A, E extends ApiError.ApiError>(
 ): Effect.Effect<A, E> =>
   Effect.catch(attempt, (error) =>
     isNotReady(error)
-      ? Effect.useSpan(`${error.endpoint} waits for its files`, () =>
-          retry(Backoff.failedOnce(attempt, Cause.fail(error)))
-        )
+      ? withSpan(retry(Backoff.failedOnce(attempt, Cause.fail(error))), `${error.endpoint} waits for its files`)
       : Effect.fail(error)
   )
 

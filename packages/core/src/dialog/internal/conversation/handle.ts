@@ -1,7 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import * as Tracer from "effect/Tracer"
+import { withSpan } from "../../../base/internal/tracing.ts"
 import * as Answers from "../../../endpoints/Answers.ts"
 import * as Fingerprint from "../../../model/Fingerprint.ts"
 import * as Handler from "../../../inbox/Handler.ts"
@@ -185,11 +185,9 @@ const proceed = (self: Conversation, at: At, before: Record, record: Record, hap
       version === self.version
         ? turn(self, at, before, record, event)
         : proceedOutdated(self, at, before, record, event)
-    // Nobody sees the spans of the native tracer (benchmarks/src/conversations/cpu.ts).
-    if (fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer) return proceeded
-    const attributes = { conversation: self.name, question: record.waiting?.name, event: happened._tag }
-    // The stack is the same for all answers.
-    return Effect.withSpan("Conversation.answer", { attributes }, { captureStackTrace: false })(proceeded)
+    return withSpan(proceeded, "Conversation.answer", () => ({
+      attributes: { conversation: self.name, question: record.waiting?.name, event: happened._tag }
+    }))
   })
 
 const written = Effect.fnUntraced(function* (self: Conversation, update: Update.Of<"message_created">) {

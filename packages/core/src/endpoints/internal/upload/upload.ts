@@ -2,6 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { withSpan } from "../../../base/internal/tracing.ts"
 import { InvalidRequest, RequestFailed } from "../../../client/ApiError.ts"
 import {
   type Media,
@@ -150,5 +151,7 @@ export const upload = (
       },
       request
     )
-  }).pipe(Effect.scoped, Effect.withSpan("Uploads.upload", { attributes: { "upload.type": type } }))
+  }).pipe(Effect.scoped, (upload) =>
+    withSpan(upload, "Uploads.upload", () => ({ attributes: { "upload.type": type } }))
+  )
 }

@@ -4,6 +4,7 @@ import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { withSpan } from "../../../base/internal/tracing.ts"
 import type { Failure } from "../../InboxStore.ts"
 import type { DeadLetter } from "../../QueuedUpdate.ts"
 import { annotationsOf } from "./annotations.ts"
@@ -48,7 +49,7 @@ export const make = <R>({ clock, context, maxCrashes, metrics, onDeadLetter, tim
     if (onDeadLetter === undefined || queued.entry.crashes > maxCrashes || isPrepared.has(queued)) return Effect.void
     const { id, update } = queued.entry
     return Effect.suspend(() => onDeadLetter({ id, update, ...failure })).pipe(
-      Effect.withSpan("Updates.onDeadLetter"),
+      (effect) => withSpan(effect, "Updates.onDeadLetter", () => ({ attributes: annotationsOf(queued.value) })),
       Effect.timeoutOrElse({ duration: timeout, orElse: timedOut }),
       Effect.provideContext(contextOf(context, [queued], 1)),
       Effect.catchCause((cause) =>

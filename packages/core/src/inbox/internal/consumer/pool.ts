@@ -1,6 +1,5 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,7 +8,6 @@ import { constFalse } from "effect/Function"
 import type * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Schedule from "effect/Schedule"
-import * as Tracer from "effect/Tracer"
 import type { Delivery } from "../../Deliveries.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import { RateLimiterStopped } from "../../../client/internal/rateLimiter/queue.ts"
@@ -22,6 +20,7 @@ import type { Retry } from "./retry.ts"
 import { newerIn } from "./newer.ts"
 import { type Origin, type UpdateDelivery, settleable, type Settleable, settleAll } from "./settlement.ts"
 import { isPassing, storeFailureIn } from "./storeFailure.ts"
+import { makeSpans } from "./spans.ts"
 import { makeWaiter } from "./waiter.ts"
 import { defectsOf, watchFiber } from "../../../base/internal/watchFiber.ts"
 
@@ -84,7 +83,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
    * `redis-over-groupmq`).
    */
   const maxFlushed = Math.ceil(concurrency / 2)
-  const isTraced = Context.get(context, Tracer.Tracer) !== Tracer.nativeTracer
+  const spans = makeSpans(context, isDeclined)
   const timedOut = (): Cause.Cause<unknown> =>
     Cause.fail(new Cause.TimeoutError(`The handler took longer than ${Duration.format(options.timeout)}.`))
 
@@ -113,8 +112,9 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
 
   const free = makeWaiter(() => queue.length === 0 && active < concurrency)
 
-  const end = (count: number): void => {
-    active -= count
+  const end = (deliveries: ReadonlyArray<Settleable<A>>): void => {
+    active -= deliveries.length
+    spans?.end(deliveries)
     // All deliveries that wait may be lost, so that none of them begins.
     if (queue.length > 0) dispatch()
     if (active === 0) idle.openUnsafe()
@@ -122,25 +122,24 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   }
 
   /** Ends a worker when its delivery is settled after a failure. */
-  const endAfter = (effect: Effect.Effect<void>): void => {
-    const fiber = fork(effect)
-    if (fiber.pollUnsafe() !== undefined) return end(1)
+  const endAfter = (delivery: Settleable<A>, effect: Effect.Effect<void>): void => {
+    const fiber = fork(spans === undefined ? effect : spans.commit([delivery], effect))
+    if (fiber.pollUnsafe() !== undefined) return end([delivery])
     settling.add(fiber)
     fiber.addObserver(() => {
       settling.delete(fiber)
-      end(1)
+      end([delivery])
     })
   }
 
   /** Ends a worker whose delivery has lost an update. The other updates are emitted again at once. */
   const endLost = (delivery: Settleable<A>): void =>
-    delivery.updates.length === 1 ? end(1) : endAfter(persist(delivery.retry()))
+    delivery.updates.length === 1 ? end([delivery]) : endAfter(delivery, persist(delivery.retry()))
 
   const onFlushed = (deliveries: ReadonlyArray<Settleable<A>>, exit: Exit.Exit<void, StoreError>): void => {
-    if (Exit.isSuccess(exit)) return end(deliveries.length)
-    if (defectsOf(exit) !== undefined) return end(deliveries.length)
+    if (Exit.isSuccess(exit) || defectsOf(exit) !== undefined) return end(deliveries)
     // The store refuses all of them, but one may be the cause, so each is settled by itself.
-    for (const { ack } of deliveries) endAfter(persist(ack))
+    for (const delivery of deliveries) endAfter(delivery, persist(delivery.ack))
   }
 
   /**
@@ -152,8 +151,8 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     const deliveries = handled
     handled = []
     const settled = onHandled(deliveries)
-    if (settled === Effect.void) return end(deliveries.length)
-    const fiber = fork(settled)
+    if (settled === Effect.void) return end(deliveries)
+    const fiber = fork(spans === undefined ? settled : spans.commit(deliveries, settled))
     const exit = fiber.pollUnsafe()
     if (exit !== undefined) onFlushed(deliveries, exit)
     else fiber.addObserver((exit) => onFlushed(deliveries, exit))
@@ -222,10 +221,10 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
       onResult?.(delivery, exit.value)
       return onHandledOne(delivery, updates, startedAt)
     }
-    if (isInterrupting) return endAfter(persist(delivery.retry()))
+    if (isInterrupting) return endAfter(delivery, persist(delivery.retry()))
     const newer = newerIn(exit.cause)
     if (newer !== undefined && !worker.isTimedOut)
-      return endAfter(persist(settleAll([delivery], { _tag: "handBack", newer })))
+      return endAfter(delivery, persist(settleAll([delivery], { _tag: "handBack", newer })))
     if (isDeclined(exit.cause)) {
       for (const { origin, value } of updates) origin.metrics.unhandled(value)
       return onHandledOne(delivery, updates, startedAt)
@@ -233,23 +232,15 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     const failure = worker.isTimedOut
       ? updates.map(({ storeFailure }) => storeFailure).find((failure) => failure !== undefined)
       : storeFailureIn(exit.cause)
-    if (failure !== undefined) return endAfter(onStoreFailure(worker, failure))
+    if (failure !== undefined) return endAfter(delivery, onStoreFailure(worker, failure))
     for (const { origin, value } of updates) origin.metrics.failed(value)
     if (Cause.hasDies(exit.cause)) failIfShared(exit.cause)
-    endAfter(onFailure(worker, worker.isTimedOut ? timedOut() : exit.cause))
+    endAfter(delivery, onFailure(worker, worker.isTimedOut ? timedOut() : exit.cause))
   }
 
-  /** A handler that declines the delivery does not fail its span. */
-  const traced = (effect: Effect.Effect<B, E, R>, { value }: UpdateDelivery): Effect.Effect<B, E, R> => {
-    const ended = Effect.map(effect, (result): Effect.Effect<B, E> => Effect.succeed(result))
-    const declined = Effect.catchCauseIf(ended, isDeclined, (cause) => Effect.succeed(Effect.failCause(cause)))
-    return Effect.flatten(Effect.withSpan(declined, "Updates.handle", { attributes: annotationsOf(value) }))
-  }
-
-  const prepared = ({ value }: Settleable<A>, updates: ReadonlyArray<UpdateDelivery>): Effect.Effect<B, E, R> => {
-    const [update] = updates
-    let effect = handle(value)
-    if (isTraced && update !== undefined) effect = traced(effect, update)
+  const prepared = (delivery: Settleable<A>, updates: ReadonlyArray<UpdateDelivery>): Effect.Effect<B, E, R> => {
+    let effect = handle(delivery.value)
+    if (spans !== undefined) effect = spans.handler(delivery, effect)
     let last: Lease | undefined
     for (const current of updates) {
       const { lease } = current.handling

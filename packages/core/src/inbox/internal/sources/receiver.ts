@@ -1,5 +1,6 @@
 import * as Bytes from "effect/Bytes"
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -8,6 +9,8 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
+import { isTraced } from "../../../base/internal/tracing.ts"
 import type { Inbox, ReceiveError, Received } from "../../Inbox.ts"
 import { MalformedUpdate, parse } from "../../../model/Update.ts"
 import type { BodyError, WebhookRequest, WebhookResponse } from "../../Webhook.ts"
@@ -110,7 +113,8 @@ interface Options {
 /** Stores the updates of deliveries in the inbox, and answers with 200 after an update is stored. */
 export const makeReceive = Effect.fnUntraced(function* ({ inbox, storeTimeout, tooLarge, url }: Options) {
   const scope = yield* Effect.scope
-  const fork = Effect.runForkWith(yield* Effect.context<never>())
+  const context = yield* Effect.context<never>()
+  const fork = Effect.runForkWith(context)
 
   const warn = (message: string) => Effect.annotateLogs(Effect.logWarning(message), { url })
 
@@ -168,7 +172,7 @@ export const makeReceive = Effect.fnUntraced(function* ({ inbox, storeTimeout, t
   }
 
   // The function stores at once, so that a fast inbox needs no further fiber for the response.
-  const receive = ({ header }: WebhookRequest, body: Uint8Array): Effect.Effect<WebhookResponse> => {
+  const receiveAtOnce = ({ header }: WebhookRequest, body: Uint8Array): Effect.Effect<WebhookResponse> => {
     const encoding = contentEncodingOf(header("content-encoding")) ?? "identity"
     if (encoding === "identity") return receiveUpdate(decode(body))
     return Effect.matchEffect(decodeCompressed(encoding, body, tooLarge), {
@@ -177,5 +181,15 @@ export const makeReceive = Effect.fnUntraced(function* ({ inbox, storeTimeout, t
     })
   }
 
-  return { receive, rejectBody }
+  const receive = (request: WebhookRequest, body: Uint8Array): Effect.Effect<WebhookResponse> =>
+    Effect.withSpan(
+      Effect.tap(
+        Effect.suspend(() => receiveAtOnce(request, body)),
+        ({ status }) => Effect.annotateCurrentSpan("http.response.status_code", status)
+      ),
+      "Webhook.receive",
+      { kind: "server", attributes: { "http.request.body.size": body.length }, captureStackTrace: false }
+    )
+
+  return { receive: isTraced(Context.get(context, Tracer.Tracer)) ? receive : receiveAtOnce, rejectBody }
 })

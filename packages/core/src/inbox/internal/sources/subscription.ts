@@ -93,6 +93,9 @@ export const keepSubscribed = Effect.fnUntraced(function* (api: BotApi["Service"
     )
   )
 
+  // An idle bot creates no spans.
+  const checkUntraced = Effect.withTracerEnabled(check, false)
+
   const unsubscribe = api.execute(Subscriptions.unsubscribe, { url }).pipe(
     withoutRetries,
     Effect.timeout("5 seconds"),
@@ -106,7 +109,9 @@ export const keepSubscribed = Effect.fnUntraced(function* (api: BotApi["Service"
   if (options.unsubscribeAtStop) yield* Effect.addFinalizer(() => Effect.annotateLogs(unsubscribe, { url }))
   yield* report("active")
   yield* Effect.annotateLogs(Effect.logInfo("The webhook is subscribed."), { update_types: wanted })
-  const checking = yield* Effect.forkScoped(Effect.repeat(Effect.delay(check, options.checkEvery), Schedule.forever))
+  const checking = yield* Effect.forkScoped(
+    Effect.repeat(Effect.delay(checkUntraced, options.checkEvery), Schedule.forever)
+  )
   watchFiber(checking, (cause) => void Deferred.doneUnsafe(revoked, Exit.failCause(cause)))
   return { untilRevoked: Deferred.await(revoked) }
 })
