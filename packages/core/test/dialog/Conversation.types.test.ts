@@ -3,21 +3,12 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { describe, expectTypeOf, it } from "vitest"
-import {
-  type BotApi,
-  Command,
-  Conversation,
-  Handler,
-  Messages,
-  type StoreError,
-  type Talk,
-  type Update
-} from "../../src/index.ts"
+import { type BotApi, Command, Conversation, Handler, Messages, type StoreError, type Update } from "../../src/index.ts"
 
 class Broken extends Data.TaggedError("Broken")<{}> {}
 class Kitchen extends Context.Service<Kitchen, { readonly isOpen: boolean }>()("test/Kitchen") {}
 
-type Failure<E = never> = Talk.SendError | Conversation.NoParticipant | StoreError.StoreError | E
+type Failure<E = never> = Conversation.SendError | Conversation.NoParticipant | StoreError.StoreError | E
 
 const of = "userInChat"
 
@@ -27,7 +18,7 @@ describe("the types of Conversation", () => {
       "order",
       { of },
       Effect.fn(function* (talk) {
-        expectTypeOf(talk).toEqualTypeOf<Talk.Talk>()
+        expectTypeOf(talk).toEqualTypeOf<Conversation.Talk>()
         yield* talk.ask("name", { say: "Name?", timeout: "1 minute" })
         if (!(yield* Kitchen).isOpen) return yield* new Broken()
         return 1
@@ -51,10 +42,10 @@ describe("the types of Conversation", () => {
       { of },
       Effect.fn(function* (talk) {
         const name = talk.ask("name", { say: "Name?" })
-        expectTypeOf(name).toEqualTypeOf<Effect.Effect<string, Talk.SendError, BotApi.BotApi>>()
+        expectTypeOf(name).toEqualTypeOf<Effect.Effect<string, Conversation.SendError, BotApi.BotApi>>()
         const age = talk.ask("age", { say: "Age?", read: Schema.FiniteFromString, timeout: "1 minute" })
         expectTypeOf(age).toEqualTypeOf<
-          Effect.Effect<number, Talk.SendError | Conversation.Unanswered, BotApi.BotApi>
+          Effect.Effect<number, Conversation.SendError | Conversation.Unanswered, BotApi.BotApi>
         >()
         const choices = { s: "Small", m: "Medium" }
         const size = talk.choose("size", { say: "Size?", choices, optional: true })
@@ -71,21 +62,23 @@ describe("the types of Conversation", () => {
           { readonly _tag: "size"; readonly value: "s" | "m" } | { readonly _tag: "age"; readonly value: number }
         >()
         const picky = talk.ask("picky", { say: "Picky?", otherwise: () => Effect.andThen(Kitchen, new Broken()) })
-        expectTypeOf(picky).toEqualTypeOf<Effect.Effect<string, Talk.SendError | Broken, BotApi.BotApi | Kitchen>>()
+        expectTypeOf(picky).toEqualTypeOf<
+          Effect.Effect<string, Conversation.SendError | Broken, BotApi.BotApi | Kitchen>
+        >()
         const numbers = talk.choose("numbers", { say: "Number?", choices: { 1: "One", 2: "Two" } })
         expectTypeOf<Effect.Success<typeof numbers>>().toEqualTypeOf<"1" | "2">()
         return yield* talk.say("Done")
       })
     )
-    const askAddress = <D>(talk: Talk.Talk<D>) => talk.ask("address", { say: "Where to?" })
+    const askAddress = <D>(talk: Conversation.Talk<D>) => talk.ask("address", { say: "Where to?" })
     Conversation.make("part", { of, timeout: "1 hour" }, (talk) => {
       const address = askAddress(talk)
-      expectTypeOf<Effect.Error<typeof address>>().toEqualTypeOf<Talk.SendError | Conversation.Unanswered>()
+      expectTypeOf<Effect.Error<typeof address>>().toEqualTypeOf<Conversation.SendError | Conversation.Unanswered>()
       return address
     })
     Conversation.make("timed", { of, timeout: "1 hour" }, (talk) => {
       const name = talk.ask("name", { say: "Name?" })
-      expectTypeOf<Effect.Error<typeof name>>().toEqualTypeOf<Talk.SendError | Conversation.Unanswered>()
+      expectTypeOf<Effect.Error<typeof name>>().toEqualTypeOf<Conversation.SendError | Conversation.Unanswered>()
       return name
     })
   })
@@ -126,7 +119,7 @@ describe("the types of Conversation", () => {
       (talk) => talk.ask("name", { say: "Name?", ...options })
     )
     // @ts-expect-error a conversation belongs to a user in a chat or to a chat
-    const owner = () => Conversation.make("owner", { of: "bot" }, (talk: Talk.Talk) => talk.say("Hello"))
+    const owner = () => Conversation.make("owner", { of: "bot" }, (talk: Conversation.Talk) => talk.say("Hello"))
     expectTypeOf(owner).toBeFunction()
     // @ts-expect-error the body returns no effect
     Conversation.make("none", { of }, () => 1)

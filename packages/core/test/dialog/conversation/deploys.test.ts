@@ -1,4 +1,4 @@
-import { Command, Conversation, Handler, type Talk } from "@colloquy/core"
+import { Command, Conversation, Handler } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ import {
   writes
 } from "../../support/conversations.ts"
 
-type Body = (talk: Talk.Talk) => Effect.Effect<unknown, unknown, never>
+type Body = (talk: Conversation.Talk) => Effect.Effect<unknown, unknown, never>
 
 const rest = Handler.on("message_created", () => Effect.void)
 
@@ -26,7 +26,7 @@ const botOf = (body: unknown, options: Partial<Conversation.Options> = {}) => {
   return Handler.first(Command.make("go").on(conversation.start), conversation.handler, rest)
 }
 
-const before = Effect.fn(function* (talk: Talk.Talk) {
+const before = Effect.fn(function* (talk: Conversation.Talk) {
   yield* talk.say("Hello")
   const name = yield* talk.ask("name", { say: "Name?" })
   yield* talk.say(`Dear ${name}`)
@@ -71,7 +71,7 @@ describe("conversations and new versions of the code", () => {
 
   it.effect("do not send again what was said before, even if its text has changed or there is more of it", () =>
     Effect.gen(function* () {
-      const after = Effect.fn(function* (talk: Talk.Talk) {
+      const after = Effect.fn(function* (talk: Conversation.Talk) {
         yield* talk.say("Hello!")
         yield* talk.say("Welcome")
         const name = yield* talk.ask("name", { say: "Your name?" })
@@ -88,7 +88,7 @@ describe("conversations and new versions of the code", () => {
     Effect.gen(function* () {
       const ran: Array<string> = []
       const run = (name: string) => Effect.sync(() => ran.push(name))
-      const after = Effect.fn(function* (talk: Talk.Talk) {
+      const after = Effect.fn(function* (talk: Conversation.Talk) {
         yield* talk.say("Hello")
         const name = yield* talk.ask("name", { say: "Name?" })
         yield* Effect.ignore(talk.step("failing", Schema.Int, Effect.andThen(run("failing"), Effect.fail("away"))))
@@ -110,7 +110,7 @@ describe("conversations and new versions of the code", () => {
   ] as const)("send messages without a name again that follow a question that is %s", ([, before, after]) =>
     Effect.gen(function* () {
       const form = (questions: ReadonlyArray<string>, options?: { readonly name: string }) =>
-        Effect.fn(function* (talk: Talk.Talk) {
+        Effect.fn(function* (talk: Conversation.Talk) {
           const all = questions.includes("thanks") ? questions : [...questions, "thanks", "age"]
           for (const name of all) {
             yield* name === "thanks" ? talk.say("Thank you", options) : talk.ask(name, { say: `${name}?` })
@@ -130,7 +130,7 @@ describe("conversations and new versions of the code", () => {
 
   it.effect("ask a new question when it is reached, and keep an answer that was given to a later one", () =>
     Effect.gen(function* () {
-      const after = Effect.fn(function* (talk: Talk.Talk) {
+      const after = Effect.fn(function* (talk: Conversation.Talk) {
         yield* talk.say("Hello")
         const name = yield* talk.ask("name", { say: "Name?" })
         const city = yield* talk.ask("city", { say: "City?" })
@@ -147,7 +147,7 @@ describe("conversations and new versions of the code", () => {
     Effect.gen(function* () {
       const make = (isNew: boolean) =>
         botOf(
-          Effect.fn(function* (talk: Talk.Talk) {
+          Effect.fn(function* (talk: Conversation.Talk) {
             const name = isNew ? yield* talk.ask("name", { say: "Name?" }) : ""
             const color = yield* talk.choose("color", { say: "Color?", choices: { r: "Red", b: "Blue" } })
             yield* talk.say(`${name} ${color}`)
@@ -172,7 +172,7 @@ describe("conversations and new versions of the code", () => {
 
   it.effect("do not use the answer of a question that was removed", () =>
     Effect.gen(function* () {
-      const after = Effect.fn(function* (talk: Talk.Talk) {
+      const after = Effect.fn(function* (talk: Conversation.Talk) {
         yield* talk.say("Hello")
         const age = yield* talk.ask("age", { say: "Age?" })
         yield* talk.say(`${age}`)
@@ -184,7 +184,7 @@ describe("conversations and new versions of the code", () => {
 
   it.effect("end with what they say if the question that they wait for was removed", () =>
     Effect.gen(function* () {
-      const after = Effect.fn(function* (talk: Talk.Talk) {
+      const after = Effect.fn(function* (talk: Conversation.Talk) {
         yield* talk.say("Hello")
         const name = yield* talk.ask("name", { say: "Name?" })
         yield* talk.say(`Dear ${name}`)
@@ -197,7 +197,7 @@ describe("conversations and new versions of the code", () => {
 
   it.effect("ask a question again that was renamed", () =>
     Effect.gen(function* () {
-      const after = Effect.fn(function* (talk: Talk.Talk) {
+      const after = Effect.fn(function* (talk: Conversation.Talk) {
         yield* talk.say("Hello")
         const name = yield* talk.ask("name", { say: "Name?" })
         yield* talk.say(`Dear ${name}`)
@@ -212,13 +212,13 @@ describe("conversations and new versions of the code", () => {
   it.effect("read an answer of another type by a migration, and ask again without one", () =>
     Effect.gen(function* () {
       const read = Schema.FiniteFromString
-      const migrated = Effect.fn(function* (talk: Talk.Talk) {
+      const migrated = Effect.fn(function* (talk: Conversation.Talk) {
         const name = yield* talk.ask("name", { say: "Name?", read, migrate: (name) => String(name).length })
         const age = yield* talk.ask("age", { say: "Age?", read })
         yield* talk.say(`${name + 1} ${age + 1}`)
       })
       assert.deepStrictEqual(yield* deploy(migrated), ["4 8"])
-      const asked = Effect.fn(function* (talk: Talk.Talk) {
+      const asked = Effect.fn(function* (talk: Conversation.Talk) {
         const name = yield* talk.ask("name", { say: "Number?", read })
         const age = yield* talk.ask("age", { say: "Age?", read })
         yield* talk.say(`${name + 1} ${age + 1}`)
@@ -230,7 +230,7 @@ describe("conversations and new versions of the code", () => {
 
   it.effect("ask again if the kind of the question has changed", () =>
     Effect.gen(function* () {
-      const after = Effect.fn(function* (talk: Talk.Talk) {
+      const after = Effect.fn(function* (talk: Conversation.Talk) {
         yield* talk.ask("name", { say: "Name?" })
         const age = yield* talk.choose("age", { say: "Young or old?", choices: { y: "Young", o: "Old" } })
         yield* talk.say(age)
@@ -242,9 +242,9 @@ describe("conversations and new versions of the code", () => {
 
   it.effect("ask again with new buttons if the pressed one does not exist any more", () =>
     Effect.gen(function* () {
-      const make = (choices: Talk.Choices, several: boolean) =>
+      const make = (choices: Conversation.Choices, several: boolean) =>
         botOf(
-          Effect.fn(function* (talk: Talk.Talk) {
+          Effect.fn(function* (talk: Conversation.Talk) {
             const answer = yield* talk.choose("color", { say: "Color?", choices, several })
             yield* talk.say(`${String(answer)}`)
           })
@@ -269,8 +269,8 @@ describe("conversations and new versions of the code", () => {
 
   it.effect("ask a choice of several again, with what is chosen, if the pressed button does not exist any more", () =>
     Effect.gen(function* () {
-      const make = (choices: Talk.Choices) =>
-        botOf((talk: Talk.Talk) => talk.choose("color", { say: "Color?", choices, several: true }))
+      const make = (choices: Conversation.Choices) =>
+        botOf((talk: Conversation.Talk) => talk.choose("color", { say: "Color?", choices, several: true }))
       const ann = yield* Emulator.user("Ann")
       const before = make({ r: "Red", b: "Blue" })
       yield* during(before, Effect.andThen(writes(ann, "/go"), presses(ann, "Blue")))
@@ -287,7 +287,7 @@ describe("conversations and new versions of the code", () => {
     Effect.gen(function* () {
       const make = (back: boolean) =>
         botOf(
-          Effect.fn(function* (talk: Talk.Talk) {
+          Effect.fn(function* (talk: Conversation.Talk) {
             yield* talk.ask("name", { say: "Name?" })
             yield* talk.ask("place", { say: "Place?", back })
           })
@@ -306,7 +306,7 @@ describe("conversations and new versions of the code", () => {
       const group = yield* Emulator.chat({ owner: ann, members: [bob], bot: { admin: true } })
       const make = (isNew: boolean) =>
         botOf(
-          Effect.fn(function* (talk: Talk.Talk) {
+          Effect.fn(function* (talk: Conversation.Talk) {
             const from = ann.user_id
             if (isNew) yield* talk.confirm("gift", { say: "Is it a gift?", from })
             const address = yield* talk.ask("address", { say: "Where to?", from })
@@ -338,7 +338,7 @@ describe("conversations and new versions of the code", () => {
   it.effect("lose their buttons by the handler of removed conversations if they were removed", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
-      const form = botOf((talk: Talk.Talk) => talk.confirm("sure", { say: "Sure?" }))
+      const form = botOf((talk: Conversation.Talk) => talk.confirm("sure", { say: "Sure?" }))
       yield* during(form, writes(ann, "/go"))
       const gone = Conversation.removed()
       const russian = Effect.updateService(Conversation.CurrentTexts, (texts) => ({ ...texts, late: "Вопрос закрыт." }))
@@ -354,7 +354,7 @@ describe("conversations and new versions of the code", () => {
 
   it.effect("can replace a question by a sleep, and a sleep by a question", () =>
     Effect.gen(function* () {
-      const asleep = Effect.fn(function* (talk: Talk.Talk) {
+      const asleep = Effect.fn(function* (talk: Conversation.Talk) {
         yield* talk.ask("name", { say: "Name?" })
         yield* talk.sleep("age", "10 minutes")
         yield* talk.say("Awake")
@@ -433,7 +433,7 @@ describe("conversations and new versions of the code", () => {
     Effect.gen(function* () {
       const make = <A>(schema: Schema.Codec<A, unknown>, value: A) =>
         botOf(
-          Effect.fn(function* (talk: Talk.Talk) {
+          Effect.fn(function* (talk: Conversation.Talk) {
             const result = yield* talk.step("step", schema, Effect.succeed(value))
             yield* talk.ask("name", { say: "Name?" })
             yield* talk.say(`${String(result)}`)
@@ -451,9 +451,9 @@ describe("conversations and new versions of the code", () => {
     Effect.gen(function* () {
       const choices = { r: "Red", b: "Blue" }
       const bots = {
-        one: botOf((talk: Talk.Talk) => talk.choose("color", { say: "Color?", choices, optional: true })),
-        several: botOf((talk: Talk.Talk) => talk.choose("color", { say: "Color?", choices, several: true })),
-        text: botOf((talk: Talk.Talk) => talk.ask("color", { say: "Color?" }))
+        one: botOf((talk: Conversation.Talk) => talk.choose("color", { say: "Color?", choices, optional: true })),
+        several: botOf((talk: Conversation.Talk) => talk.choose("color", { say: "Color?", choices, several: true })),
+        text: botOf((talk: Conversation.Talk) => talk.ask("color", { say: "Color?" }))
       }
       const play = Effect.fnUntraced(function* (
         name: string,

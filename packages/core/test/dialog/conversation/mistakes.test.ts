@@ -1,4 +1,4 @@
-import { Conversation, Inbox, type Talk } from "@colloquy/core"
+import { Conversation, Inbox } from "@colloquy/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -9,7 +9,7 @@ const of = { of: "userInChat" } as const
 
 const choices = { r: "Red" }
 
-const none: { readonly [tag: string]: Talk.Answer<string> } = {}
+const none: { readonly [tag: string]: Conversation.Answer<string> } = {}
 
 const plays = [
   {

@@ -1,4 +1,4 @@
-import { type BotApi, Command, Conversation, Handler, Inbox, type Talk } from "@colloquy/core"
+import { type BotApi, Command, Conversation, Handler, Inbox } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { Emulator, type Person } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { buttonsOf, during, layer, left, nothing, sent, textOf, writes } from "../../support/conversations.ts"
 
-type Part = (talk: Talk.Talk<never>) => Effect.Effect<unknown, unknown, unknown>
+type Part = (talk: Conversation.Talk<never>) => Effect.Effect<unknown, unknown, unknown>
 
 /** The code of a conversation: its parts by their keys, in their order, and its options. */
 interface Code {

@@ -1,7 +1,7 @@
 import type * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { ChatId } from "../../../model/Recipient.ts"
-import type { Content, Texts } from "../../Talk.ts"
+import type { Content, Texts, Unanswered } from "../../Conversation.ts"
 import type * as Update from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
 import type { Press } from "./payload.ts"
@@ -29,6 +29,7 @@ export interface Place {
   /** The user of a conversation of a user in a chat. */
   readonly owner: UserId | undefined
   readonly texts: Texts
+  readonly unanswered: (question: string) => Unanswered
 }
 
 export const toBody = (content: Content): Exclude<Content, string> =>

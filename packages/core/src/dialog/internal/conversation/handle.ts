@@ -9,7 +9,7 @@ import * as Journal from "../../../inbox/Journal.ts"
 import * as Keyboard from "../../../model/Keyboard.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
 import type { ChatId } from "../../../model/Recipient.ts"
-import { CurrentTexts, NoParticipant, type Texts } from "../../Talk.ts"
+import type { Texts } from "../../Conversation.ts"
 import { MalformedTimer } from "../../../bot/Timer.ts"
 import * as Update from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
@@ -21,6 +21,7 @@ import * as payload from "./payload.ts"
 import type { Record } from "./record.ts"
 import type { Event } from "./event.ts"
 import { type At, type Definition, type Due, end, notify, removeButtons, save, turn } from "./turn.ts"
+import { CurrentTexts } from "./texts.ts"
 import { meets } from "./unfinished.ts"
 
 /** The options of a conversation that concern the handling of updates. */
@@ -44,7 +45,7 @@ const placeOf = (self: Conversation, update: Update.Update) => {
   const chat_id = Update.chatOf(update)
   const user_id = Update.userIdOf(update)
   return update.update_type === "unknown" || chat_id === undefined || user_id === undefined
-    ? Effect.fail(new NoParticipant({ conversation: self.name, update_type: update.update_type }))
+    ? Effect.fail(self.errors.noParticipant(update.update_type))
     : at(self, update, chat_id, user_id)
 }
 
@@ -54,14 +55,15 @@ const at = (self: Conversation, update: At["update"], chat_id: ChatId, user_id: 
     chat_id,
     owner: self.state.of === "userInChat" ? user_id : undefined,
     texts: { ...texts, ...self.texts },
+    unanswered: self.errors.unanswered,
     update
   }))
 
-const stored = ({ name, state, version }: Conversation) =>
+const stored = ({ errors, name, state, version }: Conversation) =>
   Effect.flatMap(
     Effect.catchTags(state.get, {
       StaleState: Effect.die,
-      NoStateKey: () => new NoParticipant({ conversation: name })
+      NoStateKey: () => errors.noParticipant()
     }),
     (record) =>
       record !== undefined && record.version > version

@@ -3,7 +3,7 @@ import * as Exit from "effect/Exit"
 import * as Hash from "effect/Hash"
 import { defect } from "../../../base/internal/defect.ts"
 import { stringify } from "../../../base/internal/json.ts"
-import type { Content } from "../../Talk.ts"
+import type { Content } from "../../Conversation.ts"
 import { isSuccess } from "./event.ts"
 
 /** The names of the operations in one run of a conversation. */

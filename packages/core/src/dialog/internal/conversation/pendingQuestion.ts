@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { BotApi } from "../../../client/BotApi.ts"
-import type { AnswerInput } from "../../Talk.ts"
+import type { AnswerInput } from "../../Conversation.ts"
 import * as Update from "../../../model/Update.ts"
 import { isCommand } from "./answers.ts"
 import type { Event } from "./event.ts"

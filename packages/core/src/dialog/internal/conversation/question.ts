@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Migration } from "../../../bot/State.ts"
-import { type AnswerInput, Unanswered } from "../../Talk.ts"
+import type { AnswerInput } from "../../Conversation.ts"
 import * as Update from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
 import { defect } from "../../../base/internal/defect.ts"
@@ -102,7 +102,7 @@ export class Asking {
     return Effect.suspend(() => {
       const { place } = this.run
       this.run.names.unanswered(this.question.name)
-      return Effect.fail(new Unanswered({ conversation: place.name, question: this.question.name }))
+      return Effect.fail(place.unanswered(this.question.name))
     })
   }
 

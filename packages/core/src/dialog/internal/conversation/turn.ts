@@ -9,7 +9,7 @@ import * as Handler from "../../../inbox/Handler.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
 import type { MessageId } from "../../../model/Recipient.ts"
 import type { State } from "../../../bot/State.ts"
-import { type Talk, type Texts, Unanswered } from "../../Talk.ts"
+import type { NoParticipant, Talk, Texts, Unanswered } from "../../Conversation.ts"
 import type { Timer } from "../../../bot/Timer.ts"
 import * as Update from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
@@ -26,6 +26,13 @@ import { ofCurrent } from "./unfinished.ts"
 /** The meaning of a timer of a conversation: the run that set the timer, and the due time. */
 export type Due = readonly [run: string, until: number]
 
+/** The errors of a conversation. */
+export interface Errors {
+  readonly noParticipant: (update_type?: string) => NoParticipant
+  readonly unanswered: (question: string) => Unanswered
+  readonly isUnanswered: (error: unknown) => boolean
+}
+
 /** The definition of a conversation. */
 export interface Definition extends Defaults {
   readonly name: string
@@ -33,6 +40,7 @@ export interface Definition extends Defaults {
   readonly state: State<Record | undefined, "chat" | "userInChat">
   readonly timer: Timer<Due>
   readonly texts: Partial<Texts>
+  readonly errors: Errors
   body(talk: Talk, input: unknown): Effect.Effect<unknown, unknown, unknown>
   readonly decodeInput: (stored: Schema.Json | undefined) => Effect.Effect<unknown, unknown>
   readonly encodeInput: (input: unknown) => Effect.Effect<Schema.Json | undefined, unknown>
@@ -125,10 +133,10 @@ const cut = (
   return { ...record, entries: kept, forgotten }
 }
 
-const isUnanswered = (exit: Exit.Exit<unknown, unknown>): boolean =>
+const isUnanswered = ({ errors }: Definition, exit: Exit.Exit<unknown, unknown>): boolean =>
   exit._tag === "Failure" &&
   exit.cause.reasons.length > 0 &&
-  exit.cause.reasons.every((reason) => Cause.isFailReason(reason) && reason.error instanceof Unanswered)
+  exit.cause.reasons.every((reason) => Cause.isFailReason(reason) && errors.isUnanswered(reason.error))
 
 /** Keeps the answer to a question that the code does not reach yet. */
 const keep = ({ event, kept }: Run, before: Record): Run["kept"] =>
@@ -180,7 +188,7 @@ export const turn = Effect.fnUntraced(function* (
       rest = run.event
       continue
     }
-    if (exit !== undefined && exit._tag === "Failure" && !isUnanswered(exit)) {
+    if (exit !== undefined && exit._tag === "Failure" && !isUnanswered(self, exit)) {
       if (hasTaken(event, run, round)) yield* storing.mark
       return yield* exit
     }
