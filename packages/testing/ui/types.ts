@@ -1,6 +1,5 @@
 import type { Attachment } from "@colloquy/core/model/Attachment"
-import type { Comment } from "@colloquy/core/model/Comment"
-import type { Message } from "@colloquy/core/model/Message"
+import type { Comment, Message } from "@colloquy/core/model/Message"
 import type { EmulatorEvent } from "../src/emulator/EmulatorEvent.ts"
 import type { Success } from "./api.ts"
 

@@ -12,7 +12,7 @@
  */
 import * as Option from "effect/Option"
 import type { Chat } from "../model/Chat.ts"
-import type { KnownChat, Rights } from "./KnownChat.ts"
+import type { KnownChat, Rights } from "./ChatStore.ts"
 import type { Message } from "../model/Message.ts"
 import type { ChatId, ChatType } from "../model/Recipient.ts"
 import type { Update } from "../model/Update.ts"

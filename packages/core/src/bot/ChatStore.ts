@@ -20,16 +20,84 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as ApiError from "../client/ApiError.ts"
 import type { BotApi } from "../client/BotApi.ts"
-import * as KnownChat from "./KnownChat.ts"
 import * as ChatRecord from "./ChatRecord.ts"
 import * as Chats from "../endpoints/Chats.ts"
 import type * as Endpoint from "../client/Endpoint.ts"
 import * as Handler from "../inbox/Handler.ts"
 import { withPartsOf } from "../inbox/internal/handlers/parts.ts"
 import * as memoryStore from "./internal/chats/memoryStore.ts"
-import type { ChatId } from "../model/Recipient.ts"
+import { ChatId, ChatType } from "../model/Recipient.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import type { Update } from "../model/Update.ts"
+import { Millis } from "../base/internal/wire.ts"
+import { Permission } from "../model/Member.ts"
+import { User } from "../model/User.ts"
+
+/**
+ * The rights of the bot in a chat, according to the latest `bot_admin_permissions_changed`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Rights = Schema.Struct({ is_admin: Schema.Boolean, permissions: Schema.Array(Permission) })
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface Rights extends Schema.Schema.Type<typeof Rights> {}
+
+/**
+ * A chat that the bot knows. Facts that no update contained yet are absent, for example the title of a group whose
+ * title never changed. `ChatStore.refresh` gets them from the platform.
+ *
+ * - `user` is the user of a dialog, without the times of their activity.
+ * - `first_seen` and `last_seen` are the times of the first and the last update, in Unix milliseconds.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const KnownChat = Schema.Struct({
+  chat_id: ChatId,
+  type: Schema.optionalKey(ChatType),
+  title: Schema.optionalKey(Schema.String),
+  user: Schema.optionalKey(User),
+  rights: Schema.optionalKey(Rights),
+  first_seen: Millis,
+  last_seen: Millis
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface KnownChat extends Schema.Schema.Type<typeof KnownChat> {}
+
+/**
+ * Selects chats. A chat matches if the chat fulfils every given condition.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Filter {
+  /** The type of the chat. A chat whose type is not known yet does not match. Default: every type. */
+  readonly type?: ChatType | undefined
+  /** The time of the last update must not be earlier than this, in Unix milliseconds. Default: any time. */
+  readonly activeSince?: number | undefined
+}
+
+/**
+ * A page of chats.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Page {
+  /** The chats in ascending order of their ids. */
+  readonly chats: ReadonlyArray<KnownChat>
+  /** The id after which the next page begins, or none if this is the last page. */
+  readonly next: Option.Option<ChatId>
+}
 
 /**
  * The operations of a store, each of which is atomic. Programs use the functions of this module instead.
@@ -47,15 +115,11 @@ export class ChatStore extends Context.Service<
      */
     readonly upsert: (records: ReadonlyArray<ChatRecord.ChatRecord>) => Effect.Effect<void, StoreError>
     /** Returns a chat, or none if the chat is not known. */
-    readonly get: (chat_id: ChatId) => Effect.Effect<Option.Option<KnownChat.KnownChat>, StoreError>
+    readonly get: (chat_id: ChatId) => Effect.Effect<Option.Option<KnownChat>, StoreError>
     /** Returns up to `limit` chats with ids above `after`. A page may be short or empty although another one follows. */
-    readonly page: (
-      filter: KnownChat.Filter,
-      after: Option.Option<ChatId>,
-      limit: number
-    ) => Effect.Effect<KnownChat.Page, StoreError>
+    readonly page: (filter: Filter, after: Option.Option<ChatId>, limit: number) => Effect.Effect<Page, StoreError>
     /** Returns the number of chats. */
-    readonly count: (filter: KnownChat.Filter) => Effect.Effect<number, StoreError>
+    readonly count: (filter: Filter) => Effect.Effect<number, StoreError>
     /** Replaces a chat by a tombstone with the time `last_seen`. Returns `true` if the chat was known. */
     readonly remove: (chat_id: ChatId) => Effect.Effect<boolean, StoreError>
     /** Deletes the tombstones of chats that the bot left before a time. Returns their number. */
@@ -258,7 +322,7 @@ export const seed = <E = never, R = never>(
 export const refresh: (
   chat_id: ChatId
 ) => Effect.Effect<
-  Option.Option<KnownChat.KnownChat>,
+  Option.Option<KnownChat>,
   StoreError | Exclude<Endpoint.Errors<typeof Chats.get>, ApiError.Forbidden | ApiError.NotFound>,
   ChatStore | BotApi
 > = Effect.fnUntraced(function* (chat_id) {
@@ -283,7 +347,7 @@ export const refresh: (
  * @category reading
  * @since 0.1.0
  */
-export const get = (chat_id: ChatId): Effect.Effect<Option.Option<KnownChat.KnownChat>, StoreError, ChatStore> =>
+export const get = (chat_id: ChatId): Effect.Effect<Option.Option<KnownChat>, StoreError, ChatStore> =>
   ChatStore.use((store) => store.get(chat_id))
 
 /**
@@ -301,7 +365,7 @@ export const has = (chat_id: ChatId): Effect.Effect<boolean, StoreError, ChatSto
  * @category reading
  * @since 0.1.0
  */
-export const count = (filter: KnownChat.Filter = {}): Effect.Effect<number, StoreError, ChatStore> =>
+export const count = (filter: Filter = {}): Effect.Effect<number, StoreError, ChatStore> =>
   ChatStore.use((store) => store.count(filter))
 
 /**
@@ -324,7 +388,7 @@ export const count = (filter: KnownChat.Filter = {}): Effect.Effect<number, Stor
  * @category reading
  * @since 0.1.0
  */
-export const stream = (filter: KnownChat.Filter = {}): Stream.Stream<KnownChat.KnownChat, StoreError, ChatStore> =>
+export const stream = (filter: Filter = {}): Stream.Stream<KnownChat, StoreError, ChatStore> =>
   Stream.unwrap(
     ChatStore.use((store) =>
       Effect.succeed(
@@ -338,7 +402,7 @@ export const stream = (filter: KnownChat.Filter = {}): Stream.Stream<KnownChat.K
     )
   )
 
-const toJson = Schema.encodeSync(Schema.fromJsonString(KnownChat.KnownChat))
+const toJson = Schema.encodeSync(Schema.fromJsonString(KnownChat))
 
 /**
  * Emits the chats that the bot knows as NDJSON: each element is a `KnownChat` as JSON, with exact ids, and a line feed.
@@ -358,7 +422,7 @@ const toJson = Schema.encodeSync(Schema.fromJsonString(KnownChat.KnownChat))
  * @category reading
  * @since 0.1.0
  */
-export const exportNdjson = (filter?: KnownChat.Filter): Stream.Stream<string, StoreError, ChatStore> =>
+export const exportNdjson = (filter?: Filter): Stream.Stream<string, StoreError, ChatStore> =>
   Stream.map(stream(filter), (entry) => `${toJson(entry)}\n`)
 
 /**

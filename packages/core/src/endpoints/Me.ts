@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { BotCommand, BotInfo } from "../client/Bot.ts"
+import { BotCommand, BotInfo } from "../model/User.ts"
 import * as Endpoint from "../client/Endpoint.ts"
 import * as rules from "../base/internal/rules.ts"
 import { nullish, optional } from "../base/internal/wire.ts"

@@ -11,6 +11,65 @@ import * as Schema from "effect/Schema"
 import type { AttachmentRequest } from "../model/AttachmentRequest.ts"
 import { nullish } from "../base/internal/wire.ts"
 import type { UploadSource } from "./UploadSource.ts"
+import type * as Context from "effect/Context"
+import * as limits from "./internal/upload/currentLimits.ts"
+
+/**
+ * The limits on files of one type.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Limits {
+  /** Maximum size of the file, in bytes. */
+  readonly maxSize: number
+  /** The allowed extensions, in lower case. A file name without an extension is always allowed. Default: any extension. */
+  readonly extensions?: ReadonlyArray<string>
+  /** Maximum width and height of the image, in pixels. Default: not checked. */
+  readonly maxSide?: number
+  /** Maximum duration of the audio. Default: not checked. */
+  readonly maxDuration?: Duration.Duration
+}
+
+/**
+ * The limits of the API document, from `Platform`. Audio may have any extension, because the document lists only some:
+ *
+ * | type    | size    | extensions                               | other                |
+ * | ------- | ------- | ---------------------------------------- | -------------------- |
+ * | `image` | 50 MiB  | jpg, jpeg, png, gif, tiff, tif, bmp, heic | at most 7680 x 7680 px |
+ * | `video` | 250 MiB | mp4, mov, mkv, webm                      |                      |
+ * | `audio` | 256 MiB | any                                      | at most 1 hour       |
+ * | `file`  | 4 GiB   | any                                      |                      |
+ *
+ * API: Limits.
+ *
+ * @category limits
+ * @since 0.1.0
+ */
+export const defaultLimits: Readonly<Record<UploadType, Limits>> = limits.defaultLimits
+
+/**
+ * The limits that uploads are checked against. Default: {@link defaultLimits}.
+ *
+ * **Example** (A platform that allows larger images of any extension)
+ *
+ * ```ts
+ * import { Upload, Uploads, UploadSource } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const source = UploadSource.bytes(new Uint8Array(1000))
+ * const attachment = Uploads.upload({ type: "image", source, name: "a.webp" }).pipe(
+ *   Effect.provideService(Upload.UploadLimits, {
+ *     ...Upload.defaultLimits,
+ *     image: { maxSize: 100 * 2 ** 20 }
+ *   })
+ * )
+ * ```
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const UploadLimits: Context.Reference<Readonly<Record<UploadType, Limits>>> = limits.UploadLimits
 
 /**
  * The kind of media as which a file is uploaded. `image` replaces `photo`, which the platform no longer accepts.

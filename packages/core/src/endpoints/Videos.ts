@@ -6,7 +6,7 @@
 import * as Schema from "effect/Schema"
 import * as ApiError from "../client/ApiError.ts"
 import * as Endpoint from "../client/Endpoint.ts"
-import { Video } from "../model/Video.ts"
+import { Video } from "../model/Attachment.ts"
 
 /**
  * Returns a video by the token of its attachment: its address in each rendition, its size and its duration.

@@ -75,3 +75,32 @@ export const UserWithPhoto = Schema.Struct(withPhotoFields)
  * @since 0.1.0
  */
 export interface UserWithPhoto extends Schema.Schema.Type<typeof UserWithPhoto> {}
+
+/**
+ * A command that the messenger offers to users.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const BotCommand = Schema.Struct({ name: Schema.String, description: nullish(Schema.String) })
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface BotCommand extends Schema.Schema.Type<typeof BotCommand> {}
+
+/**
+ * The bot, with its commands.
+ *
+ * @assumption botInfo
+ * @category models
+ * @since 0.1.0
+ */
+export const BotInfo = Schema.Struct({ ...withPhotoFields, commands: nullish(Schema.Array(BotCommand)) })
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface BotInfo extends Schema.Schema.Type<typeof BotInfo> {}

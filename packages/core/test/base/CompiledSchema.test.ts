@@ -8,7 +8,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as Getter from "effect/SchemaGetter"
 import * as CompiledSchema from "../../src/base/CompiledSchema.ts"
 import * as Endpoints from "../../src/endpoints/Endpoints.ts"
-import { Json, KnownChat, Message, Update } from "../../src/index.ts"
+import { ChatStore, Json, Message, Update } from "../../src/index.ts"
 import { parseMarked } from "../../src/base/internal/json.ts"
 import { compile } from "../../src/base/internal/codec/compile.ts"
 import { mismatch } from "../../src/base/internal/codec/parse.ts"
@@ -119,7 +119,7 @@ const ours: Readonly<Record<string, Any>> = {
   ...endpoints,
   ...updates,
   "any update": Update.Update,
-  "a known chat": KnownChat.KnownChat
+  "a known chat": ChatStore.KnownChat
 }
 
 /** A result, or the defect that a parser throws, in a form that can be compared. */

@@ -3,7 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { Chat, Comment, Json, Member, Message, Update, Video } from "../../src/index.ts"
+import { Attachment, Chat, Json, Member, Message, Update } from "../../src/index.ts"
 import { parseMarked } from "../../src/base/internal/json.ts"
 import { lazily, openList, openUnion } from "../../src/base/internal/wire.ts"
 import { chat, comment, message, seq, user } from "../support/fixtures.ts"
@@ -25,7 +25,7 @@ const codecOf = <A>(schema: Schema.Codec<A, unknown>) => {
 const messages = codecOf(Message.Message)
 const updates = codecOf(Update.Update)
 const chats = codecOf(Chat.Chat)
-const comments = codecOf(Comment.Comment)
+const comments = codecOf(Message.Comment)
 const members = codecOf(Member.ChatMember)
 
 const long = 9007199254740993n
@@ -277,7 +277,7 @@ describe("wire: round trips", () => {
     ...Object.entries({
       Message: Message.Message,
       Chat: Chat.Chat,
-      Comment: Comment.Comment,
+      Comment: Message.Comment,
       ChatMember: Member.ChatMember
     }).map(([name, schema]) => [name, schema as unknown as Schema.Codec<unknown, unknown>] as const),
     ...Object.entries(Update.cases).map(
@@ -332,6 +332,6 @@ describe("wire: the time when schemas are created", () => {
 describe("wire: videos", () => {
   it("keeps the id and the token of the thumbnail", () => {
     const video = { token: "t", urls: { mp4_720: "u" }, thumbnail: { url: "u", photo_id: seq, token: "p" }, width: 1 }
-    assert.deepStrictEqual<unknown>(codecOf(Video.Video).read(video), video)
+    assert.deepStrictEqual<unknown>(codecOf(Attachment.Video).read(video), video)
   })
 })

@@ -1,15 +1,13 @@
 import { assert, describe, expectTypeOf, it } from "vitest"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
+import type { Attachment } from "../../src/index.ts"
 import {
   Answers,
   type ApiError,
-  type Attachment,
-  type Bot,
   type BotApi,
   Chat,
   Chats,
-  type Comment,
   Comments,
   type Endpoint,
   type Keyboard,
@@ -21,11 +19,10 @@ import {
   type Subscription,
   Subscriptions,
   type Update,
-  type Upload,
   Updates,
+  type Upload,
   Uploads,
   User,
-  type Video,
   Videos
 } from "../../src/index.ts"
 import * as Endpoints from "../../src/endpoints/Endpoints.ts"
@@ -46,11 +43,11 @@ interface Pinned {
   readonly "Chats.pin": [void, Forbidden | NotFound | Rejected]
   readonly "Chats.unpin": [void, Forbidden | NotFound | Rejected]
   readonly "Comments.list": [Comments.CommentsPage, Forbidden | NotFound]
-  readonly "Comments.get": [Comment.Comment, Forbidden | NotFound]
-  readonly "Comments.send": [Comment.Comment, Forbidden | NotFound]
+  readonly "Comments.get": [Message.Comment, Forbidden | NotFound]
+  readonly "Comments.send": [Message.Comment, Forbidden | NotFound]
   readonly "Comments.edit": [void, ApiError.CommentsTimeoutExceeded | Forbidden | NotFound | Rejected]
   readonly "Comments.remove": [void, Forbidden | NotFound | Rejected]
-  readonly "Me.get": [Bot.BotInfo, never]
+  readonly "Me.get": [User.BotInfo, never]
   readonly "Me.setCommands": [Me.CommandsResult, never]
   readonly "Members.list": [Members.MembersPage, Forbidden | NotFound]
   readonly "Members.add": [void, ApiError.AddParticipantFailed | Forbidden | NotFound | Rejected]
@@ -70,7 +67,7 @@ interface Pinned {
   readonly "Subscriptions.unsubscribe": [void, Rejected]
   readonly "Updates.list": [Updates.UpdatesPage, ApiError.MethodNotAllowed]
   readonly "Uploads.create": [Upload.UploadAddress, never]
-  readonly "Videos.get": [Video.Video, Forbidden | NotFound]
+  readonly "Videos.get": [Attachment.Video, Forbidden | NotFound]
 }
 
 const modules = { Answers, Chats, Comments, Me, Members, Messages, Subscriptions, Updates, Uploads, Videos }
@@ -123,7 +120,7 @@ describe("Endpoint: types", () => {
   })
 
   it("require only BotApi", () => {
-    expectTypeOf(Me.get).returns.toEqualTypeOf<Effect.Effect<Bot.BotInfo, ApiError.Common, BotApi.BotApi>>()
+    expectTypeOf(Me.get).returns.toEqualTypeOf<Effect.Effect<User.BotInfo, ApiError.Common, BotApi.BotApi>>()
     expectTypeOf<Endpoint.Request<typeof Me.get>>().toEqualTypeOf<void>()
   })
 })

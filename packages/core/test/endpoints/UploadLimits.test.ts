@@ -1,4 +1,4 @@
-import { type Upload, UploadLimits, Uploads, UploadSource } from "@colloquy/core"
+import { Upload, Uploads, UploadSource } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -110,7 +110,7 @@ describe("UploadLimits", () => {
       const endless = Stream.fromEffectRepeat(Effect.succeed(new Uint8Array(100)))
       const { reason } = yield* failureOf(
         Uploads.upload({ type: "file", source: UploadSource.stream(endless) }).pipe(
-          Effect.provideService(UploadLimits.UploadLimits, { ...UploadLimits.defaults, file: { maxSize: 1000 } })
+          Effect.provideService(Upload.UploadLimits, { ...Upload.defaultLimits, file: { maxSize: 1000 } })
         )
       )
       assert.deepInclude(reason, { _tag: "LimitExceeded", limit: "size" })

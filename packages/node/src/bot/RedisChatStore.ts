@@ -5,7 +5,6 @@
  */
 import * as ChatRecord from "@colloquy/core/bot/ChatRecord"
 import * as ChatStore from "@colloquy/core/bot/ChatStore"
-import type * as KnownChat from "@colloquy/core/bot/KnownChat"
 import type { ChatId } from "@colloquy/core/model/Recipient"
 import * as Settings from "@colloquy/core/client/Settings"
 import * as Arr from "effect/Array"
@@ -76,7 +75,7 @@ export const make: (options?: Options) => Effect.Effect<ChatStore.ChatStore["Ser
     const knownOf = (type: string | undefined) => (type === undefined ? keys.known : `${keys.known}:${toIndexed(type)}`)
 
     const page = Effect.fnUntraced(
-      function* (filter: KnownChat.Filter, after: Option.Option<ChatId>, limit: number) {
+      function* (filter: ChatStore.Filter, after: Option.Option<ChatId>, limit: number) {
         const { activeSince, type } = filter
         const start = Option.match(after, { onNone: () => "-inf", onSome: (id) => `(${id}` })
         const size = Math.min(limit, maxRead)
@@ -88,7 +87,7 @@ export const make: (options?: Options) => Effect.Effect<ChatStore.ChatStore["Ser
       Effect.mapError(toStoreError("page"))
     )
 
-    const count = ({ activeSince, type }: KnownChat.Filter) =>
+    const count = ({ activeSince, type }: ChatStore.Filter) =>
       Effect.mapBoth(
         activeSince === undefined
           ? redis.send("ZCARD", knownOf(type))

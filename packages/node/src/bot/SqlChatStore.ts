@@ -5,7 +5,6 @@
  */
 import * as ChatRecord from "@colloquy/core/bot/ChatRecord"
 import * as ChatStore from "@colloquy/core/bot/ChatStore"
-import type * as KnownChat from "@colloquy/core/bot/KnownChat"
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as WriteBatching from "@colloquy/core/base/WriteBatching"
 import * as Settings from "@colloquy/core/client/Settings"
@@ -119,7 +118,7 @@ export const make: (
         return Effect.map(counted, () => total)
       })
 
-    const matching = ({ type, activeSince }: KnownChat.Filter) => [
+    const matching = ({ type, activeSince }: ChatStore.Filter) => [
       isKnown,
       ...(type === undefined ? [] : [sql`type = ${encodeText(type)}`]),
       ...(activeSince === undefined ? [] : [sql`last_seen >= ${activeSince}`])

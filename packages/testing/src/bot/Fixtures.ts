@@ -5,9 +5,8 @@
  * @since 0.1.0
  */
 import { type Chat, ChatId } from "@colloquy/core/model/Chat"
-import type { Comment } from "@colloquy/core/model/Comment"
+import { type Comment, type Message, type MessageBody, MessageId } from "@colloquy/core/model/Message"
 import type { ChatMember } from "@colloquy/core/model/Member"
-import { type Message, type MessageBody, MessageId } from "@colloquy/core/model/Message"
 import type * as Update from "@colloquy/core/model/Update"
 import { type User, UserId, type UserWithPhoto } from "@colloquy/core/model/User"
 

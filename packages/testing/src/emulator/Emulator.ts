@@ -9,10 +9,9 @@
  */
 import * as BotApi from "@colloquy/core/client/BotApi"
 import type { Chat } from "@colloquy/core/model/Chat"
-import type { Comment } from "@colloquy/core/model/Comment"
+import type { Comment, Message } from "@colloquy/core/model/Message"
 import * as Deliveries from "@colloquy/core/inbox/Deliveries"
 import * as Inbox from "@colloquy/core/inbox/Inbox"
-import type { Message } from "@colloquy/core/model/Message"
 import * as RateLimiter from "@colloquy/core/client/RateLimiter"
 import type { Update } from "@colloquy/core/model/Update"
 import type { UserId, UserWithPhoto } from "@colloquy/core/model/User"

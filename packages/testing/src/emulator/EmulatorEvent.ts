@@ -7,9 +7,8 @@
  */
 import type { ChatId } from "@colloquy/core/model/Chat"
 import type { SenderAction } from "@colloquy/core/endpoints/Chats"
-import type { Comment } from "@colloquy/core/model/Comment"
+import type { Comment, Message, MessageId } from "@colloquy/core/model/Message"
 import type { Permission } from "@colloquy/core/model/Member"
-import type { Message, MessageId } from "@colloquy/core/model/Message"
 import type { Update } from "@colloquy/core/model/Update"
 import type { UserId, UserWithPhoto } from "@colloquy/core/model/User"
 import * as Schema from "effect/Schema"

@@ -1,7 +1,6 @@
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as ApiError from "../../client/ApiError.ts"
-import * as Bot from "../../client/Bot.ts"
 import * as Chats from "../../endpoints/Chats.ts"
 import * as Comments from "../../endpoints/Comments.ts"
 import * as Me from "../../endpoints/Me.ts"
@@ -12,7 +11,6 @@ import * as Upload from "../../endpoints/Upload.ts"
 import * as Attachment from "../../model/Attachment.ts"
 import * as AttachmentRequest from "../../model/AttachmentRequest.ts"
 import * as Chat from "../../model/Chat.ts"
-import * as Comment from "../../model/Comment.ts"
 import * as Keyboard from "../../model/Keyboard.ts"
 import * as Markup from "../../model/Markup.ts"
 import * as Member from "../../model/Member.ts"
@@ -23,7 +21,6 @@ import * as Recipient from "../../model/Recipient.ts"
 import * as Subscription from "../../model/Subscription.ts"
 import * as Update from "../../model/Update.ts"
 import * as User from "../../model/User.ts"
-import * as Video from "../../model/Video.ts"
 import { constraints, type JsonSchema, merge } from "./constraints.ts"
 
 type Names = ReadonlyMap<SchemaAST.AST, string>
@@ -39,10 +36,8 @@ const modules = {
   ApiError,
   Attachment,
   AttachmentRequest,
-  Bot,
   Chat,
   Chats,
-  Comment,
   Comments,
   Keyboard,
   Markup,
@@ -58,8 +53,7 @@ const modules = {
   Update,
   UpdatesPage,
   Upload,
-  User,
-  Video
+  User
 }
 
 /** The schemas that the modules export, by the names of the exports. */

@@ -1,4 +1,4 @@
-import { Chat, Comment, User } from "@colloquy/core"
+import { Chat, Message, User } from "@colloquy/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -26,7 +26,7 @@ describe("the control API", () => {
         const post = (yield* asBot("POST", `/messages?chat_id=${chat.chat_id}`, { text: "Hello" })).body.message
         const message_id = post.body.mid
         const comment = yield* postOk("/comments", { user_id: 7, message_id, text: "Well said" })
-        assert.strictEqual(Schema.decodeUnknownSync(Comment.Comment)(comment).recipient.post_id, message_id)
+        assert.strictEqual(Schema.decodeUnknownSync(Message.Comment)(comment).recipient.post_id, message_id)
         yield* postOk("/view", { user_id: 7, message_id })
         assert.strictEqual((yield* getOk(`/chats/${chat.chat_id}/messages`)).messages[0].stat.views, 1)
         assert.lengthOf((yield* getOk(`/messages/${message_id}/comments`)).comments, 1)

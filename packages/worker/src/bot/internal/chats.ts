@@ -1,6 +1,5 @@
 import * as ChatRecord from "@colloquy/core/bot/ChatRecord"
-import { ChatStore } from "@colloquy/core/bot/ChatStore"
-import type * as KnownChat from "@colloquy/core/bot/KnownChat"
+import * as ChatStore from "@colloquy/core/bot/ChatStore"
 import * as Arr from "effect/Array"
 import * as Option from "effect/Option"
 import type { DurableObjectStorage } from "../../base/DurableObjectStorage.ts"
@@ -40,7 +39,7 @@ const makeTable = (query: Query) => {
   }
 
   /** The condition of a filter, with its values. */
-  const matching = ({ activeSince, type }: KnownChat.Filter) => ({
+  const matching = ({ activeSince, type }: ChatStore.Filter) => ({
     condition: `left_at IS NULL${type === undefined ? "" : " AND type = ?"}${activeSince === undefined ? "" : " AND last_seen >= ?"}`,
     values: [...(type === undefined ? [] : [type]), ...(activeSince === undefined ? [] : [activeSince])]
   })
@@ -49,14 +48,14 @@ const makeTable = (query: Query) => {
 }
 
 /** The store of chats in the storage of a Durable Object. */
-export const makeStore = (storage: DurableObjectStorage): ChatStore["Service"] => {
+export const makeStore = (storage: DurableObjectStorage): ChatStore.ChatStore["Service"] => {
   const query = queryOf(storage)
   migrate(query, "chats", migrations)
   const { combine, find, matching } = makeTable(query)
   const findKnown = (chat_id: number) => Option.filter(Option.fromUndefinedOr(find(chat_id)), ChatRecord.isKnown)
   const run = transactionsOf(storage, "chats")
 
-  return ChatStore.of({
+  return ChatStore.ChatStore.of({
     upsert: (records) => run("upsert", () => ChatRecord.combineAll(records).forEach(combine)),
     get: (chat_id) => run("get", () => Option.map(findKnown(chat_id), ChatRecord.toKnownChat)),
     page: (filter, after, limit) =>

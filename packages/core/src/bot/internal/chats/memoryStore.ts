@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ChatRecord from "../../ChatRecord.ts"
-import type { Filter, KnownChat } from "../../KnownChat.ts"
+import type { Filter, KnownChat } from "../../ChatStore.ts"
 import type { ChatId } from "../../../model/Recipient.ts"
 import * as SortedIds from "./sortedIds.ts"
 

@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import type { Comment } from "../../../model/Comment.ts"
-import type { Message } from "../../../model/Message.ts"
+import type { Comment, Message } from "../../../model/Message.ts"
 import { memberOf } from "../../../base/internal/wire.ts"
 
 /** A message or comment that a call has created on the platform. */

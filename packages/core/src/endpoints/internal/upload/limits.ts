@@ -1,7 +1,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { LimitExceeded } from "../../UploadError.ts"
-import type { Limits } from "../../UploadLimits.ts"
+import type { Limits } from "../../Upload.ts"
 
 /** The number of bytes of a source without random access that are read for the check of its content. */
 export const headSize = 2 ** 18

@@ -11,9 +11,15 @@ import * as ApiError from "../../../client/ApiError.ts"
 import type { BotApi } from "../../../client/BotApi.ts"
 import * as Platform from "../../../base/Platform.ts"
 import * as RetryPolicy from "../../../client/RetryPolicy.ts"
-import { type Media, type SavedUpload, type UploadAddress, UploadEvent, type UploadType } from "../../Upload.ts"
+import {
+  type Limits,
+  type Media,
+  type SavedUpload,
+  type UploadAddress,
+  UploadEvent,
+  type UploadType
+} from "../../Upload.ts"
 import { type Reason, Rejected, UploadFailed } from "../../UploadError.ts"
-import type { Limits } from "../../UploadLimits.ts"
 import type { Opened, UploadSource } from "../../UploadSource.ts"
 import { chunkSize } from "./content.ts"
 import { checkSize } from "./limits.ts"

@@ -14,7 +14,7 @@ import {
   UploadType
 } from "../../Upload.ts"
 import { SourceMismatch, type UploadFailed } from "../../UploadError.ts"
-import { UploadLimits } from "../../UploadLimits.ts"
+import { UploadLimits } from "./currentLimits.ts"
 import type { Opened, UploadSource } from "../../UploadSource.ts"
 import { readHead, readRange } from "./content.ts"
 import { checkContent, checkName, checkSize, headSize, limitsContent } from "./limits.ts"

@@ -1,5 +1,5 @@
 import type * as ChatRecord from "@colloquy/core/bot/ChatRecord"
-import { type KnownChat, Rights } from "@colloquy/core/bot/KnownChat"
+import { type KnownChat, Rights } from "@colloquy/core/bot/ChatStore"
 import { ChatId } from "@colloquy/core/model/Recipient"
 import { User } from "@colloquy/core/model/User"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,4 @@
-import type { Comment } from "@colloquy/core/model/Comment"
-import type { Message } from "@colloquy/core/model/Message"
+import type { Comment, Message } from "@colloquy/core/model/Message"
 import type { Update } from "@colloquy/core/model/Update"
 import { nextPosition, type Position } from "./ids.ts"
 import { byUser, emit } from "./events.ts"

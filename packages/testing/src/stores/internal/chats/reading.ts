@@ -1,6 +1,5 @@
 import type { ChatId } from "@colloquy/core/model/Chat"
 import * as ChatStore from "@colloquy/core/bot/ChatStore"
-import * as KnownChat from "@colloquy/core/bot/KnownChat"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -21,7 +20,7 @@ export const readCases = [
         user: Fixtures.user(),
         is_channel: true
       })
-      const check = Effect.fnUntraced(function* (filter: KnownChat.Filter, expected: ReadonlyArray<ChatId>) {
+      const check = Effect.fnUntraced(function* (filter: ChatStore.Filter, expected: ReadonlyArray<ChatId>) {
         equals(yield* ids(filter), [...expected])
         equals(yield* ChatStore.count(filter), expected.length)
       })
@@ -78,7 +77,7 @@ export const readCases = [
       const lines = text.split("\n")
       equals(lines.pop(), "")
       assert.match(lines[0]!, /"chat_id":-9007199254740991\b/)
-      const read = Schema.decodeUnknownEffect(Schema.fromJsonString(KnownChat.KnownChat))
+      const read = Schema.decodeUnknownEffect(Schema.fromJsonString(ChatStore.KnownChat))
       equals(yield* Effect.forEach(lines, (line) => read(line)), yield* Stream.runCollect(ChatStore.stream()))
       equals((yield* knownChatOf(largest))?.title, 'A "quoted"\ntitle 👋')
     })

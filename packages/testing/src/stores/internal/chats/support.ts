@@ -1,6 +1,5 @@
 import { ChatId } from "@colloquy/core/model/Chat"
 import * as ChatStore from "@colloquy/core/bot/ChatStore"
-import type * as KnownChat from "@colloquy/core/bot/KnownChat"
 import type * as Update from "@colloquy/core/model/Update"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -66,11 +65,11 @@ export const inDialog = (
 
 export const idOf = (index: number): ChatId => ChatId.make(index)
 
-export const ids = (filter?: KnownChat.Filter) =>
+export const ids = (filter?: ChatStore.Filter) =>
   Stream.runCollect(Stream.map(ChatStore.stream(filter), ({ chat_id }) => chat_id))
 
 export const knownChatOf = (id: ChatId) =>
-  Effect.map(ChatStore.get(id), Option.match({ onNone: () => undefined, onSome: (chat): KnownChat.KnownChat => chat }))
+  Effect.map(ChatStore.get(id), Option.match({ onNone: () => undefined, onSome: (chat): ChatStore.KnownChat => chat }))
 
 export const upsert = (...updates: ReadonlyArray<Update.Update>) => ChatStore.upsert(updates)
 
