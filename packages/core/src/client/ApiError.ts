@@ -17,15 +17,9 @@ import * as FieldIssue from "../base/FieldIssue.ts"
 import { memberOf } from "../base/internal/wire.ts"
 import * as Platform from "../base/Platform.ts"
 import { UserId } from "../model/User.ts"
+import { isRejected } from "./internal/accepted.ts"
 import * as PermanentError from "../base/PermanentError.ts"
 import { type AnyClass, oneOf, TaggedError } from "../base/TaggedError.ts"
-
-/** @internal */
-export const isSuccess = (status: number): boolean => status >= 200 && status < 300
-
-/** @internal A response that reports a failure although its status is a success. */
-export const isRejected = (body: unknown, status: number): boolean =>
-  isSuccess(status) && memberOf("success", body) === false
 
 /**
  * The conditions by which an error is recognized in a response.

@@ -19,11 +19,12 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Types from "effect/Types"
 import { isReadonlyArrayNonEmpty, type NonEmptyReadonlyArray } from "effect/Array"
-import * as Handler from "./Handler.ts"
+import type * as Handler from "./Handler.ts"
 import * as rules from "../base/internal/rules.ts"
 import * as grouped from "./internal/consumer/groupedWithin.ts"
 import * as handleEach from "./internal/consumer/handleEach.ts"
 import { contextOf } from "./internal/consumer/handling.ts"
+import { narrow } from "./internal/handlers/narrow.ts"
 import { persist } from "./internal/consumer/persist.ts"
 import { defaultRetry } from "./internal/consumer/retry.ts"
 import { acknowledged, branches, MappedDelivery, settleAll, settleable } from "./internal/consumer/settlement.ts"
@@ -214,7 +215,7 @@ export const on: {
     self: Deliveries<Update, S, E, R>,
     types: Type | ReadonlyArray<Type>
   ): Deliveries<Update, S, E, R> => {
-    const narrowed = Handler.narrow(types)
+    const narrowed = narrow(types)
     return filterMap(self, (delivery) => {
       const update = narrowed(delivery.value)
       if (update === undefined) return undefined

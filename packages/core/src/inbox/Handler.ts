@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import { repeatable } from "./internal/journal/repeatable.ts"
+import { narrow } from "./internal/handlers/narrow.ts"
 import { isTimeoutOf, partsOfAll, withParts, withPartsOf } from "./internal/handlers/parts.ts"
 import type { ChatType } from "../model/Recipient.ts"
 import * as Update from "../model/Update.ts"
@@ -156,32 +157,6 @@ type Misspelled = string & { readonly "is not a type of update": never }
  */
 // oxlint-disable-next-line typescript/no-explicit-any
 type UpdateOf<Type> = [Misspelled] extends [Type] ? any : Update.Of<Extract<Type, Update.Update["update_type"]>>
-
-const commentTypes = {
-  message_created: "comment_created",
-  message_edited: "comment_edited",
-  message_removed: "comment_removed"
-} as const
-
-/** Returns an update of a message with the id of a post as the update of a comment. */
-const asComment = (update: Update.Update): Update.Update | undefined => {
-  if (!(update.update_type in commentTypes)) return undefined
-  const post_id = "post_id" in update ? update.post_id : Update.messageOf(update)?.recipient.post_id
-  if (post_id == null) return undefined
-  const update_type = commentTypes[update.update_type as keyof typeof commentTypes]
-  return { ...update, update_type } as Update.Update
-}
-
-/** @internal Returns a function that returns an update if it is of one of these types. */
-export const narrow = <const Type extends Update.Update["update_type"]>(types: Type | ReadonlyArray<Type>) => {
-  const accepted: ReadonlyArray<string> = typeof types === "string" ? [types] : types
-  const acceptsComments = accepted.some((type) => type.startsWith("comment_"))
-  const isAccepted = (update: Update.Update): update is Update.Of<Type> => accepted.includes(update.update_type)
-  return (update: Update.Update): Update.Of<Type> | undefined => {
-    const taken = isAccepted(update) || !acceptsComments ? update : (asComment(update) ?? update)
-    return isAccepted(taken) ? taken : undefined
-  }
-}
 
 /** @internal The handler of {@link on}, for types that are a type parameter of the caller. */
 export const onTypes = <const Type extends Update.Update["update_type"], O extends Return>(

@@ -6,17 +6,10 @@
  *
  * @since 0.1.0
  */
-import * as Digest from "effect/crypto/Digest"
-import * as Hex from "effect/encoding/Hex"
 import * as Result from "effect/Result"
+import { hashText } from "./internal/hashText.ts"
 import * as json from "../base/internal/json.ts"
 import { encode, type Update } from "./Update.ts"
-
-// All platforms have `TextEncoder`, but the compiler options of this package include no platform types.
-declare const TextEncoder: new () => { readonly encode: (text: string) => Uint8Array }
-
-/** @internal MD5 is sufficient because nobody gains from a collision, and effect implements it for platforms without it. */
-export const hashText = (text: string): string => Hex.encode(Digest.md5.implementation!(new TextEncoder().encode(text)))
 
 const sortKeys = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value

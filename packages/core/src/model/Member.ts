@@ -7,7 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import { Millis, nullish, openEnum, optional } from "../base/internal/wire.ts"
-import { UserId, withPhotoFields } from "./User.ts"
+import { UserId, UserWithPhoto } from "./User.ts"
 
 /**
  * The known rights of administrators.
@@ -51,7 +51,7 @@ export type Permission = typeof Permission.Type
  * @since 0.1.0
  */
 export const ChatMember = Schema.Struct({
-  ...withPhotoFields,
+  ...UserWithPhoto.fields,
   last_access_time: nullish(Millis),
   is_owner: nullish(Schema.Boolean),
   is_admin: nullish(Schema.Boolean),

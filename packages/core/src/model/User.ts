@@ -54,8 +54,7 @@ export const User = Schema.Struct(fields)
  */
 export interface User extends Schema.Schema.Type<typeof User> {}
 
-/** @internal */
-export const withPhotoFields = {
+const withPhotoFields = {
   ...fields,
   description: nullish(Schema.String),
   avatar_url: nullish(Schema.String),

@@ -2,6 +2,7 @@ import * as Result from "effect/Result"
 import type { SchemaError } from "effect/Schema"
 import type { ParseOptions } from "effect/SchemaAST"
 import * as FieldIssue from "../FieldIssue.ts"
+import { fieldOf, leaves, type Leaf } from "./issues.ts"
 import { restore, restoreText } from "./json.ts"
 import { limitOf, Unparsed } from "./nesting.ts"
 import { MalformedElement } from "./wire.ts"
@@ -72,13 +73,13 @@ interface Draft {
 }
 
 const partOf = ({ original }: Draft, path: Path, length: number, problem: string): MalformedPart => ({
-  field: FieldIssue.fieldOf(path.slice(0, length)),
-  problem: FieldIssue.format([{ field: FieldIssue.fieldOf(path.slice(length)), problem }]),
+  field: fieldOf(path.slice(0, length)),
+  problem: FieldIssue.format([{ field: fieldOf(path.slice(length)), problem }]),
   raw: rawOf(at(original, path.slice(0, length)))
 })
 
 /** Replaces the innermost part around an issue that is not required, or leaves out the member with the issue. */
-const repair = (draft: Draft, { path, problem }: FieldIssue.Leaf): MalformedPart | undefined => {
+const repair = (draft: Draft, { path, problem }: Leaf): MalformedPart | undefined => {
   for (let end = path.length; end > 0; end--) {
     const part = path.slice(0, end)
     const container = at(draft.value, part.slice(0, -1))
@@ -99,7 +100,7 @@ const repair = (draft: Draft, { path, problem }: FieldIssue.Leaf): MalformedPart
   const container = at(draft.value, path.slice(0, -1))
   if (isEssential(key) || !isNode(container) || Array.isArray(container) || !(key in container)) return undefined
   delete container[key]
-  draft.leftOut.set(FieldIssue.fieldOf(path), problem)
+  draft.leftOut.set(fieldOf(path), problem)
   return partOf(draft, path, path.length, problem)
 }
 
@@ -143,14 +144,14 @@ export const decode = <A>(
   if (Result.isSuccess(decoded)) return decoded as Result.Result<A, never>
   const limit = limitOf(json)
   if (limit !== undefined) return Result.fail([{ field: "", problem: new Unparsed(limit).problem }])
-  let issues = FieldIssue.leaves(decoded.failure.issue)
+  let issues = leaves(decoded.failure.issue)
   const draft: Draft = { original: json, value: json, repairRoot, leftOut: new Map() }
   if (countValues(json, maxRepairedValues) <= maxRepairedValues) {
     draft.value = copy(json)
     for (let round = 0; round < maxRounds; round++) {
       const repaired = decode(draft.value, { errors: "all" })
       if (Result.isSuccess(repaired)) return repaired as Result.Result<A, never>
-      issues = FieldIssue.leaves(repaired.failure.issue)
+      issues = leaves(repaired.failure.issue)
       const found = issues.flatMap((issue) => repair(draft, issue) ?? [])
       parts.push(...found)
       if (found.length === 0) break
@@ -158,7 +159,7 @@ export const decode = <A>(
   }
   return Result.fail(
     issues.map(({ path, problem }) => {
-      const field = FieldIssue.fieldOf(path)
+      const field = fieldOf(path)
       return { field, problem: draft.leftOut.get(field) ?? problem }
     })
   )

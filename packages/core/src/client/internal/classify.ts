@@ -2,6 +2,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ApiError from "../ApiError.ts"
+import { isRejected, isSuccess } from "./accepted.ts"
 import type * as Endpoint from "../Endpoint.ts"
 import { parseMarked } from "../../base/internal/json.ts"
 import { Unparsed } from "../../base/internal/nesting.ts"
@@ -45,7 +46,7 @@ const parseText = (text: string): Body => {
 export const parseSmall = ({ problem, status, text }: Received): Body | undefined => {
   if (problem !== undefined) return { problem }
   if (text.length <= maxUnslicedLength) return parseText(text)
-  return ApiError.isSuccess(status) ? undefined : { problem: `the body is too large (${text.length} characters)` }
+  return isSuccess(status) ? undefined : { problem: `the body is too large (${text.length} characters)` }
 }
 
 /** Parses the body of a large response. */
@@ -105,7 +106,7 @@ const findError = (
   return (
     (code === undefined ? undefined : all.find(({ matcher }) => matcher.codes.includes(code))) ??
     matchingBodies.find(({ matcher }) => matcher.matches!(json, status)) ??
-    (ApiError.isSuccess(status)
+    (isSuccess(status)
       ? undefined
       : all.find(
           ({ matcher }) => matcher.status === status || (code === undefined && matcher.statusWithoutCode === status)
@@ -124,15 +125,15 @@ export const classify = (
   const { status, text } = received
   const fail = (reason: ApiError.Reason) =>
     Result.fail(new ApiError.RequestFailed({ endpoint: endpoint.endpoint, reason }))
-  const isSuccess = ApiError.isSuccess(status)
-  if (isSuccess && "problem" in parsed) {
+  const isAccepted = isSuccess(status)
+  if (isAccepted && "problem" in parsed) {
     return fail(new ApiError.InvalidResponse({ status, problem: parsed.problem, body: redact(text) }))
   }
   const json = "json" in parsed ? parsed.json : undefined
   const code = stringOf("code", json)
   const error = findError(endpoint, received, json, code)
   // `success: false` is never a success, even for an endpoint that does not declare `OperationRejected`.
-  if (isSuccess && error === undefined && !ApiError.isRejected(json, status)) {
+  if (isAccepted && error === undefined && !isRejected(json, status)) {
     return Result.succeed({ json, received })
   }
   const detail = stringOf("message", json) ?? stringOf("error", json)

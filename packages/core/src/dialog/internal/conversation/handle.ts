@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import { withSpan } from "../../../base/internal/tracing.ts"
 import * as Answers from "../../../endpoints/Answers.ts"
-import * as Fingerprint from "../../../model/Fingerprint.ts"
+import { hashText } from "../../../model/internal/hashText.ts"
 import * as Handler from "../../../inbox/Handler.ts"
 import * as Journal from "../../../inbox/Journal.ts"
 import * as Keyboard from "../../../model/Keyboard.ts"
@@ -81,7 +81,7 @@ const makeId = Effect.fnUntraced(function* ({ name }: Conversation) {
   const count = (counts.get(name) ?? 0) + 1
   counts.set(name, count)
   if (attempt !== undefined) begun.set(attempt, counts)
-  return Fingerprint.hashText(`${yield* Journal.key} ${count} ${name}`).slice(0, idLength)
+  return hashText(`${yield* Journal.key} ${count} ${name}`).slice(0, idLength)
 })
 
 const begin = Effect.fnUntraced(function* (self: Conversation, user: UserId, input: Schema.Json | undefined) {
