@@ -6,6 +6,25 @@
  * A closure handles valid values only. Effect's own parser makes the result for any other value, and for the parts of a
  * schema that cannot be compiled, such as transformations with effects.
  *
+ * `effect/schema/SchemaCompiler` of Effect 4.1 does not replace the closures. The module is a registry of decoders and
+ * compiles no schema. The closures have the same speed in the registry, and three properties of the registry are missing:
+ *
+ * - A compiler without generated code. `SchemaJITCompiler` needs `new Function`, which Workers and content security
+ *   policies forbid. `SchemaAOTCompiler` needs a step of the build, and leaves the members of a `Schema.suspend`, such as
+ *   the types of updates, to Effect's own parser.
+ * - A decoder for one use. A registered decoder serves all parsers of its schema in the process, but the closures of
+ *   {@link decodeJsonResult} accept values of JSON only, and their output can share objects with the input.
+ * - Effect's own parser as the fallback. A registered decoder must bring `decodeEffect`, and Effect exports its own parser
+ *   only through the registry, so a fallback needs a second copy of the schema. A schema with transformations, such as an
+ *   `Int64`, should have no `decode` at all.
+ *
+ * Microseconds for one update, medians of one run on Node 24 in which `JSON.parse` takes 1.96:
+ *
+ * | | closures | closures in the registry | `SchemaJITCompiler` | Effect's own parser |
+ * |---|---|---|---|---|
+ * | decode | 0.82 | 0.84 | 1.80 | 3.13 |
+ * | encode | 1.13 | | 1.72 | 3.07 |
+ *
  * @since 0.1.0
  */
 import * as Result from "effect/Result"
