@@ -1,7 +1,7 @@
 /**
  * Decoders and encoders that are compiled from a schema to closures, without generated code. The results and errors are
- * the same as those of `Schema.decodeUnknownResult` and `Schema.encodeUnknownResult`, in less time. The client, the
- * webhook and the emulator use this module.
+ * the same as the results and errors of `Schema.decodeUnknownResult` and `Schema.encodeUnknownResult`, in less time.
+ * The client, the webhook and the emulator use this module.
  *
  * A closure handles valid values only. Effect's own parser makes the result for any other value, and for the parts of a
  * schema that cannot be compiled, such as transformations with effects.

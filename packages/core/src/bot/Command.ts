@@ -104,7 +104,7 @@ export class InvalidArguments extends TaggedError("InvalidArguments", () => ({
   command: Schema.String,
   /** How to write the command: `/remind <minutes> <text>`. */
   usage: Schema.String,
-  /** Each wrong argument, and what is wrong with it. */
+  /** Each wrong argument with its problem. */
   issues: Schema.Array(FieldIssue.FieldIssue),
   /** The update with the command, so that the handler of this error can reply to it. */
   update: Update.Update as Schema.Codec<Update.Of<Update.TextType>, unknown>

@@ -25,7 +25,7 @@ import { TaggedError } from "../base/TaggedError.ts"
 export class MalformedLink extends TaggedError("MalformedLink", () => ({
   /** The name of the payload. */
   linkName: Schema.String,
-  /** What is wrong. */
+  /** The problem of the payload. */
   problem: Schema.String,
   /** The payload as it was received. */
   payload: Schema.String,

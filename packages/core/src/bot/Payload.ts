@@ -25,7 +25,7 @@ import { TaggedError } from "../base/TaggedError.ts"
 export class InvalidPayload extends TaggedError("InvalidPayload", () => ({
   /** The name of the payload. */
   payloadName: Schema.String,
-  /** What is wrong. */
+  /** The problem of the payload. */
   problem: Schema.String
 })) {
   get [PermanentError.TypeId](): true {
@@ -47,7 +47,7 @@ export class InvalidPayload extends TaggedError("InvalidPayload", () => ({
 export class MalformedPayload extends TaggedError("MalformedPayload", () => ({
   /** The name of the payload. */
   payloadName: Schema.String,
-  /** What is wrong. */
+  /** The problem of the payload. */
   problem: Schema.String,
   /** The payload as it was received. */
   payload: Schema.String,

@@ -43,7 +43,7 @@ const lastDate = 8.64e15
 export class InvalidTimer extends TaggedError("InvalidTimer", () => ({
   /** The name of the timer. */
   timerName: Schema.String,
-  /** What is wrong. */
+  /** The problem of the timer. */
   problem: Schema.String
 })) {
   get [PermanentError.TypeId](): true {
@@ -65,7 +65,7 @@ export class InvalidTimer extends TaggedError("InvalidTimer", () => ({
 export class MalformedTimer extends TaggedError("MalformedTimer", () => ({
   /** The name of the timer. */
   timerName: Schema.String,
-  /** What is wrong. */
+  /** The problem of the timer. */
   problem: Schema.String,
   /** The update of the timer. Its `value` is the JSON text that was stored. */
   update: Update.Update as Schema.Codec<Update.TimerUpdate, unknown>

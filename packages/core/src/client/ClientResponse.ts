@@ -1,8 +1,8 @@
 /**
  * A base class for the responses of HTTP clients that do not use `fetch`.
  *
- * For authors of HTTP clients. An API call needs only the status, the headers and the text of a response. Everything
- * else of an `HttpClientResponse` comes from a web `Response`, which is created when first needed.
+ * For authors of HTTP clients. An API call needs only the status, the headers and the text of a response. All other
+ * parts of an `HttpClientResponse` come from a web `Response`, which is created when first needed.
  *
  * @since 0.1.0
  */

@@ -205,7 +205,7 @@ export interface TimerSetting {
   readonly fingerprint: string
   /** The JSON text of the update. */
   readonly text: string
-  /** To whom the timer belongs, such as `user:2`. Default: to nobody. */
+  /** The user to whom the timer belongs, such as `user:2`. Default: to nobody. */
   readonly user?: string | undefined
 }
 

@@ -313,7 +313,7 @@ const toSource = <E, R>(source: Source<E, R>): contents.Source<E, R> =>
  * - The message is sent when the first words have been emitted. Until then, the chat shows that the bot is typing.
  * - The message is sent and edited when the rate limiter permits a request, at most twice a second, with the priority
  *   `normal`. The final text is sent with the priority `reply`.
- * - Markdown that is open is closed for each edit. Everything is sent as HTML.
+ * - Markdown that is open is closed for each edit. All text is sent as HTML.
  * - A text of more than 4000 characters continues in another message. The text is cut at the end of a paragraph, a line
  *   or a sentence, from 2400 characters on, and inside a block of code or other formatting only if the block alone is
  *   longer than a message.

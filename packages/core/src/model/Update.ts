@@ -58,7 +58,7 @@ export interface Callback extends Schema.Schema.Type<typeof Callback> {}
  *
  * - `message_created`, `message_edited`: `message`, which can be missing.
  * - `message_callback`: `callback`, and `message` unless the message was deleted.
- * - `message_removed`: which message was removed in which chat, and by whom.
+ * - `message_removed`: the removed message, its chat, and the user who removed the message.
  * - `comment_created`, `comment_edited`, `comment_removed`: by webhook only. `message.recipient.post_id` is the post.
  * - `bot_added`, `bot_removed`, `user_added`, `user_removed`: changes of membership, with the `user`.
  * - `bot_started` (with the `payload` of the deep link), `bot_stopped`, `dialog_cleared`, `dialog_removed`,

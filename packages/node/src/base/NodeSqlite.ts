@@ -154,7 +154,7 @@ export const make = (
 
 /**
  * Provides a `SqlClient` on a SQLite file, which is opened when the layer is built and closed with it. Fails with a
- * `SqlError` if the file cannot be opened; its message says what to do.
+ * `SqlError` if the file cannot be opened; its message describes the solution.
  *
  * - The file is in WAL mode: readers and one writer do not block each other, in this process and in others.
  * - A transaction takes the write lock when it begins. For a transaction that only reads, provide

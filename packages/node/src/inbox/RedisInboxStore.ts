@@ -61,7 +61,7 @@ export const make = ({ operationTimeout = "10 seconds", prefix }: Options = {}):
  *
  * The durability of an update depends on the settings of the server:
  *
- * | setting | what a failure of the server can lose |
+ * | setting | possible loss after a failure of the server |
  * |---|---|
  * | `appendonly yes`, `appendfsync always` | nothing; use this for updates that must not be lost |
  * | `appendonly yes`, `appendfsync everysec` | nothing if the process is killed, up to two seconds if the power fails |

@@ -191,7 +191,7 @@ export const layerConfig = (
 /**
  * Provides the services of a bot under test: the emulator in process, a client of the bot, and an inbox in memory.
  *
- * **Example** (Testing what a bot sends)
+ * **Example** (Test the messages of a bot)
  *
  * ```ts
  * import { Messages } from "@colloquy/core"

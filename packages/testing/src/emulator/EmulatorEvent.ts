@@ -419,7 +419,7 @@ export interface EventsMissed extends Base<"gap"> {
 }
 
 /**
- * Everything that happens in the emulator, by its `type`.
+ * The events of the emulator, by their `type`.
  *
  * **Example** (Waiting for an event)
  *

@@ -56,7 +56,7 @@ export class EmulatorServer extends Context.Service<
 >()("@colloquy/testing/EmulatorServer") {}
 
 /**
- * Starts the servers of the emulator. They stop when the scope closes, and open connections are closed.
+ * Starts the servers of the emulator. The servers stop when the scope closes, and open connections are closed.
  *
  * Fails with `ServeError` if a port is in use or the address does not exist.
  *

@@ -29,7 +29,8 @@ export interface Case {
 }
 
 /**
- * The cases that every store has to pass. They run in one process. Test the access from several processes separately.
+ * The cases that every store has to pass. The cases run in one process. Test the access from several processes
+ * separately.
  *
  * **Example** (Run the cases with a store)
  *

@@ -1,6 +1,6 @@
 /**
- * Test cases for every implementation of `RateLimiter`, for any test runner. They use the clock of their context. If the
- * rate limiter uses a server, run them in real time.
+ * Test cases for every implementation of `RateLimiter`, for any test runner. The cases use the clock of their context.
+ * If the rate limiter uses a server, run them in real time.
  *
  * @since 0.1.0
  */

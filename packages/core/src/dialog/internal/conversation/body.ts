@@ -22,7 +22,9 @@ const CurrentSection = Context.Reference<CriticalSection | undefined>("@colloquy
 
 const yields = Effect.repeat(Effect.yieldNow, { times: 10 })
 
-/** The fiber of the body in one run of a conversation: what ends it, and what completes before. */
+/**
+ * The fiber of the body in a run of a conversation: operations that end the fiber, and operations that complete before.
+ */
 export class Body {
   readonly #conversation: string
   readonly #settled = Deferred.makeUnsafe<Exit.Exit<unknown, unknown> | undefined>()

@@ -161,7 +161,7 @@ export class Run {
     this.#keptBack = []
   }
 
-  /** Something new happens: messages that were kept back and not sent yet come first. */
+  /** A new operation begins: messages that were kept back and not sent yet come first. */
   get begin(): Send<void> {
     return Effect.suspend(() => {
       if (!this.#isRepeating) return Effect.void

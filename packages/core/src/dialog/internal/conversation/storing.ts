@@ -34,7 +34,7 @@ export class Storing {
     return this.#isMarked
   }
 
-  /** Something has happened that is not stored. */
+  /** A result has been recorded that is not stored. */
   changed(): void {
     this.#isStored = false
   }

@@ -81,8 +81,9 @@ const contextOfMany = (base: Services, updates: ReadonlyArray<Handled>): Service
 }
 
 /**
- * Returns the context in which a delivery is handled: the services of its bot, its chat, its attempt, the priority of its
- * calls, its lease, its journal, its changes and its answers. Everything that an update's handling provides to its effects is added here.
+ * Returns the context in which a delivery is handled: the services of its bot, its chat, its attempt, the priority of
+ * its calls, its lease, its journal, its changes and its answers. This function adds all parts of the handling of an
+ * update that its effects use.
  */
 export const contextOf = <R, S = never>(
   base: Context.Context<Exclude<R, S>>,

@@ -174,7 +174,7 @@ export class MappedDelivery<out A> extends Settleable<A> {
   }
 }
 
-/** One delivery of several deliveries. */
+/** A delivery of several deliveries. */
 export class Group<out A> extends Settleable<Arr.NonEmptyReadonlyArray<A>> {
   readonly #parts: ReadonlyArray<Settleable<A>>
   #updates: ReadonlyArray<UpdateDelivery> | undefined

@@ -7,7 +7,10 @@ import { CurrentUpdate } from "../consumer/currentUpdate.ts"
 import { parse } from "../../../model/internal/text/command.ts"
 import { warnOfUnhandled } from "./unhandled.ts"
 
-/** Something was started in an update, and later updates of the same chat and user have to reach its handler. */
+/**
+ * A conversation or a scene was started in an update, and later updates of the same chat and user have to reach its
+ * handler.
+ */
 interface Start {
   readonly placement: Placement
   readonly update: Update

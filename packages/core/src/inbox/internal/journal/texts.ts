@@ -6,8 +6,8 @@ import type { Entries } from "./entries.ts"
 export const none: Texts = { occurrence: 1, recorded: [], add: () => {}, write: Effect.void, release: () => {} }
 
 /**
- * Opens the list of a slot: an entry for each text, with its number. Entries are written in order, so the store never has a text
- * without those before it.
+ * Opens the list of a slot: an entry for each text, with its number. Entries are written in order, so the store never
+ * has a text without the texts before.
  */
 export const open = (entries: Entries, slot: string, release: () => void): Texts => {
   const at = (index: number): string => `${slot}/${index}`

@@ -35,7 +35,7 @@ export const fromKey = (target: Target, key: string): string | undefined => {
   return key.startsWith(prefix) ? key.slice(prefix.length) : undefined
 }
 
-/** Returns to whom a timer belongs: the user of its update. */
+/** Returns the user to whom a timer belongs: the user of its update. */
 const userOf = ({ user_id }: Target): string | undefined => (user_id === undefined ? undefined : userScope(user_id))
 
 /** Returns the change that sets a timer. */

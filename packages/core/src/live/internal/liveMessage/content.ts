@@ -40,7 +40,7 @@ export interface Content<E, R> {
   readonly onCut: (cut: Cut) => Effect.Effect<void>
 }
 
-/** Something that a source keeps, and how much text was there. */
+/** A value that a source keeps, and the length of the text at that time. */
 export interface Note {
   readonly note: string
   readonly at: number

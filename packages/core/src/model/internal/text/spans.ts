@@ -32,7 +32,7 @@ export const hasSameFormat = (a: Span, b: Span): boolean =>
 
 const compare = (a: Span, b: Span): number => a.from - b.from || b.to - a.to || order[a.type] - order[b.type]
 
-/** Sorts the spans, removes empty ones, and merges spans of the same format that touch. */
+/** Sorts the spans, removes empty spans, and merges spans of the same format that touch. */
 export const normalize = (spans: ReadonlyArray<Span>): ReadonlyArray<Span> => {
   const out: Array<Span> = []
   const lastIndex = new Map<string, number>()

@@ -100,7 +100,7 @@ const problemOfUpdateRule = (rule: Given): string | undefined => {
     : `\`${other}\` is for requests and \`update_type\` for deliveries: use two rules`
 }
 
-/** Whether the method differs from the one of the endpoint; HEAD counts as GET. */
+/** Whether the method differs from the method of the endpoint; HEAD counts as GET. */
 const isOtherMethod = ({ endpoint, method }: Given): boolean => {
   const found = Endpoints.all.find((each) => each.endpoint === endpoint)
   if (found === undefined || method === undefined) return false

@@ -210,7 +210,8 @@ export interface MediaSettings {
 }
 
 /**
- * Everything on the platform. The other modules of this folder change the state, each change in one synchronous step.
+ * The state of the whole platform. The other modules of this folder change the state, each change in one synchronous
+ * step.
  */
 export interface PlatformState {
   readonly clock: Clock.Clock
@@ -229,7 +230,7 @@ export interface PlatformState {
   readonly media: KeptMap<string, MediaState>
   readonly images: ImageStore
   readonly uploadSlots: KeptMap<string, UploadSlot>
-  /** Everything that happens. */
+  /** All events. */
   readonly events: Log<EventRecord>
   /** The actions of bots that people saw. */
   readonly seen: Log<SeenEvent>
