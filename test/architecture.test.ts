@@ -80,7 +80,7 @@ describe("the layout of the code", () => {
     ])
   })
 
-  it("keeps what is not a public module in the internal folder of its domain", () => {
+  it("keeps modules that are not public in the internal folder of their domain", () => {
     const stray = publicPackages
       .flatMap((name) => sourcesOf(name).map(({ path }) => path))
       .filter((path) => !/^packages\/\w+\/src\/(?:(?:index|bin)\.ts|\w+\/(?:[A-Z]\w*\.ts|internal\/.+))$/.test(path))

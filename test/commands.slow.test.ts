@@ -70,7 +70,7 @@ describe("the packed commands, in an empty folder", () => {
     for (const name of new Set(commands)) assert.match(help.out, new RegExp(`^  ${name}  `, "m"))
   })
 
-  it("colloquy prints completions that bash accepts, and those of other shells", () => {
+  it("colloquy prints completions that bash accepts, and completions of other shells", () => {
     const operator = inFolder("operator")
     for (const shell of ["bash", "zsh", "fish", "powershell"]) {
       const { code, err, out } = operator("colloquy", "--completions", shell)
@@ -84,7 +84,7 @@ describe("the packed commands, in an empty folder", () => {
     assert.strictEqual(spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.trim(), "replay")
   })
 
-  it("colloquy says what is missing where there is no bot", () => {
+  it("colloquy names the missing settings where there is no bot", () => {
     const operator = inFolder("operator")
     const stats = operator("colloquy", "inbox", "stats", "--json")
     assert.deepStrictEqual([stats.code, stats.out], [1, ""])
@@ -158,7 +158,7 @@ describe("the packed commands, in an empty folder", () => {
     assert.include(String(objects(redis.err)[0]!["error"]), "REDIS_URL")
   })
 
-  it("colloquy-emulator prints its help, and says what is wrong in one line", () => {
+  it("colloquy-emulator prints its help, and names the problem in one line", () => {
     install("emulator", "core", "testing")
     const emulator = inFolder("emulator")
     const help = emulator("colloquy-emulator", "--help")

@@ -18,7 +18,7 @@ describe("The report of a soak run", () => {
     assert.deepStrictEqual(problems(complete, [["0", "0"], ["5"]]), [])
   })
 
-  it("finds what was lost, repeated or handled out of order, and dead letters", () => {
+  it("finds updates that were lost, repeated or handled out of order, and dead letters", () => {
     assert.deepStrictEqual(problems(complete.filter((line) => line !== "0 end 3")), ["1 messages were not handled: 3"])
     const late = [...complete.slice(0, 2), ...complete.slice(5), ...complete.slice(2, 5)]
     assert.deepStrictEqual(problems(late), ["3 messages were handled after a later one of their chat: 1, 2, 3"])

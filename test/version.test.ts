@@ -3,7 +3,7 @@ import { files } from "../scripts/internal/workspace.ts"
 import { current, withVersion } from "../scripts/version.ts"
 
 describe("the version of the packages", () => {
-  it("is the one that sources and pages state", () => {
+  it("is the version that sources and pages state", () => {
     for (const { path, text } of withVersion(current())) {
       assert.deepStrictEqual(files(path), [{ path, text }], "run `node scripts/version.ts`")
     }

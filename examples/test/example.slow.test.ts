@@ -42,7 +42,7 @@ describe("npm run example", { concurrent: false }, () => {
     assert.strictEqual(stderr, `Usage: npm run example -- NAME, where NAME is one of ${names.join(", ")}\n`)
   })
 
-  it("runs send, which prints what to do about each error", async () => {
+  it("runs send, which prints the solution of each error", async () => {
     const { conversation, printed } = await runSuccessfully("send")
     assert.deepStrictEqual(conversation, ["Ann  (opens the bot)", "bot  Good morning, Ann", "Ann  (stops the bot)"])
     assert.match(printed[0], /^Sent the message mid\./)

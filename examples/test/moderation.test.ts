@@ -39,7 +39,7 @@ describe("the moderation bot", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("keeps a newcomer who presses the button, which nobody else can press", () =>
+  it.effect("keeps a newcomer who presses the button, which no other member can press", () =>
     Effect.gen(function* () {
       const { ben, group, olga } = yield* setting
       yield* ben.join(group)
@@ -67,7 +67,7 @@ describe("the moderation bot", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("removes a member after three warnings of an administrator, and ignores those of others", () =>
+  it.effect("removes a member after three warnings of an administrator, and ignores warnings of others", () =>
     Effect.gen(function* () {
       const { ben, group, olga } = yield* setting
       yield* ben.join(group)

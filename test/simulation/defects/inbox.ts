@@ -21,7 +21,7 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     programs: handlers
   },
   {
-    name: "a renewal that does not look what it renewed",
+    name: "a renewal that ignores the renewed partitions",
     file: "inbox/internal/consumer/renewal.ts",
     find: "else if (lease.releasing === undefined) {",
     replace: "else if (lease.key === undefined) {",
@@ -42,7 +42,7 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     programs: ["handlers", "live"]
   },
   {
-    name: "a lease is held for as long as nobody says otherwise",
+    name: "a lease that is valid until its loss is reported",
     file: "inbox/internal/consumer/lease.ts",
     find: "!isShared || (!isLost && clock.currentTimeMillisUnsafe() - wall < validFor && monoNow(clock) - mono < validFor)",
     replace: "!isLost",
@@ -84,7 +84,7 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     programs: handlers
   },
   {
-    name: "a retry keeps what the attempt before has changed",
+    name: "a retry keeps the changes of the attempt before",
     file: "inbox/internal/consumer/partitions.ts",
     find: "    this.#current?.close()\n    this.#current = undefined\n  }\n\n  /**\n   * Returns the changes to write",
     replace: "  }\n\n  /**\n   * Returns the changes to write",
@@ -141,7 +141,7 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     programs: handlers
   },
   {
-    name: "what a newer program wrote counts as a mistake",
+    name: "data of a newer program counts as a failure of the update",
     file: "inbox/internal/consumer/newer.ts",
     find: "if (found !== undefined) return found",
     replace: "if (found === null) return found",

@@ -22,7 +22,7 @@ const statsOf = Effect.flatMap(Inbox.Inbox, ({ stats }) => stats)
 
 for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
   describe.skipIf(missing[kind]!)(`colloquy with ${kind}`, () => {
-    it.live("inbox stats and inbox list show what is queued, by kind and chat", () =>
+    it.live("inbox stats and inbox list show the queued updates, by kind and chat", () =>
       Effect.gen(function* () {
         const { colloquy, onInbox } = yield* makeBot(kind)
         const empty = yield* colloquy("inbox", "list")

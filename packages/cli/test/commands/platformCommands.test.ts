@@ -20,7 +20,7 @@ import { objects, run } from "../support/run.ts"
 const freePort = Servers.closedPort
 
 describe("colloquy and the platform", () => {
-  it.live("send writes to a chat and to a user, and explains what the platform rejects", () =>
+  it.live("send writes to a chat and to a user, and explains the rejections of the platform", () =>
     Effect.gen(function* () {
       const { env, person } = yield* platform
       const [sent] = objects(yield* run(["send", String(person.user.user_id), "Hello", "--user", "--json"], env))

@@ -39,7 +39,7 @@ const install = (folder: string, versions: Readonly<Record<string, string>>): vo
   }
 }
 
-describe("colloquy doctor says what to do about", () => {
+describe("colloquy doctor describes the solution of", () => {
   it.live("a token that the platform rejects", () =>
     Effect.gen(function* () {
       const { env } = yield* platform
@@ -113,7 +113,7 @@ describe("colloquy doctor says what to do about", () => {
     })
   )
 
-  it.live("updates that nobody handles", () =>
+  it.live("updates without a running handler", () =>
     Effect.gen(function* () {
       const { env } = yield* platform
       const { onInbox, place } = yield* makeBot("SQLite")

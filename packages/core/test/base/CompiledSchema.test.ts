@@ -261,7 +261,7 @@ describe("CompiledSchema", () => {
     ])
   })
 
-  it("returns a failure of Effect, not a defect, for what a check cannot read", () => {
+  it("returns a failure of Effect, not a defect, for a value that a check cannot read", () => {
     const decode = CompiledSchema.decodeJsonResult(
       Schema.Unknown.check(Schema.makeFilter((value) => (value as { readonly a: string }).a.length > 0))
     )

@@ -268,7 +268,7 @@ const randomText = (random: (below: number) => number): string => {
 }
 
 describe("Json.parse of random texts", () => {
-  it("returns what a reviver returns, with the same keys in the same order, or throws a SyntaxError as it does", () => {
+  it("returns the result of a reviver, with the same keys in the same order, or throws the same SyntaxError", () => {
     const random = makeRandom(1)
     let valid = 0
     for (let count = 0; count < 20_000; count++) {

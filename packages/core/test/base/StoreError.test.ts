@@ -5,7 +5,7 @@ const error = (isRetryable: boolean) =>
   new StoreError.StoreError({ store: "chats", operation: "upsert", reason: "connection refused.", isRetryable })
 
 describe("StoreError", () => {
-  it("says which store failed in which operation, and what to do", () => {
+  it("names the store and the operation that failed, and the solution", () => {
     assert.strictEqual(
       error(true).message,
       `The chats store failed in operation "upsert": connection refused. ` +
@@ -29,7 +29,7 @@ describe("StoreError.reasonOf", () => {
     assert.strictEqual(StoreError.reasonOf(new Error("", { cause: "closed" })), "closed")
   })
 
-  it("leaves out what an earlier message says", () => {
+  it("leaves out the text of an earlier message", () => {
     const outer = new Error(`cannot connect (${refused.message})`, { cause: refused })
     assert.strictEqual(StoreError.reasonOf(outer), "cannot connect (connect ECONNREFUSED 127.0.0.1:5432)")
   })
@@ -47,7 +47,7 @@ describe("StoreError.reasonOf", () => {
     )
   })
 
-  it("ends for causes in a circle, and for what is not an error", () => {
+  it("ends for causes in a circle, and for a value that is not an error", () => {
     const circular: { readonly message: string; cause?: unknown } = { message: "circular" }
     circular.cause = circular
     assert.strictEqual(StoreError.reasonOf(circular), "circular")

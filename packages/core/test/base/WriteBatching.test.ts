@@ -375,15 +375,15 @@ describe("WriteBatching", () => {
     })
   )
 
-  it.effect("dies with what the function `write` throws", () =>
+  it.effect("dies with the exception of the function `write`", () =>
     Effect.gen(function* () {
       const write = yield* WriteBatching.make<string, string, never>({
         write: () => {
-          throw new Error("a mistake")
+          throw new Error("a defect")
         }
       })
       const exit = yield* Effect.exit(write("a"))
-      assert.isTrue(Exit.isFailure(exit) && Cause.pretty(exit.cause).includes("a mistake"))
+      assert.isTrue(Exit.isFailure(exit) && Cause.pretty(exit.cause).includes("a defect"))
     })
   )
 })

@@ -171,7 +171,7 @@ describe("ChatStore.layerMemory", () => {
 })
 
 describe("a ChatStore of a bot on the emulator", () => {
-  it.effect("stores the chats of updates, refreshes their titles, and removes those that the bot left", () =>
+  it.effect("stores the chats of updates, refreshes their titles, and removes the chats that the bot left", () =>
     Effect.gen(function* () {
       const { channel, dialog, group, owner, visitor } = yield* Scene.make
       yield* visitor.send("Hello")

@@ -56,7 +56,7 @@ const after = <A, E, E2>(
 const shared = () => inboxOver(() => ({ isShared: true }))
 
 describe("State", () => {
-  it.effect("returns the initial value, and keeps what is set for each key, elsewhere than in a handler", () =>
+  it.effect("returns the initial value, and keeps the value of each key, elsewhere than in a handler", () =>
     inMemory(
       Effect.gen(function* () {
         const cart = Cart.at({ chat_id, user_id })
@@ -432,7 +432,7 @@ describe("State", () => {
     )
   )
 
-  it.effect("emits all values with their keys, in pages, without those that have expired", () =>
+  it.effect("emits all values with their keys, in pages, without expired values", () =>
     inMemory(
       Effect.gen(function* () {
         const Short = State.make("presses", Schema.Int, { of: "user", initial: () => 0, expireAfter: "1 minute" })
@@ -497,7 +497,7 @@ describe("State", () => {
     })
   )
 
-  it.effect("forgets also what the handler has changed before", () =>
+  it.effect("forgets also earlier changes of the handler", () =>
     Effect.gen(function* () {
       const handle = () =>
         Effect.gen(function* () {

@@ -464,7 +464,7 @@ describe("Timer.cron", () => {
     }).pipe(Effect.provide(environment))
   )
 
-  it.effect("keeps what another program sets while it is handled", () =>
+  it.effect("keeps a timer that another program sets during the handling", () =>
     Effect.gen(function* () {
       const values: Array<string> = []
       yield* run(

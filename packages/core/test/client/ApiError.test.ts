@@ -12,7 +12,7 @@ const transport = (kind: ApiError.Transport["kind"], isSent: boolean) =>
 
 const status = (status: number) => failed(new ApiError.UnexpectedStatus({ status, body: "" }))
 
-describe("ApiError: the message says what happened, at which endpoint, and what to do", () => {
+describe("ApiError: the message names the failure, the endpoint, and the solution", () => {
   const messages: ReadonlyArray<readonly [ApiError.ApiError, string]> = [
     [
       new ApiError.Unauthorized({ endpoint: "Me.get", status: 401, code: "verify.token", body: "" }),

@@ -82,7 +82,7 @@ describe("Outage.retry", () => {
     })
   )
 
-  it.effect("gives up after 10 minutes, with what happened and what to do", () =>
+  it.effect("gives up after 10 minutes, with the cause and the solution", () =>
     Effect.gen(function* () {
       const { operation, times } = until(Infinity)
       const { exit, logs } = yield* observed(Outage.make("The inbox").retry(operation, isTemporary))
@@ -190,7 +190,7 @@ describe("Outage.retry", () => {
 describe("Outage.errorIn", () => {
   it("finds the error with which a bot ends among the defects of a cause, and no other", () => {
     assert.strictEqual(Outage.errorIn(Cause.die(refused)), refused)
-    assert.strictEqual(Outage.errorIn(Cause.die(new Error("a mistake"))), undefined)
+    assert.strictEqual(Outage.errorIn(Cause.die(new Error("a defect"))), undefined)
     assert.strictEqual(Outage.errorIn(Cause.fail(refused)), undefined)
   })
 })

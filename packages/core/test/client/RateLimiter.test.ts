@@ -140,7 +140,7 @@ describe("RateLimiter.acquire", () => {
     { arbitrary: { runs: 200 } }
   )
 
-  it.effect("grants permits at once within the limits, and further ones as soon as the window allows", () =>
+  it.effect("grants permits at once within the limits, and further permits as soon as the window allows", () =>
     Effect.gen(function* () {
       const toOne = many(5, () => ({ after: 0, target: target("messages", 1) }))
       assert.deepStrictEqual(yield* timesOf(withoutMargin, toOne), [0, 0, 1000, 1000, 2000])
@@ -676,7 +676,7 @@ describe("RateLimiter.layerMemory", () => {
     })
   )
 
-  it.effect("lets all calls die that wait when what grants permits has died, and those that would wait later", () =>
+  it.effect("lets waiting and later calls die when the fiber that grants permits has died", () =>
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
       const call = Effect.forkChild(Effect.exit(limiter.acquire(undefined)), { startImmediately: true })
@@ -685,13 +685,13 @@ describe("RateLimiter.layerMemory", () => {
       calls.push(yield* call)
       const exits = yield* Effect.forEach(calls, Fiber.join)
       const defects = exits.map((exit) => (Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : "granted"))
-      const died = "RateLimiterStopped: The rate limiter grants no more permits because of a defect: Error: a mistake"
+      const died = "RateLimiterStopped: The rate limiter grants no more permits because of a defect: Error: a defect"
       assert.deepStrictEqual(defects, ["granted", "granted", died, died])
     }).pipe(
       Effect.provide(RateLimiter.layerMemory({ host: { count: 1, window: 1000 }, margin: 0 })),
       Effect.provideService(RateLimiter.CurrentObserver, {
         onPermit: (_, waited) => {
-          if (waited > 0) throw new Error("a mistake")
+          if (waited > 0) throw new Error("a defect")
         },
         onWaiting: () => {},
         onRejected: () => {},

@@ -46,7 +46,7 @@ describe("A sliced computation", () => {
     })
   )
 
-  it.effect("fails with what it throws", () =>
+  it.effect("fails with the thrown exception", () =>
     Effect.gen(function* () {
       const thrown = new Error("no")
       const error = yield* Effect.flip(

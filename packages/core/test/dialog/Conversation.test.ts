@@ -422,7 +422,7 @@ describe("Conversation on the emulator", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("passes what it does not take to the next handler, or to `otherwise`", () =>
+  it.effect("passes other updates to the next handler, or to `otherwise`", () =>
     Effect.gen(function* () {
       const Picky = Conversation.make(
         "picky",

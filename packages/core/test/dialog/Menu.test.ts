@@ -38,7 +38,7 @@ const rowsOf = (count: number, columns = 1) =>
   Array.from({ length: count }, (_, row) => Array.from({ length: columns }, (_, column) => button(`${row} ${column}`)))
 
 describe("Menu", () => {
-  it.effect("shows as many rows and buttons as the platform allows, and fails with what to do about more", () =>
+  it.effect("shows as many rows and buttons as the platform allows, and fails with a solution for more", () =>
     Effect.gen(function* () {
       const [keyboard] = (yield* ofRows(rowsOf(30, 7)).message()).attachments ?? []
       assert.strictEqual(keyboard?.type === "inline_keyboard" && keyboard.payload.buttons.flat().length, 210)
@@ -676,7 +676,7 @@ describe("a menu on the emulator", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("a page without any content is a mistake of its menu", () =>
+  it.effect("a page without any content is a defect of its menu", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Menu.make("empty", () => ({ rows: [] })).message())
       assert.strictEqual(
@@ -735,7 +735,7 @@ describe("a menu on the emulator", () => {
       }).pipe(Effect.provide(platform))
   )
 
-  it.effect("does what a press results in: another page, the page before, another message, or nothing", () =>
+  it.effect("carries out the outcome of a press: another page, the page before, another message, or nothing", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       const dialog = yield* ann.start()

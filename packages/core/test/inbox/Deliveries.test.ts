@@ -203,7 +203,7 @@ describe("Updates.deliveries", () => {
     [3, ["1:0", "1:2", "1:4", "1:6"], ["1:0", "1:4"]],
     ["unbounded", ["1:0", "1:2", "1:4", "1:6"], ["1:0", "1:4"]]
   ] as const) {
-    it.effect(`emits in order what may be acknowledged in any order, and what is left comes again: ${perChat}`, () =>
+    it.effect(`emits updates in order that may be acknowledged in any order, and the others again: ${perChat}`, () =>
       Effect.gen(function* () {
         const { layer, store } = yield* collecting
         const emitted: Array<string> = []
@@ -276,7 +276,7 @@ describe("Deliveries.mapEffect", () => {
 })
 
 describe("Deliveries.filter and on", () => {
-  it.effect("acknowledges what is left out, and narrows the rest", () =>
+  it.effect("acknowledges dropped deliveries, and narrows the others", () =>
     Effect.gen(function* () {
       const { layer, store } = yield* collecting
       const chats: Array<number> = []
@@ -295,7 +295,7 @@ describe("Deliveries.filter and on", () => {
 })
 
 describe("Deliveries.broadcast", () => {
-  it.effect("rejects what one branch rejects, and retries what one branch retries", () =>
+  it.effect("rejects an update that one branch rejects, and retries an update that one branch retries", () =>
     Effect.gen(function* () {
       const { layer, store } = yield* collecting
       const attempts: Array<number> = []
@@ -337,7 +337,7 @@ describe("Deliveries.provide", () => {
 })
 
 describe("The operators of Deliveries", () => {
-  it.effect("die for a copy of a delivery, and say what to use instead", () =>
+  it.effect("die for a copy of a delivery, and name the operator to use instead", () =>
     Effect.gen(function* () {
       const { layer, store } = yield* collecting
       const copied = Updates.deliveries().pipe(Stream.map((delivery) => ({ ...delivery, value: "changed" })))

@@ -263,7 +263,7 @@ describe("Journal", () => {
     })
   )
 
-  it.effect("records with the start of a call what other calls have created in its chat, and only that", () =>
+  it.effect("records with the start of a call the messages that other calls have created in its chat", () =>
     Effect.gen(function* () {
       const { timestamp } = messageCreated("Hi")
       const { attempt, entries } = yield* makeJournal()
@@ -383,7 +383,7 @@ describe("Journal", () => {
     })
   )
 
-  it.effect("carries out what still runs after the update was handled, without a journal", () =>
+  it.effect("carries out calls of fibers that still run after the update was handled, without a journal", () =>
     Effect.gen(function* () {
       const { requests, value } = yield* against(
         [sent("a"), sent("b")],
@@ -639,7 +639,7 @@ describe("Journal.list", () => {
 
   const textsOf = (entries: ReadonlyMap<string, JournalEntry>) => [...entries.values()].map(({ text }) => text)
 
-  it.effect("records the first value at once, then once a second, and what is left when the scope closes", () =>
+  it.effect("records the first value at once, then once a second, and the rest when the scope closes", () =>
     Effect.gen(function* () {
       const { attempt, entries } = yield* makeJournal()
       yield* attempt(
@@ -666,7 +666,7 @@ describe("Journal.list", () => {
     })
   )
 
-  it.effect("records what was added when it is flushed", () =>
+  it.effect("records the added values when the list is flushed", () =>
     Effect.gen(function* () {
       const { attempt, entries } = yield* makeJournal({ results: ["applied", unavailable, "applied"] })
       yield* attempt(
@@ -688,7 +688,7 @@ describe("Journal.list", () => {
     })
   )
 
-  it.effect("keeps in memory what the store did not take, and writes it before what comes later", () =>
+  it.effect("keeps in memory the values that the store did not take, and writes them before later values", () =>
     Effect.gen(function* () {
       const { attempt, entries } = yield* makeJournal({ results: Array.from({ length: 9 }, () => unavailable) })
       const first = yield* Effect.forkChild(attempt(append([1])))
@@ -897,7 +897,7 @@ describe("the journal of Updates.run", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("sends once what onDeadLetter sends, also if the dead letter is replayed and fails again", () =>
+  it.effect("sends the messages of onDeadLetter once, also if the dead letter is replayed and fails again", () =>
     Effect.gen(function* () {
       const { chat_id } = yield* visitor
       const bot = Updates.run(

@@ -296,7 +296,7 @@ describe("LongPolling.layer", () => {
     ["RequestFailed", answer(404, "<html>Not here</html>")]
   ]
 
-  it.effect("fails with GaveUp when the platform is away for 10 minutes, after what was received is handled", () =>
+  it.effect("fails with GaveUp when the platform is away for 10 minutes, after the received updates are handled", () =>
     Effect.gen(function* () {
       const platform = polling([page(1n, started(1)), ...repeat(200, lost(nodeError("ECONNREFUSED")))])
       const handled: Array<string> = []

@@ -52,7 +52,7 @@ describe("QueuedUpdate.fromDecoded", () => {
     assert.strictEqual(QueuedUpdate.fromDecoded(decoded, { receivedAt: 1 }).text, `{"update_type":"planet_aligned"}`)
   })
 
-  it.effect("has all members of an update that was polled, also those that this version does not know", () =>
+  it.effect("has all members of an update that was polled, also members that this version does not know", () =>
     Effect.gen(function* () {
       const update = {
         update_type: "bot_started",

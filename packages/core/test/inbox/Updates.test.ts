@@ -220,7 +220,7 @@ describe("Updates.run", () => {
       yield* inTime(
         Updates.run(() => {
           attempts++
-          return Effect.die(PermanentError.mark(new Error("a mistake of the program")))
+          return Effect.die(PermanentError.mark(new Error("a defect of the program")))
         })
       )
       assert.strictEqual(attempts, 1)

@@ -73,7 +73,7 @@ const run = <E, R>(bot: Effect.Effect<void, E, R>, texts: ReadonlyArray<string>)
   })
 
 describe("Assistant", () => {
-  it.effect("sends the instructions and the history, and keeps what was said", () => {
+  it.effect("sends the instructions and the history, and keeps the answer", () => {
     const { model, prompts } = makeModel(say("Hello Ann"), say("You are Ann"))
     const Helper = Assistant.make("helper", { system: "Be brief" })
     const bot = Updates.run(Handler.on("message_created", (update) => Helper.reply(update)))

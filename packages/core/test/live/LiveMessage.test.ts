@@ -152,7 +152,7 @@ describe("LiveMessage.reply", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is stopped at once by its button, which is answered, and leaves what was there", () =>
+  it.effect("is stopped at once by its button, which is answered, and leaves the text so far", () =>
     Effect.gen(function* () {
       const { ann, dialog, handler, outcomes } = yield* asking((update) =>
         LiveMessage.reply(update, ticking(words(1000), 100), { keyboard: stop })
@@ -273,7 +273,7 @@ describe("LiveMessage.reply", () => {
       }).pipe(Effect.provide(layer))
   )
 
-  it.effect("does not ask again for what was said when the handler fails after it", () =>
+  it.effect("does not ask again for the recorded text when the handler fails after it", () =>
     Effect.gen(function* () {
       let asked = 0
       const results: Array<LiveMessage.Result> = []
@@ -340,7 +340,7 @@ describe("LiveMessage.reply", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("goes on in the messages of each of several ones with the same name", () =>
+  it.effect("continues in the messages of each of several live messages with the same name", () =>
     Effect.gen(function* () {
       const long = Array.from({ length: 130 }, (_, index) => `This is the sentence with the number ${index}. `)
       const sent: Array<ReadonlyArray<unknown>> = []

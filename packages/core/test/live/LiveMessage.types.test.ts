@@ -22,7 +22,7 @@ describe("the types of LiveMessage", () => {
     })
   })
 
-  it("refuse what a comment cannot have", () => {
+  it("refuse the options that a comment cannot have", () => {
     Handler.on(["message_created", "comment_created"], (update) => {
       // @ts-expect-error: a comment has no buttons
       const withButtons = LiveMessage.reply(update, text, { keyboard })

@@ -86,7 +86,7 @@ describe("OpenAiModel", () => {
     }).pipe(Effect.provide(Layer.merge(model, Numbers.toLayer({ Add: ({ a, b }) => Effect.succeed(a + b) }))))
   })
 
-  it.effect("reads its settings, and names those that are missing", () => {
+  it.effect("reads its settings, and names the missing settings", () => {
     const requests: Array<{ readonly url: string; readonly key: string | undefined }> = []
     const client = HttpClient.make((request) =>
       Effect.sync(() => {

@@ -173,7 +173,7 @@ describe("an update with malformed parts", () => {
     assert.deepStrictEqual<unknown>(parsed(added), { update_type: "user_added", timestamp: 1, chat_id, user })
   })
 
-  it("does not leave out what an update is about", () => {
+  it("does not leave out the subject of an update", () => {
     for (const wrong of [{ message: 5 }, { message: message({ body: "hi" }) }, { message: message({ sender: 5 }) }]) {
       assert.isTrue(Result.isFailure(Update.parse(Json.stringify({ ...update({}), ...wrong }))), Json.stringify(wrong))
     }
@@ -204,7 +204,7 @@ describe("an update with malformed parts", () => {
     }
   })
 
-  it("names the fields that are needed, and not those that are repaired", () => {
+  it("names the needed fields, and not the repaired fields", () => {
     const sender = { user_id, name: "Ann" }
     const problemOf = (json: object) => {
       const result = Update.parse(Json.stringify(json))

@@ -252,7 +252,7 @@ describe("ErrorSchema", () => {
     }
   })
 
-  it("writes JSON with exact integers as text, and leaves out what is undefined", () => {
+  it("writes JSON with exact integers as text, and leaves out undefined members", () => {
     assert.deepStrictEqual(encode(new Update.MalformedUpdate({ problem: "`message` is missing", raw: { seq } })), {
       _tag: "MalformedUpdate",
       problem: "`message` is missing",

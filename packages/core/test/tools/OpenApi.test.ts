@@ -222,7 +222,7 @@ describe("OpenApi", () => {
     ])
   })
 
-  it.effect("is what every answer of the emulator is validated against in the tests", () =>
+  it.effect("validates every answer of the emulator in the tests", () =>
     Effect.gen(function* () {
       const { status, text } = yield* raw("GET", "/me")
       yield* raw("GET", "/me", { token: null })

@@ -122,7 +122,7 @@ describe("NodeMain.runMain", () => {
             ["untagged", "Error: without a tag"],
             ["silent", "OrdersMissing"],
             ["several", 'operation "enqueue"'],
-            ["die", "Error: a mistake"]
+            ["die", "Error: a defect"]
           ] as const,
           outputOf,
           { concurrency: "unbounded" }

@@ -61,7 +61,7 @@ describe("the address of a request", () => {
     assert.deepStrictEqual(addressOf(request), { origin: "http://h", path: "/a?b=1" })
   })
 
-  it("is undefined for what is no URL", () => {
+  it("is undefined for a text that is no URL", () => {
     assert.isUndefined(makeAddressOf()(HttpClientRequest.get("http://")))
   })
 })

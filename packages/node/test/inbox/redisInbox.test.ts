@@ -222,7 +222,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisInbox", () => {
       assert.deepStrictEqual(yield* store.renew("next", hour), ["chat"])
     }))
 
-  test("renews an expired lease that nobody has claimed", (prefix) =>
+  test("renews an expired lease that no process has claimed", (prefix) =>
     Effect.gen(function* () {
       const { redis, store } = yield* connect(prefix)
       yield* enqueue(store, "chat", 2)

@@ -54,7 +54,7 @@ export const describeStore = (name: keyof typeof stores) => {
       })
     )
 
-    it.effect("combines what two processes write concurrently", () =>
+    it.effect("combines the concurrent writes of two processes", () =>
       Effect.gen(function* () {
         const at = yield* place
         const run = (first: string) =>

@@ -3,7 +3,7 @@ import type { DurableObjectStorage } from "@colloquy/worker"
 import { describe, expectTypeOf, it } from "vitest"
 
 describe("DurableObjectStorage", () => {
-  it("is what the types of Cloudflare call so", () => {
+  it("matches the type of Cloudflare with this name", () => {
     expectTypeOf<Cloudflare.DurableObjectStorage>().toExtend<DurableObjectStorage.DurableObjectStorage>()
     expectTypeOf<Cloudflare.DurableObjectState["storage"]>().toExtend<DurableObjectStorage.DurableObjectStorage>()
   })

@@ -69,7 +69,7 @@ describe("conversations and new versions of the code", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("do not send again what was said before, even if its text has changed or there is more of it", () =>
+  it.effect("do not repeat earlier messages, even if a text has changed or messages were added", () =>
     Effect.gen(function* () {
       const after = Effect.fn(function* (talk: Conversation.Talk) {
         yield* talk.say("Hello!")
@@ -84,7 +84,7 @@ describe("conversations and new versions of the code", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("do not send again what was said after a step that is new, moved or renamed, or that failed before", () =>
+  it.effect("do not repeat messages after a step that is new, moved or renamed, or that failed before", () =>
     Effect.gen(function* () {
       const ran: Array<string> = []
       const run = (name: string) => Effect.sync(() => ran.push(name))
@@ -182,7 +182,7 @@ describe("conversations and new versions of the code", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("end with what they say if the question that they wait for was removed", () =>
+  it.effect("end with the later messages if the question that they wait for was removed", () =>
     Effect.gen(function* () {
       const after = Effect.fn(function* (talk: Conversation.Talk) {
         yield* talk.say("Hello")
@@ -267,7 +267,7 @@ describe("conversations and new versions of the code", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("ask a choice of several again, with what is chosen, if the pressed button does not exist any more", () =>
+  it.effect("ask a choice of several again, with the chosen keys, if the pressed button does not exist any more", () =>
     Effect.gen(function* () {
       const make = (choices: Conversation.Choices) =>
         botOf((talk: Conversation.Talk) => talk.choose("color", { say: "Color?", choices, several: true }))

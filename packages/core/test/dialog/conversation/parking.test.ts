@@ -55,7 +55,7 @@ describe("a conversation that waits", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("asks one question at a time in concurrent branches, and finishes what they are doing", () =>
+  it.effect("asks one question at a time in concurrent branches, and finishes the running operations", () =>
     Effect.gen(function* () {
       let runs = 0
       const Both = Conversation.make(

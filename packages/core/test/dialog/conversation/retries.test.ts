@@ -7,7 +7,7 @@ import { deadLetters, layer, play } from "../../support/conversations.ts"
 const of = { of: "userInChat" } as const
 
 describe("Effect.retry in a conversation", () => {
-  it.effect("repeats only what has no result, if one of several operations fails", () =>
+  it.effect("repeats only operations without a result, if one of several operations fails", () =>
     Effect.gen(function* () {
       const ran: Array<string> = []
       const run = (name: string) => Effect.sync(() => ran.push(name))

@@ -9,7 +9,7 @@ import { buttonsOf, during, layer, left, nothing, presses, writes, sent, texts }
 const choices = { a: "A", b: "B" }
 
 describe("the timeouts of conversations", () => {
-  it.effect("fail with Unanswered at their time, and not a moment earlier, although nobody writes anything", () =>
+  it.effect("fail with Unanswered at their time, and not a moment earlier, although no message arrives", () =>
     Effect.gen(function* () {
       const Order = Conversation.make(
         "order",
@@ -174,7 +174,7 @@ describe("the timeouts of conversations", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("stay what they were after a deploy, except that one that was removed does not fire", () =>
+  it.effect("do not change after a deploy, except that a removed timeout does not fire", () =>
     Effect.gen(function* () {
       const make = (minutes: number | undefined) => {
         const timeout = minutes === undefined ? {} : { timeout: Duration.minutes(minutes) }

@@ -201,7 +201,7 @@ describe("a resumable upload whose last response is lost", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("fails with what happened to the responses if it happens at every address", () =>
+  it.effect("fails with the failure of the responses if all addresses fail", () =>
     Effect.gen(function* () {
       yield* losing({ lost: Infinity, status: "0-999/1000" })
       const { reason } = yield* failureOf(advance(Uploads.upload(resumable)))

@@ -36,7 +36,7 @@ describe("an answer", () => {
     (events) => events.filter(({ _tag }) => _tag === "Notification").length
   )
 
-  it.effect("succeeds in an attempt after the one that has answered", () =>
+  it.effect("succeeds in an attempt after the attempt that has answered", () =>
     Effect.gen(function* () {
       const { asked, visitor } = yield* Scene.make
       yield* visitor.press(asked, "Yes")

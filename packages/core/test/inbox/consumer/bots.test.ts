@@ -108,7 +108,7 @@ describe("several bots in one program", () => {
     }).pipe(Effect.scoped, Effect.provide(platform))
   )
 
-  it.effect("have services of their own: the chats of one are not those of the other", () =>
+  it.effect("have services of their own: the chats of the bots are separate", () =>
     Effect.gen(function* () {
       const bots = [yield* polling(first), yield* polling(second)]
       const handler = ChatStore.track(

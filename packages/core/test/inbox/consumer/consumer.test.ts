@@ -592,7 +592,7 @@ const bots = {
 
 const platform = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot({ clientLimits: RateLimiter.defaults })))
 
-describe("A defect of what runs in the background", () => {
+describe("A defect of a fiber in the background", () => {
   const defect = Effect.die(new Error("a defect of the store"))
 
   const cases: ReadonlyArray<

@@ -290,7 +290,7 @@ describe("Updates.drain with Webhook.toWebHandler", () => {
 })
 
 describe("Updates.drain with LongPolling", () => {
-  it.effect("handles in each run of a cron job what arrived since the last one", () =>
+  it.effect("handles in each run of a cron job the updates since the last run", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       for (const text of ["one", "two"]) {

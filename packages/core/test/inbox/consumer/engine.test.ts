@@ -495,7 +495,7 @@ const losing = (lost: ReadonlySet<string>) =>
   }))
 
 describe("A process that has lost its chats", () => {
-  it.effect("goes on if those that wait for a handler are lost before the one that is being handled", () =>
+  it.effect("continues if waiting deliveries are lost before the delivery that is being handled", () =>
     Effect.gen(function* () {
       const lost = new Set<string>()
       const store = yield* losing(lost)
@@ -567,7 +567,7 @@ describe("A process that has lost its chats", () => {
   )
 })
 
-describe("A delivery that nobody settles", () => {
+describe("A delivery that is not settled", () => {
   it.effect("is told of in a warning and a metric, keeps its lease, and is given back when the stream closes", () => {
     const logs: Array<string> = []
     const logger = Logger.make(({ message }) => void logs.push(String(message)))

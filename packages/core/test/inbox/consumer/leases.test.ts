@@ -323,7 +323,7 @@ describe("leases", () => {
     })
   )
 
-  it.effect("renews the leases of what it has claimed after it was idle", () =>
+  it.effect("renews the leases of partitions that were claimed after an idle time", () =>
     Effect.gen(function* () {
       const { counts, store } = yield* makeOutage
       yield* Effect.gen(function* () {
@@ -482,7 +482,7 @@ describe("leases", () => {
   )
 })
 
-describe("Partitions that the store has under the name of a process, and that nobody there handles", () => {
+describe("Partitions that the store has under the name of a process, and that no consumer there handles", () => {
   /** When each chat was handled, in seconds. The first chat is handled for 50 seconds, and the second chat arrives 3 seconds later. */
   const handledWith = (modify: (store: Store) => Partial<Store>, arriving = [started(2, 2)]) =>
     Effect.gen(function* () {

@@ -56,7 +56,7 @@ const countAttempts =
     )
   }
 
-describe("what a newer program wrote", () => {
+describe("data of a newer program", () => {
   for (const onStale of [undefined, "initial"] as const)
     it.effect(`waits for the newer program, and this is said once (onStale: ${onStale})`, () => {
       const lines: Array<string> = []

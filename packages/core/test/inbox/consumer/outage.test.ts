@@ -115,7 +115,7 @@ describe("A bot whose inbox is away", () => {
     }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
-  it.effect.each(operations)("ends at once, and says what to do, if %s fails permanently", (operation) =>
+  it.effect.each(operations)("ends at once with a solution if %s fails permanently", (operation) =>
     Effect.gen(function* () {
       const { fiber, store } = yield* run({ fails: "refused" }, [operation])
       yield* TestClock.adjust("10 seconds")

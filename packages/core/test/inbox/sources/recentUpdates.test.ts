@@ -71,7 +71,7 @@ describe("recentUpdates", () => {
     )
   )
 
-  it.effect("A second delivery of an update does not replace what is stored.", () =>
+  it.effect("A second delivery of an update does not replace the stored update.", () =>
     Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
       yield* inbox.receive([received(textOf(1))])

@@ -150,7 +150,7 @@ const saying =
     })
 
 describe("an answer whose process is killed", () => {
-  it.effect("is one message with all of the text, and the model is not asked for what it has said", () =>
+  it.effect("is one message with all of the text, and the model is not asked for the recorded text", () =>
     Effect.map(
       atEachPoint(goingOn(short), ({ asked, shown = "", texts }, point) => {
         assert.deepStrictEqual(texts, [shownOf(short)], point)
@@ -238,7 +238,7 @@ describe("an answer that was cut off by a kill", () => {
   /** A point between two edits. */
   const between = 46
 
-  it.effect("is stopped by a press of its button that came while no process ran, and keeps what was said", () =>
+  it.effect("is stopped by a press of its button that came while no process ran, and keeps the text so far", () =>
     Effect.gen(function* () {
       const {
         asked,
@@ -255,7 +255,7 @@ describe("an answer that was cut off by a kill", () => {
     })
   )
 
-  it.effect("keeps what was said, with a notice, if the model fails from then on", () =>
+  it.effect("keeps the text so far, with a notice, if the model fails from then on", () =>
     Effect.gen(function* () {
       let isFirst = true
       const { shown = "", texts } = yield* play(between, () =>
@@ -275,7 +275,7 @@ describe("an answer that was cut off by a kill", () => {
 })
 
 describe("an answer whose model fails", () => {
-  it.effect("goes on after what was said, at whatever word it fails", () =>
+  it.effect("continues after the recorded text, at whatever word it fails", () =>
     Effect.forEach(
       short.match(/\S+\s*/g)!.map((_, index) => index),
       (failAt) =>

@@ -101,7 +101,7 @@ const defectiveStore = Layer.effect(
 describe("an answer", () => {
   const tokens = words(30)
 
-  it.effect("fails with the defect of what runs beside it", () =>
+  it.effect("fails with the defect of a fiber beside the body", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       yield* ann.start()

@@ -55,7 +55,7 @@ const watching = Effect.fnUntraced(function* (isShared: boolean) {
 })
 
 describe("watch", () => {
-  it.effect("notices what waits already, and what this process receives, at once and once", () =>
+  it.effect("notices waiting updates, and updates that this process receives, at once and once", () =>
     Effect.gen(function* () {
       const { arrived, fiber, own } = yield* watching(false)
       yield* Effect.yieldNow
@@ -68,7 +68,7 @@ describe("watch", () => {
     })
   )
 
-  it.effect("notices what another process receives within half a second", () =>
+  it.effect("notices updates that another process receives within half a second", () =>
     Effect.gen(function* () {
       const { arrived, fiber, other } = yield* watching(true)
       yield* other.receive([received("third")])

@@ -39,7 +39,7 @@ describe("redisToStoreError", () => {
     assert.isFalse(isRetryable(reply))
   })
 
-  it("does not make a mistake of the program retryable", () => {
+  it("does not make a defect of the program retryable", () => {
     assert.isFalse(redisToStoreError("inbox")("marker")(new Error("not a number")).isRetryable)
   })
 })

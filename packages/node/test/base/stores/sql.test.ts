@@ -94,7 +94,7 @@ describe("rows of values in SQLite", () => {
     }).pipe(Effect.provide(NodeSqlite.layer({ filename: ":memory:" })))
   )
 
-  it.effect("keep those that have the same value in the first of two columns", () =>
+  it.effect("keep rows that have the same value in the first of two columns", () =>
     Effect.gen(function* () {
       const { dialect, sql } = yield* makeStore({ store: "inbox", prefix: undefined, migrations: () => ({}) })
       const same = ["2", "1", "2"].map((one, index) => ({ one, three: index }))

@@ -32,7 +32,7 @@ const inEmulator = <A, E>(test: Effect.Effect<A, E, Layer.Success<ReturnType<typ
   Effect.provide(test, Emulator.layerBot())
 
 describe("Emulator.events", () => {
-  it.effect("is one sequence over what people and bots do, with the ids of each", () =>
+  it.effect("is one sequence of the actions of people and bots, with their ids", () =>
     inEmulator(
       Effect.gen(function* () {
         const ann = yield* Emulator.user("Ann")

@@ -16,7 +16,7 @@ describe("Members.list", () => {
 })
 
 describe("Members.add", () => {
-  it.effect("adds the users that can be added, and accepts those that are members", () =>
+  it.effect("adds the users that can be added, and accepts users that are members", () =>
     Effect.gen(function* () {
       const { friend, group } = yield* Scene.make
       const { chat_id } = group

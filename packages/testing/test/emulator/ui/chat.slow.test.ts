@@ -90,7 +90,7 @@ describe.skipIf(isSkipped)("the chat of the page", () => {
     await page.locator(".announcer", { hasText: "Bot: Of course" }).waitFor({ state: "attached" })
   })
 
-  it("has buttons of all kinds, and shows the notification of what is pressed", async () => {
+  it("has buttons of all kinds, and shows the notification of the pressed button", async () => {
     const { page, problems, say, sent } = await openDialog("Ann", {
       permissions: ["clipboard-read", "clipboard-write"]
     })
@@ -208,7 +208,7 @@ describe.skipIf(isSkipped)("the chat of the page", () => {
     assert.strictEqual((await emulator.get(`/chats/${chat_id}/messages`)).messages.length, 1)
   })
 
-  it("shows edits and removals of the bot, its typing, and what it pinned", async () => {
+  it("shows edits and removals of the bot, its typing, and the message that it pinned", async () => {
     const { chat_id, page, problems, say } = await openDialog("Ann")
     const first = await say("One")
     await bubble(page, "One").waitFor()

@@ -87,7 +87,7 @@ describe.skipIf(isSkipped)("the page", () => {
     }
   })
 
-  it("shows a tool from its beginning, whatever the one before was scrolled to", async () => {
+  it("shows a tool from its beginning, whatever the position of the tool before", async () => {
     await seed(30)
     const { page } = await openPage(emulator.url, { viewport: { width: 1000, height: 400 } })
     await page.getByRole("tab", { name: "Faults" }).click()
@@ -202,7 +202,7 @@ describe.skipIf(isSkipped)("the page", () => {
     assert.isFalse(ran)
   })
 
-  it("says that the connection is lost, and continues with what it missed", async () => {
+  it("says that the connection is lost, and continues with the missed events", async () => {
     const other = await startEmulator()
     const { user_id } = await other.post("/users", { first_name: "Ann" })
     const { page } = await openPage(other.url)

@@ -79,7 +79,7 @@ describe.skipIf(isSkipped)("the tools of the page", () => {
     assert.deepStrictEqual((await emulator.get("/deliveries")).waiting, [])
   })
 
-  it("show how much of the limits is used, and what was refused", async () => {
+  it("show how much of the limits is used, and the refused requests", async () => {
     const { tool, user_id } = await openTools("Limits")
     await emulator.post("/clock", { running: false })
     for (let i = 0; i < 3; i++) {
@@ -111,7 +111,7 @@ describe.skipIf(isSkipped)("the tools of the page", () => {
     await page.close()
   })
 
-  it("add faults from a form, and show what they were applied to", async () => {
+  it("add faults from a form, and show where they were applied", async () => {
     const { tool, user_id } = await openTools("Faults")
     await tool.locator("input[name=status]").fill("502")
     await tool.locator("input[name=endpoint]").fill("Messages.send")

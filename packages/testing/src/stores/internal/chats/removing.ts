@@ -64,7 +64,7 @@ export const removeCases = [
     })
   },
   {
-    name: "does not bring back a stopped dialog by what its user does there",
+    name: "does not bring back a stopped dialog by actions of its user",
     effect: Effect.gen(function* () {
       const { dialogId, messageId: message_id } = Fixtures
       const afterwards = [

@@ -90,7 +90,7 @@ export const attemptCases: ReadonlyArray<Case> = [
     })
   }),
 
-  test("counts a crash of the updates that a commit has begun, and not of those that it has completed", function* () {
+  test("counts a crash of the updates that a commit has begun, and not of the updates that it has completed", function* () {
     yield* enqueue(updatesOf("chat", 4))
     const [first, second, third] = idsOf(yield* claim("one", { leaseDuration: 0, begin: 1 }))
     yield* commit(
@@ -112,7 +112,7 @@ export const attemptCases: ReadonlyArray<Case> = [
     deepStrictEqual(counts(yield* claim("two")), { "chat:0": [3, 1], "chat:1": [1, 0] })
   }),
 
-  test("counts neither an attempt nor a crash of what is begun when the lease is ended", function* () {
+  test("counts neither an attempt nor a crash of updates that are begun when the lease is ended", function* () {
     yield* enqueue([...updatesOf("a", 2), ...updatesOf("b", 1)])
     const [first] = idsOf(yield* claim("one", { leaseDuration: 0, begin: 2 }))
     yield* commit(change("one", "a", { completed: [{ id: first }], release: true }))

@@ -261,7 +261,7 @@ export const claimCases: ReadonlyArray<Case> = [
     deepStrictEqual(yield* stats, { queued: 0, oldestReceivedAt: undefined, deadLetters: 0 })
   }),
 
-  test("lists what is queued behind an update of a claimed partition, without the updates that are completed", function* () {
+  test("lists the updates that are queued behind an update of a claimed partition, without the updates that are completed", function* () {
     const after = (id: string, limit = 100) =>
       InboxStore.use((store) => store.queuedAfter({ partitionKey: "a", after: id, limit }))
     yield* enqueue([...updatesOf("a", 4), ...updatesOf("b", 2)])
@@ -288,7 +288,7 @@ export const claimCases: ReadonlyArray<Case> = [
     )
   }),
 
-  test("lists the queued updates of all partitions in order, in pages, without those that are completed", function* () {
+  test("lists the queued updates of all partitions in order, in pages, without completed updates", function* () {
     const page = (after: string | undefined, limit = 100) =>
       Effect.map(
         InboxStore.use((store) => store.queued({ after, limit })),

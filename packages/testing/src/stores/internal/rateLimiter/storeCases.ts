@@ -114,7 +114,7 @@ export const storeCases: ReadonlyArray<Case> = [
     })
   },
   {
-    name: "counts what a process sent alone, once, and does not count unused permits",
+    name: "counts the requests that a process sent without the store once, and does not count unused permits",
     effect: Effect.gen(function* () {
       yield* settled
       const bucket = { key: "messages:1", count: 2, window: storeHost.window }
@@ -135,7 +135,7 @@ export const storeCases: ReadonlyArray<Case> = [
     })
   },
   {
-    name: "reserves what the members of a lost store report about each other",
+    name: "reserves the permits that the members of a lost store report about each other",
     effect: Effect.gen(function* () {
       yield* settled
       const returned = (id: string) =>

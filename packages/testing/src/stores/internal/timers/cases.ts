@@ -195,7 +195,7 @@ export const timerCases: ReadonlyArray<Case> = [
     deepStrictEqual(texts(yield* page({ limit: 10 })), ["later", "other"])
   }),
 
-  test("keeps what a handler changes of the timer whose occurrence it handles", function* () {
+  test("keeps the changes of a handler to the timer whose occurrence it handles", function* () {
     yield* apply(set("snoozed", past))
     const occurrence = yield* claimOccurrence
     yield* acknowledge(

@@ -13,7 +13,7 @@ const none: { readonly [tag: string]: Conversation.Answer<string> } = {}
 
 const plays = [
   {
-    mistake: "a name that is used twice",
+    problem: "a name that is used twice",
     played: play(
       Conversation.make(
         "form",
@@ -29,7 +29,7 @@ const plays = [
     error: 'The conversation "form" uses the name "name" twice. Each question, step and sleep needs a name of its own.'
   },
   {
-    mistake: "a part whose name is used twice",
+    problem: "a part whose name is used twice",
     played: play(
       Conversation.make("form", of, (talk) => {
         const part = talk.run(
@@ -44,13 +44,13 @@ const plays = [
     error: 'The conversation "form" uses the name "address" twice.'
   },
   {
-    mistake: "an empty name, whose buttons could not be told apart",
+    problem: "an empty name, whose buttons could not be told apart",
     played: play(Conversation.make("form", of, (talk) => talk.confirm("", { say: "Sure?" }))),
     said: [],
     error: 'The conversation "form" uses an empty name.'
   },
   {
-    mistake: "a question in a step",
+    problem: "a question in a step",
     played: play(
       Conversation.make("form", of, (talk) =>
         talk.step("save", Schema.String, Effect.orDie(talk.ask("name", { say: "Name?" })))
@@ -60,7 +60,7 @@ const plays = [
     error: 'The conversation "form" cannot ask "name" in the step "save", which has to complete in one run.'
   },
   {
-    mistake: "a sleep in a step",
+    problem: "a sleep in a step",
     played: play(
       Conversation.make("form", of, (talk) => talk.step("save", Schema.Void, talk.sleep("oven", "1 minute")))
     ),
@@ -68,7 +68,7 @@ const plays = [
     error: 'The conversation "form" cannot sleep ("oven") in the step "save", which has to complete in one run.'
   },
   {
-    mistake: "to go back in a step",
+    problem: "to go back in a step",
     played: play(
       Conversation.make("form", of, (talk) =>
         Effect.andThen(talk.ask("name", { say: "Name?" }), talk.step("save", Schema.Void, talk.back()))
@@ -79,7 +79,7 @@ const plays = [
     error: 'The conversation "form" cannot go back in the step "save", which has to complete in one run.'
   },
   {
-    mistake: "a question in `otherwise`",
+    problem: "a question in `otherwise`",
     played: play(
       Conversation.make("form", of, (talk) =>
         talk.choose("color", {
@@ -95,7 +95,7 @@ const plays = [
       'The conversation "form" cannot ask "why" in `otherwise` of the question "color", which has to complete in one run.'
   },
   {
-    mistake: "to go back in `otherwise`",
+    problem: "to go back in `otherwise`",
     played: play(
       Conversation.make("form", of, (talk) =>
         talk.choose("color", { say: "Which color?", choices, otherwise: () => talk.back() })
@@ -107,40 +107,40 @@ const plays = [
       'The conversation "form" cannot go back in `otherwise` of the question "color", which has to complete in one run.'
   },
   {
-    mistake: "a sleep without an end",
+    problem: "a sleep without an end",
     played: play(Conversation.make("form", of, (talk) => talk.sleep("winter", Infinity))),
     said: [],
     error: 'The sleep "winter" of the conversation "form" is infinite.'
   },
   {
-    mistake: "a question that nobody may answer",
+    problem: "a question that nobody may answer",
     played: play(Conversation.make("form", { of: "chat" }, (talk) => talk.ask("name", { say: "Name?", from: [] }))),
     said: [],
     error:
       'The question "name" of the conversation "form" cannot be answered: its `from` is empty, so nobody may answer it.'
   },
   {
-    mistake: "a question without kinds of answers",
+    problem: "a question without kinds of answers",
     played: play(Conversation.make("form", of, (talk) => talk.any("name", { say: "Name?", answers: none }))),
     said: [],
     error: 'The question "name" of the conversation "form" cannot be answered: it accepts no kind of answer.'
   },
   {
-    mistake: "a body that always goes back",
+    problem: "a body that always goes back",
     played: play(Conversation.make("form", of, (talk) => talk.back())),
     said: [],
     error: 'The body of the conversation "form" leads back to itself forever.'
   },
   {
-    mistake: "a value that is no effect",
+    problem: "a value that is no effect",
     played: play(Conversation.make("form", of, (() => Promise.resolve()) as unknown as () => Effect.Effect<void>)),
     said: [],
     error: "Not a valid effect: [object Promise]"
   }
 ]
 
-describe("a mistake in the body of a conversation", () => {
-  it.effect.each(plays)("is a defect that says so: $mistake", ({ error, played, said }) =>
+describe("a defect in the body of a conversation", () => {
+  it.effect.each(plays)("is a defect that says so: $problem", ({ error, played, said }) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* played, said)
       const dead = yield* deadLetters
@@ -149,7 +149,7 @@ describe("a mistake in the body of a conversation", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect.each(plays.slice(0, -1))("is not retried: $mistake", ({ played }) =>
+  it.effect.each(plays.slice(0, -1))("is not retried: $problem", ({ played }) =>
     Effect.gen(function* () {
       yield* played
       const [dead] = yield* Stream.runCollect(Inbox.deadLetters).pipe(Effect.provide(Inbox.layer()))

@@ -3,7 +3,7 @@ import { basename, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { root, run } from "../scripts/internal/workspace.ts"
 
-interface Mistake {
+interface Program {
   readonly code: string
   /** The start of the error, which is the only one. */
   readonly error: string
@@ -14,7 +14,7 @@ interface Mistake {
 const reply = `Handler.on("message_created", (update) => Messages.reply(update, "Hello"))`
 const chat = `chat_id: Chat.ChatId.make(42)`
 
-const mistakes: Readonly<Record<string, Mistake>> = {
+const programs: Readonly<Record<string, Program>> = {
   "a misspelled type of update": {
     code: `Handler.on("mesage_created", (update) => Messages.reply(update, update.message?.body?.text ?? ""))`,
     error: `Argument of type '"mesage_created"' is not assignable to parameter of type '"bot_added" | `
@@ -131,26 +131,26 @@ const errorsOf = (output: string): ReadonlyMap<string, ReadonlyArray<string>> =>
   return errors
 }
 
-describe("the type error of a mistake", () => {
-  const all = Object.entries(mistakes)
+describe("the type error of a wrong program", () => {
+  const all = Object.entries(programs)
   let folder = ""
   let errors: ReadonlyMap<string, ReadonlyArray<string>> = new Map()
 
   beforeAll(() => {
-    folder = mkdtempSync(join(root, ".mistakes-"))
+    folder = mkdtempSync(join(root, ".programs-"))
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings))
     all.forEach(([, { code }], at) =>
-      writeFileSync(join(folder, `mistake${at}.ts`), `${imports}\nexport const made = ${code}\n`)
+      writeFileSync(join(folder, `program${at}.ts`), `${imports}\nexport const made = ${code}\n`)
     )
     errors = errorsOf(run("tsc", ["-p", folder, "--pretty", "false"]).output)
   })
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it.each(all.map(([name, mistake], at) => [name, mistake, at] as const))(
+  it.each(all.map(([name, code], at) => [name, code, at] as const))(
     "is one error that names it: %s",
     (_, { detail = "", error }, at) => {
-      const found = errors.get(`mistake${at}.ts`) ?? []
+      const found = errors.get(`program${at}.ts`) ?? []
       assert.lengthOf(found, 1, found.join("\n"))
       assert.strictEqual(found[0].slice(0, error.length), error)
       assert.include(found[0], detail)
