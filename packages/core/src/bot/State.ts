@@ -67,7 +67,7 @@ export class StaleState extends TaggedError("StaleState", () => ({
   scope: Schema.String,
   /** The version in which it was written. */
   version: Schema.Number,
-  /** What does not match. */
+  /** The mismatch. */
   problem: Schema.String,
   /** The value as it is stored. */
   raw: Schema.Unknown,
@@ -103,7 +103,7 @@ export class StaleState extends TaggedError("StaleState", () => ({
 export class InvalidState extends TaggedError("InvalidState", () => ({
   /** The name of the state. */
   stateName: Schema.String,
-  /** What does not match. */
+  /** The mismatch. */
   problem: Schema.String,
   /** The new value. */
   value: Schema.Unknown
@@ -129,9 +129,9 @@ const names = { chat_id: "chat", user_id: "user" } as const
 export class NoStateKey extends TaggedError("NoStateKey", () => ({
   /** The name of the state. */
   stateName: Schema.String,
-  /** To what its values belong. */
+  /** The owner of each value. */
   of: Schema.Literals(["chat", "user", "userInChat", "bot"]),
-  /** What is missing. `update`: no update, or several together, are being handled. */
+  /** The missing ids. `update`: no update, or several together, are being handled. */
   missing: Schema.Array(Schema.Literals(["chat_id", "user_id", "update"])),
   /** The type of the update that is being handled. */
   update_type: Schema.optional(Schema.String)

@@ -51,7 +51,7 @@ import type { UserId } from "../model/User.ts"
 import { TaggedError } from "../base/TaggedError.ts"
 
 /**
- * Nobody has answered a question within its `timeout`.
+ * A question was not answered within its `timeout`.
  *
  * @category errors
  * @since 0.1.0

@@ -55,7 +55,7 @@ export class InvalidMenu extends TaggedError("InvalidMenu", () => ({
   menuName: Schema.String,
   /** The name of the page. */
   page: Schema.String,
-  /** What is wrong, and what to do about it. */
+  /** The problem, and how to solve it. */
   problem: Schema.String
 })) {
   get [PermanentError.TypeId](): true {

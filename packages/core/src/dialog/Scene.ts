@@ -28,8 +28,8 @@ import * as PermanentError from "../base/PermanentError.ts"
 import { TaggedError } from "../base/TaggedError.ts"
 
 /**
- * The stored state of a scene cannot be read: the program has no such state, or its data does not match the schema of the
- * state. It occurs with `onStale: "fail"`. The stored state stays as it is.
+ * The stored state of a scene cannot be read: the program has no such state, or its data does not match the schema of
+ * the state. The error occurs with `onStale: "fail"`. The stored state stays as it is.
  *
  * @category errors
  * @since 0.1.0
@@ -39,7 +39,7 @@ export class StaleScene extends TaggedError("StaleScene", () => ({
   sceneName: Schema.String,
   /** The name of the stored state. */
   state: Schema.String,
-  /** What is wrong. */
+  /** The problem of the stored state. */
   problem: Schema.String,
   /** The data as it is stored. */
   raw: Schema.Unknown
