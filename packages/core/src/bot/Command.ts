@@ -12,6 +12,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as Transformation from "effect/SchemaTransformation"
 import type { BotApi } from "../client/BotApi.ts"
 import * as Handler from "../inbox/Handler.ts"
+import { onTypes } from "../inbox/internal/handlers/onTypes.ts"
 import * as FieldIssue from "../base/FieldIssue.ts"
 import { isBotUsername, splitArguments } from "./internal/handlers/command.ts"
 import { parse } from "../model/internal/text/command.ts"
@@ -232,7 +233,7 @@ export const make = <const Args extends Arguments = {}, const Type extends Updat
     description: options.description,
     usage,
     on: (handler) =>
-      Handler.onTypes(types, (update) => {
+      onTypes(types, (update) => {
         const parsed = parse(Update.textOf(update) ?? "")
         if (parsed?.name !== command) return undefined
         const handled = Effect.flatMap(decodeArguments(update, parsed.rest), (args) => toEffect(handler(update, args)))

@@ -6,7 +6,8 @@
 import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Handler from "../inbox/Handler.ts"
+import type * as Handler from "../inbox/Handler.ts"
+import { onTypes } from "../inbox/internal/handlers/onTypes.ts"
 import * as Update from "../model/Update.ts"
 
 /**
@@ -113,7 +114,7 @@ export const make: {
   const self: Pattern<A, Type> = {
     match,
     on: (handler) =>
-      Handler.onTypes(types as ReadonlyArray<Type>, (update) =>
+      onTypes(types as ReadonlyArray<Type>, (update) =>
         Option.fromUndefinedOr(Update.textOf(update)).pipe(
           Option.flatMap(match),
           Option.map((matched) => handler(update, matched)),

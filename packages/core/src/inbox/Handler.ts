@@ -11,15 +11,14 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
-import * as Predicate from "effect/Predicate"
 import { repeatable } from "./internal/journal/repeatable.ts"
-import { narrow } from "./internal/handlers/narrow.ts"
+import * as notHandledBy from "./internal/handlers/notHandled.ts"
+import { isNotHandledCause, NotHandledTypeId } from "./internal/handlers/notHandled.ts"
+import { onTypes } from "./internal/handlers/onTypes.ts"
 import { isTimeoutOf, partsOfAll, withParts, withPartsOf } from "./internal/handlers/parts.ts"
 import type { ChatType } from "../model/Recipient.ts"
 import * as Update from "../model/Update.ts"
 import type { UserId } from "../model/User.ts"
-
-const NotHandledTypeId = "~@colloquy/core/Handler/NotHandled"
 
 /**
  * The failure of a handler that does not take the update. {@link first} then tries the next handler.
@@ -42,7 +41,7 @@ export interface NotHandled {
  * @category guards
  * @since 0.1.0
  */
-export const isNotHandled = (u: unknown): u is NotHandled => Predicate.hasProperty(u, NotHandledTypeId)
+export const isNotHandled: (u: unknown) => u is NotHandled = notHandledBy.isNotHandled
 
 /**
  * The number of the attempt in which an update is handled, beginning with 1. The number continues after a restart and
@@ -158,18 +157,6 @@ type Misspelled = string & { readonly "is not a type of update": never }
 // oxlint-disable-next-line typescript/no-explicit-any
 type UpdateOf<Type> = [Misspelled] extends [Type] ? any : Update.Of<Extract<Type, Update.Update["update_type"]>>
 
-/** @internal The handler of {@link on}, for types that are a type parameter of the caller. */
-export const onTypes = <const Type extends Update.Update["update_type"], O extends Return>(
-  types: Type | ReadonlyArray<Type>,
-  handler: (update: Update.Of<Type>) => O
-): Handler<ReturnError<O>, Effect.Services<O>> => {
-  const narrowed = narrow(types)
-  return withPartsOf((update) => {
-    const taken = narrowed(update)
-    return taken === undefined ? undefined : (handler(taken) as Return<ReturnError<O> | NotHandled, Effect.Services<O>>)
-  }, handler)
-}
-
 /**
  * Handles updates of one type or of several types. The type of the update is narrowed to these types. `"unknown"` is
  * the type of updates that this version does not know.
@@ -198,10 +185,6 @@ export const on: <const Type extends Update.Update["update_type"] | Misspelled, 
   types: Type | ReadonlyArray<Type>,
   handler: (update: UpdateOf<Type>) => O
 ) => Handler<ReturnError<O>, Effect.Services<O>> = onTypes as never
-
-/** @internal A cause that also has another failure or a defect is a failure of the handler. */
-export const isNotHandledCause = (cause: Cause.Cause<unknown>): boolean =>
-  cause.reasons.length > 0 && cause.reasons.every((reason) => Cause.isFailReason(reason) && isNotHandled(reason.error))
 
 /**
  * Tries the handlers in order until one takes the update. A failure other than {@link NotHandled} fails the whole

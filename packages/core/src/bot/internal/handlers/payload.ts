@@ -2,7 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { toEffect } from "../../../inbox/internal/handlers/toEffect.ts"
-import * as Handler from "../../../inbox/Handler.ts"
+import type * as Handler from "../../../inbox/Handler.ts"
+import { onTypes } from "../../../inbox/internal/handlers/onTypes.ts"
 import { lengthOf } from "../../../base/Platform.ts"
 import type * as Update from "../../../model/Update.ts"
 import * as FieldIssue from "../../../base/FieldIssue.ts"
@@ -92,7 +93,7 @@ export const make = <const Type extends Update.UpdateType, Invalid, Malformed>(
     name,
     encode: (value) => Effect.mapError(codec.encode(value), options.invalid),
     on: (handler) =>
-      Handler.onTypes(options.type, (update) => {
+      onTypes(options.type, (update) => {
         const payload = options.payloadOf(update) ?? ""
         const decoded = codec.decode(payload)
         if (decoded === undefined) return undefined

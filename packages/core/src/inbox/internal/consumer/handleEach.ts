@@ -8,6 +8,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Delivery } from "../../Deliveries.ts"
 import * as Handler from "../../Handler.ts"
+import { isNotHandledCause } from "../handlers/notHandled.ts"
 import * as pool from "./pool.ts"
 import type { Retry } from "./retry.ts"
 import { acknowledged, MappedDelivery, type UpdateDelivery, settleAll } from "./settlement.ts"
@@ -56,7 +57,7 @@ export const runForEach = <A, E, R, E2, R2>(
       const workers = yield* pool.make<A, unknown, E2 | Handler.NotHandled, R2>({
         ...options,
         handle: (value) => Effect.suspend(() => handler(value) ?? Handler.notHandled),
-        isDeclined: Handler.isNotHandledCause,
+        isDeclined: isNotHandledCause,
         onHandled: (deliveries) => settleAll(deliveries, acknowledged)
       })
       const fed = Pull.catchDone(feed(pull, workers), () => workers.whenIdle)
