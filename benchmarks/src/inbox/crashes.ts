@@ -52,11 +52,15 @@ const outcomeOf = (store: places.Store, fatal: ReadonlyArray<number>): Promise<O
       const lines = readFileSync(file, "latin1").trimEnd().split("\n")
       const isEnded = new Set(lines.flatMap((line) => (line.startsWith("end ") ? [Number(line.slice(4))] : [])))
       const dead = await withInbox(Stream.runCollect(Inbox.deadLetters))
-      const deadIndices = dead.map(({ update }) => (JSON.parse(update.text) as { timestamp: number }).timestamp)
+      const attemptsOf = new Map(
+        dead.map(({ attempts, update }) => [(JSON.parse(update.text) as { timestamp: number }).timestamp, attempts])
+      )
       const lost = indices.filter((index) => !fatal.includes(index) && !isEnded.has(index)).length
-      const deadNeighbours = deadIndices.filter((index) => !fatal.includes(index)).length
+      const deadNeighbours = [...attemptsOf.keys()].filter((index) => !fatal.includes(index)).length
       const begun = (index: number) => lines.filter((line) => line === `begin ${index}`).length
-      const notAside = fatal.filter((index) => !deadIndices.includes(index) || begun(index) !== maxCrashes).length
+      // A process can abort because of another update after an attempt was counted, and before its handler runs.
+      const isAside = (index: number) => attemptsOf.get(index) === maxCrashes && begun(index) <= maxCrashes
+      const notAside = fatal.filter((index) => !isAside(index)).length
       return {
         wrong: lost + deadNeighbours + notAside,
         detail: `${store} ${fatal.length} fatal: ${starts - 1} crashes, ${lost} lost, ${deadNeighbours} dead, ${notAside} not put aside`
