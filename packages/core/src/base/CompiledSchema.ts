@@ -7,7 +7,7 @@
  * schema that cannot be compiled, such as transformations with effects.
  *
  * `effect/schema/SchemaCompiler` of Effect 4.1 does not replace the closures. The module is a registry of decoders and
- * compiles no schema. The closures have the same speed in the registry, and three properties of the registry are missing:
+ * compiles no schema. The closures have the same speed in the registry, and the registry lacks three properties:
  *
  * - A compiler without generated code. `SchemaJITCompiler` needs `new Function`, which Workers and content security
  *   policies forbid. `SchemaAOTCompiler` needs a step of the build, and leaves the members of a `Schema.suspend`, such as
