@@ -84,7 +84,7 @@ const programs: Readonly<Record<string, Program>> = {
   },
   "a button of a menu whose function returns no effect": {
     code: `Menu.make("m", () => ({ text: "Menu", rows: [[Menu.button("a", "A", () => "done")]] }))`,
-    error: `Type 'string' is not assignable to type 'Return'.`
+    error: `Type 'string' is not assignable to type 'Return<unknown, unknown>'.`
   },
   "a page that a menu does not have": {
     code: `Menu.make("m", { pages: { main: Schema.Void } }, { main: ({ open }) => ({ rows: [[open("Next", "next")]] }) })`,
