@@ -11,7 +11,7 @@ import type { Recording, Violation } from "../../auditor/recording.ts"
 import type { Simulation } from "../../platform.ts"
 import type { Dice } from "../../world/dice.ts"
 import { ofType } from "../../world/history.ts"
-import { say, waitFor } from "../people.ts"
+import { say } from "../people.ts"
 import type { Host, Program } from "../program.ts"
 
 export interface BroadcastsPlan {
@@ -61,11 +61,11 @@ const people = ({ recipients }: BroadcastsPlan, simulation: Simulation) =>
       dialogs.map(({ chat_id }) => chat_id)
     )
     yield* say(simulation, persons[0], "hello")
-    // A recipient whose request has an unknown outcome may have no message.
-    yield* Effect.timeoutOption(
-      waitFor(persons[0], (text) => text.startsWith("news")),
-      "30 minutes"
+    const isFinished = Effect.sync(() =>
+      simulation.history.events.some((event) => event.type === "noted" && event.what === "finished")
     )
+    yield* Effect.repeat(isFinished, { schedule: Schedule.spaced("10 seconds"), until: (is) => is })
+    // Other processes find that nothing is left to send.
     yield* Effect.sleep("10 minutes")
   })
 
