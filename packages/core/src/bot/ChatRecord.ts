@@ -10,7 +10,6 @@
  *
  * @since 0.1.0
  */
-import * as Option from "effect/Option"
 import type { Chat } from "../model/Chat.ts"
 import type { KnownChat, Rights } from "./ChatStore.ts"
 import type { Message } from "../model/Message.ts"
@@ -98,7 +97,32 @@ const ofMessage = (at: number, message: Message | null | undefined, member_at: n
   return make(chat_id, at, { member_at, ...(type === "dialog" ? ofDialog(at, user) : { type }) })
 }
 
-const read = (update: Update): ChatRecord | undefined => {
+/**
+ * Returns the facts of an update about its chat as a record, or `undefined` if the update has no chat.
+ *
+ * - `bot_removed`, `bot_stopped` and `dialog_removed` mean that the bot left the chat.
+ * - All other updates mean that the bot is in the chat, except updates that a user can also cause in a stopped dialog:
+ *   an edited or removed message, and a dialog that is cleared, muted or unmuted. Such updates do not bring back a chat
+ *   that the bot left.
+ *
+ * @assumption updatesOfStoppedDialogs
+ *
+ * **Example** (Whether an update means that the bot left the chat)
+ *
+ * ```ts
+ * import type { Update } from "@colloquy/core"
+ * import * as ChatRecord from "@colloquy/core/bot/ChatRecord"
+ *
+ * export const isLeft = (update: Update.Update) => {
+ *   const record = ChatRecord.fromUpdate(update)
+ *   return record !== undefined && record.left_at >= record.member_at
+ * }
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromUpdate = (update: Update): ChatRecord | undefined => {
   const at = update.update_type === "unknown" ? 0 : update.timestamp
   switch (update.update_type) {
     case "message_created":
@@ -140,32 +164,6 @@ const read = (update: Update): ChatRecord | undefined => {
       return undefined
   }
 }
-
-/**
- * Returns the facts of an update about its chat as a record, or `None` if the update has no chat.
- *
- * - `bot_removed`, `bot_stopped` and `dialog_removed` mean that the bot left the chat.
- * - All other updates mean that the bot is in the chat, except updates that a user can also cause in a stopped dialog:
- *   an edited or removed message, and a dialog that is cleared, muted or unmuted. Such updates do not bring back a chat
- *   that the bot left.
- *
- * @assumption updatesOfStoppedDialogs
- *
- * **Example** (Whether an update means that the bot left the chat)
- *
- * ```ts
- * import type { Update } from "@colloquy/core"
- * import * as ChatRecord from "@colloquy/core/bot/ChatRecord"
- * import * as Option from "effect/Option"
- *
- * export const isLeft = (update: Update.Update) =>
- *   Option.exists(ChatRecord.fromUpdate(update), ({ left_at, member_at }) => left_at >= member_at)
- * ```
- *
- * @category constructors
- * @since 0.1.0
- */
-export const fromUpdate = (update: Update): Option.Option<ChatRecord> => Option.fromUndefinedOr(read(update))
 
 /**
  * Returns a response of `GET /chats/{chatId}` as a record. Its values have the time of the last event of the chat, so that

@@ -193,7 +193,7 @@ export const layerMemory: Layer.Layer<ChatStore> = Layer.effect(ChatStore, makeM
  * @since 0.1.0
  */
 export const upsert = (updates: Iterable<Update>): Effect.Effect<void, StoreError, ChatStore> => {
-  const records = Array.from(updates).flatMap((update) => Option.toArray(ChatRecord.fromUpdate(update)))
+  const records = Array.from(updates).flatMap((update) => ChatRecord.fromUpdate(update) ?? [])
   return records.length === 0 ? Effect.void : ChatStore.use((store) => store.upsert(records))
 }
 

@@ -37,21 +37,20 @@ export interface Options<Type extends Update.TextType> {
  * @since 0.1.0
  */
 export interface Pattern<A, Type extends Update.TextType> {
-  /** Returns the match of a text, or `None` if the text does not match. */
-  readonly match: (text: string) => Option.Option<A>
+  /** Returns the match of a text, or `undefined` if the text does not match. */
+  readonly match: (text: string) => A | undefined
   /** Handles updates whose text matches. The handler receives the update and the match. */
   readonly on: <O extends Handler.Return>(
     handler: (update: Update.Of<Type>, matched: A) => O
   ) => Handler.Handler<Handler.ReturnError<O>, Effect.Services<O>>
 }
 
-const matchString = (pattern: string) => (text: string) =>
-  text.trim() === pattern.trim() ? Option.some(text.trim()) : Option.none()
+const matchString = (pattern: string) => (text: string) => (text.trim() === pattern.trim() ? text.trim() : undefined)
 
 const matchRegExp = (pattern: RegExp) => (text: string) => {
   // A global or sticky expression would continue where the match of the text before ended.
   pattern.lastIndex = 0
-  return Option.fromNullOr(pattern.exec(text))
+  return pattern.exec(text) ?? undefined
 }
 
 const matchGroups = (pattern: RegExp, groups: Groups) => {
@@ -59,7 +58,10 @@ const matchGroups = (pattern: RegExp, groups: Groups) => {
   const decode = Schema.decodeUnknownOption(Schema.Struct(groups))
   const presentGroups = ({ groups = {} }: RegExpExecArray) =>
     Object.fromEntries(Object.entries(groups).filter(([, text]) => text !== undefined))
-  return (text: string) => Option.flatMap(match(text), (found) => decode(presentGroups(found)))
+  return (text: string) => {
+    const found = match(text)
+    return found && Option.getOrUndefined(decode(presentGroups(found)))
+  }
 }
 
 /**
@@ -110,17 +112,15 @@ export const make: {
       : groups === undefined
         ? matchRegExp(pattern)
         : matchGroups(pattern, groups)
-  const match = matcher as (text: string) => Option.Option<A>
+  const match = matcher as (text: string) => A | undefined
   const self: Pattern<A, Type> = {
     match,
     on: (handler) =>
-      onTypes(types as ReadonlyArray<Type>, (update) =>
-        Option.fromUndefinedOr(Update.textOf(update)).pipe(
-          Option.flatMap(match),
-          Option.map((matched) => handler(update, matched)),
-          Option.getOrUndefined
-        )
-      )
+      onTypes(types as ReadonlyArray<Type>, (update) => {
+        const text = Update.textOf(update)
+        const matched = text === undefined ? undefined : match(text)
+        return matched === undefined ? undefined : handler(update, matched)
+      })
   }
   return self as never
 }

@@ -494,8 +494,8 @@ export interface Talk<D = never> {
     conversation: Body<I, A, E, R>,
     ...input: [I] extends [void] ? [] : [input: I]
   ) => Effect.Effect<A, E, R>
-  /** The user who answered a question, in a conversation of a chat. `undefined` if the question was not answered. */
-  readonly answeredBy: (name: string) => Effect.Effect<UserId | undefined>
+  /** The user who answered a question, in a conversation of a chat. `None` if the question was not answered. */
+  readonly answeredBy: (name: string) => Effect.Effect<Option.Option<UserId>>
 }
 
 /**

@@ -9,6 +9,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -172,12 +173,12 @@ export interface Scene<S extends States, O extends Of, out E = never, out R = ne
   readonly go: (...to: To<S>) => Effect.Effect<void, E | SceneError, R>
   /** Ends the scene, in the handler of an update: its state is left. Nothing happens if there is none. */
   readonly end: Effect.Effect<void, E | SceneError, R>
-  /** Returns the state, in the handler of an update. `undefined`: the scene has not begun, or has ended. */
-  readonly current: Effect.Effect<Current<S> | undefined, NoStateKey | StaleState | StaleScene | StoreError>
+  /** Returns the state, in the handler of an update. `None`: the scene has not begun, or has ended. */
+  readonly current: Effect.Effect<Option.Option<Current<S>>, NoStateKey | StaleState | StaleScene | StoreError>
   /** The scene of a chat or a user, anywhere. */
   readonly at: (key: Key<O>) => {
-    /** Returns the state. `undefined`: the scene has not begun, or has ended. */
-    readonly current: Effect.Effect<Current<S> | undefined, StaleState | StaleScene | StoreError, Inbox>
+    /** Returns the state. `None`: the scene has not begun, or has ended. */
+    readonly current: Effect.Effect<Option.Option<Current<S>>, StaleState | StaleScene | StoreError, Inbox>
     /** Ends the scene. The function `leave` of its state does not run. */
     readonly clear: Effect.Effect<void, StoreError, Inbox>
   }
@@ -348,9 +349,9 @@ export const make = <
     of,
     go: (state: string, data: unknown) => machines.request(machine, { _tag: "Go", state, data }),
     end: machines.request(machine, { _tag: "End" }),
-    current: Effect.flatMap(state.get, decode),
+    current: Effect.map(Effect.flatMap(state.get, decode), Option.fromUndefinedOr),
     at: (key: Key<Of>) => ({
-      current: Effect.flatMap(state.at(key).get, decode),
+      current: Effect.map(Effect.flatMap(state.at(key).get, decode), Option.fromUndefinedOr),
       clear: Effect.andThen(state.at(key).clear, machines.timersOf(machine, key).cancel)
     }),
     stream: State.stream(state).pipe(

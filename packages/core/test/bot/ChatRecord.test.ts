@@ -3,7 +3,6 @@ import * as ChatRecord from "@colloquy/core/bot/ChatRecord"
 import { Fixtures } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
 const { dialogId, groupId: chat_id, messageId: message_id, timestamp, userId: user_id } = Fixtures
@@ -12,7 +11,7 @@ const user = Fixtures.user({ last_name: null, username: "ann", last_activity_tim
 
 const person = { user_id: user.user_id, first_name: user.first_name, username: "ann", is_bot: false }
 
-const read = (update: Update.Update) => Option.getOrUndefined(ChatRecord.fromUpdate(update))
+const read = (update: Update.Update) => ChatRecord.fromUpdate(update)
 
 describe("ChatRecord.fromUpdate", () => {
   const inChat = { timestamp, chat_id, user }

@@ -696,7 +696,9 @@ describe("Conversation on the emulator", () => {
           yield* talk.choose("ann", { say: "Ann?", choices, from: ann.user_id })
           yield* talk.ask("bob", { say: "Bob?", from: [bob.user_id] })
           yield* talk.ask("anybody", { say: "Anybody?" })
-          yield* talk.say(`${yield* talk.answeredBy("ann")} ${yield* talk.answeredBy("anybody")}`)
+          yield* talk.say(
+            `${Option.getOrThrow(yield* talk.answeredBy("ann"))} ${Option.getOrThrow(yield* talk.answeredBy("anybody"))}`
+          )
         })
       )
       const message = Effect.map(Emulator.messages(group), (all) => all.findLast(({ sender }) => sender?.is_bot)!)

@@ -3,6 +3,7 @@ import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { Emulator, type Person } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -109,7 +110,10 @@ describe("a scene on the emulator", () => {
       yield* during(bot, Effect.andThen(ann.send(group, "/taxi Dock"), ben.send(group, "/taxi Gate")))
       yield* during(bot, ben.send(group, "in"))
       const key = { chat_id: group.chat_id, user_id: ann.user_id }
-      assert.deepStrictEqual(yield* elsewhere(Ride.at(key).current), { state: "waiting", data: { address: "Dock" } })
+      assert.deepStrictEqual(Option.getOrUndefined(yield* elsewhere(Ride.at(key).current)), {
+        state: "waiting",
+        data: { address: "Dock" }
+      })
       const states = yield* elsewhere(Stream.runCollect(Ride.stream))
       assert.deepStrictEqual(
         states.map(({ key, value }) => [key.user_id, Result.getOrThrow(value).state]),
@@ -127,7 +131,7 @@ describe("a scene on the emulator", () => {
         "The taxi has left",
         "Left Dock"
       ])
-      assert.isUndefined(yield* elsewhere(Ride.at(key).current))
+      assert.isTrue(Option.isNone(yield* elsewhere(Ride.at(key).current)))
       yield* during(bot, ben.send(group, "there"))
       assert.strictEqual((yield* textsOfBot(group)).at(-1), "Goodbye")
     }).pipe(Effect.provide(platform))

@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { describe, expectTypeOf, it } from "vitest"
 import {
@@ -58,9 +59,10 @@ describe("the types of Scene", () => {
 
   it("check the names and the data of states", () => {
     expectTypeOf<Effect.Success<typeof Ride.current>>().toEqualTypeOf<
-      | { readonly state: "waiting"; readonly data: { readonly address: string } }
-      | { readonly state: "riding"; readonly data: void }
-      | undefined
+      Option.Option<
+        | { readonly state: "waiting"; readonly data: { readonly address: string } }
+        | { readonly state: "riding"; readonly data: void }
+      >
     >()
     expectTypeOf<Scene.To<{ a: number; b: void }>>().toEqualTypeOf<
       [state: "a", data: number] | [state: "b", data?: void]

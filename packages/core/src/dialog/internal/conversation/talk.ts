@@ -1,6 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { BotApi } from "../../../client/BotApi.ts"
 import * as Journal from "../../../inbox/Journal.ts"
@@ -175,6 +176,6 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
     back: (to?: string) => back(to === undefined ? undefined : prefix + to),
     run: (name: string, part: Part, input?: unknown) =>
       run.operation(`${prefix}${name}/`, (slot) => part.body(makeTalk(run, part, slot), input)),
-    answeredBy: (name: string) => Effect.sync(() => run.entries.get(prefix + name)?.[3] ?? undefined)
+    answeredBy: (name: string) => Effect.sync(() => Option.fromNullishOr(run.entries.get(prefix + name)?.[3]))
   } as unknown as Talk
 }
