@@ -94,11 +94,31 @@ const planRestart = (dice: Dice, areLong: boolean): number =>
 /** In some seeds, a process that has ended leaves all the work to the others for a long time. */
 const planAbsences = (dice: Dice): boolean => dice.fork("absences").chance(0.2)
 
+type Plot = ReadonlyArray<readonly [on: Moment, kind: Disturbance["kind"]]>
+
+/** A chat goes to another process, which dies, and comes back to a process that remembers what the store does not have. */
+const plots: ReadonlyArray<Plot> = [
+  [
+    ["executed", "cut"],
+    ["began", "kill"]
+  ],
+  [
+    ["executed", "freeze"],
+    ["began", "kill"]
+  ],
+  [["received", "kill"]]
+]
+
+const planPlot = (dice: Dice): Plot =>
+  dice.fork("plot").chance(0.3)
+    ? dice.fork("plots").pick(plots)
+    : [dice.pick(moments), dice.pick(moments)].map(
+        (on) => [on, dice.pick(["kill", "kill", "freeze", "freeze", "cut", "stop", "upgrade"] as const)] as const
+      )
+
 /** What processes do when something happens to them is of few kinds, so that the same happens several times. */
 const planMoments = (dice: Dice, duration: number): ReadonlyArray<Disturbance> => {
-  const plans = [dice.pick(moments), dice.pick(moments)].map(
-    (on) => [on, dice.pick(["kill", "kill", "freeze", "freeze", "cut", "stop", "upgrade"] as const)] as const
-  )
+  const plans = planPlot(dice)
   const every = dice.pick([5000, 20_000])
   const areLong = planAbsences(dice)
   const disturbances: Array<Disturbance> = []
@@ -157,7 +177,7 @@ const diesOfCrashes = new Set(["handlers", "pipelines"])
  * most often.
  */
 const planTight = (dice: Dice): Partial<Plan> => ({
-  order: dice.pick(["random", "priority"]),
+  order: dice.pick(["random", "priority", "priority", "priority"]),
   yieldProbability: 0.2,
   latency: 0,
   concurrency: 1,
@@ -181,7 +201,7 @@ export const planOf = (seed: number, kind?: string): Plan => {
     store === "memory" && survivesFailovers.has(program.kind) ? planFailovers(dice.fork("failovers"), duration) : []
   const disturbances = planDisturbances(dice.fork("disturbances"), duration)
   const hasSkews = dice.chance(0.3)
-  const isTight = dice.chance(0.1)
+  const isTight = dice.chance(0.2)
   const skew = () => (hasSkews ? dice.int(240_000) - 120_000 : 0)
   return {
     seed,
