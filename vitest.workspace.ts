@@ -13,8 +13,8 @@ const project = (name: string, root: string, setupFiles: ReadonlyArray<string> =
     include: ["test/**/*.test.ts", "templates/*/test/*.test.ts"],
     exclude: ["**/node_modules/**", "test/**/*.slow.test.ts"],
     setupFiles: [...setupFiles],
-    testTimeout: 30_000,
-    hookTimeout: 30_000
+    testTimeout: 60_000,
+    hookTimeout: 60_000
   }
 })
 

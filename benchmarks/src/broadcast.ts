@@ -20,9 +20,9 @@ const broadcast = Broadcasts.run({
 }).pipe(
   Stream.filter(({ _tag }) => _tag === "Sent"),
   Stream.runCount,
-  Effect.filterOrFail(
+  Effect.filterOrElse(
     (sent) => sent === count,
-    (sent) => new Error(`${sent} of ${count} were sent`)
+    (sent) => Effect.die(new Error(`${sent} of ${count} were sent`))
   )
 )
 
