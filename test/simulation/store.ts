@@ -5,6 +5,8 @@ import { RateLimiterStore } from "@colloquy/core/client/RateLimiterStore"
 import { StoreError, type StoreName } from "@colloquy/core/base/StoreError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import * as Semaphore from "effect/Semaphore"
 import type { Simulation } from "./platform.ts"
 import { epoch, type Process } from "./world/world.ts"
 
@@ -57,6 +59,7 @@ const callFrom = (
   { history, plan, strikes, world }: Simulation,
   {
     from,
+    inOrder,
     name,
     to,
     wakeOthers
@@ -65,6 +68,8 @@ const callFrom = (
     readonly name: StoreName
     readonly to: Process
     readonly wakeOthers: (from: Process) => void
+    /** Applies the operations in the order in which they are recorded. */
+    readonly inOrder: <A, E>(operation: Effect.Effect<A, E>) => Effect.Effect<A, E>
   }
 ): Call => {
   const failed = (operation: string) =>
@@ -77,11 +82,13 @@ const callFrom = (
         if (world.now < from.cutUntil) return yield* failed(operation)
         if (strikes("storeSlow", from, operation)) yield* Effect.sleep(world.dice.int(4000))
         if (strikes("storeBefore", from, operation)) return yield* failed(operation)
-        const result = yield* effect
-        if (name === "inbox") {
+        const recorded = Effect.map(effect, (result) => {
+          if (name !== "inbox") return result
           history.add({ type: "store", process: from.name, operation, sentAt, request, result })
           if (wakes.has(operation)) wakeOthers(from)
-        }
+          return result
+        })
+        const result = yield* inOrder(recorded)
         yield* Effect.sleep(world.dice.int(plan.latency + 1))
         if (world.now < from.cutUntil) return yield* failed(operation)
         if (strikes("storeAfter", from, operation)) return yield* failed(operation)
@@ -185,8 +192,11 @@ export const makeDatabase = (simulation: Simulation, stores: Stores): Database =
       () => Effect.sync(() => listeners.get(from)?.delete(wake))
     )
 
+  // A transaction in SQLite ends some tasks before its caller continues.
+  const inOrder = plan.store === "sqlite" ? Semaphore.makeUnsafe(1).withPermits(1) : identity
+
   const callOf = (from: Process, name: StoreName) =>
-    callFrom(simulation, { from, name, to: stores.process, wakeOthers })
+    callFrom(simulation, { from, inOrder, name, to: stores.process, wakeOthers })
 
   return {
     ...stores,

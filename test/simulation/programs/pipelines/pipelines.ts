@@ -7,6 +7,7 @@ import * as Update from "@colloquy/core/model/Update"
 import * as Updates from "@colloquy/core/inbox/Updates"
 import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { Simulation } from "../../platform.ts"
@@ -130,7 +131,11 @@ const bot = (plan: PipelinesPlan, host: Host) => {
   const closing = Effect.suspend(() =>
     host.world.isFaulty ? Effect.sleep(closeAfter) : (Effect.never as Effect.Effect<void>)
   )
-  return Effect.forever(finish(host, Stream.interruptWhen(pipeline, closing), sink))
+  // An acknowledgement fails if the store is unavailable when the stream closes.
+  const isTemporary = (error: unknown) => Predicate.hasProperty(error, "isRetryable") && error.isRetryable === true
+  return Effect.forever(
+    Effect.catchIf(finish(host, Stream.interruptWhen(pipeline, closing), sink), isTemporary, () => Effect.void)
+  )
 }
 
 const people = ({ chats, wait }: PipelinesPlan, { history, world }: Simulation) =>
