@@ -177,7 +177,8 @@ const carryOut = async (simulation: Simulation): Promise<Ending> => {
   const talking = world.fork(people, platform.context, peopleOf(plan.program, simulation))
   await disturbAll(simulation, (disturbance, name) => {
     if (disturbance.kind !== "failover") return bots.disturb(disturbance, name)
-    const since = world.now - disturbance.millis
+    // The replica has at least the position of the poller before anything happened. Without it, updates are skipped.
+    const since = Math.max(epoch, world.now - disturbance.millis)
     database.promote?.(since)
     simulation.history.add({ type: "failedOver", since: since - epoch })
   })
