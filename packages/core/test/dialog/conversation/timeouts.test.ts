@@ -198,6 +198,26 @@ describe("the timeouts of conversations", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("continue a conversation that sleeps for no time after it has slept", () =>
+    Effect.gen(function* () {
+      const Oven = Conversation.make(
+        "oven",
+        { of: "userInChat" },
+        Effect.fn(function* (talk) {
+          yield* talk.sleep("oven", "20 minutes")
+          yield* talk.sleep("rest", "0 seconds")
+          yield* talk.say("Ready")
+        })
+      )
+      const bot = Handler.first(Command.make("go").on(Oven.start), Oven.handler)
+      const ann = yield* Emulator.user("Ann")
+      yield* during(bot, writes(ann, "/go"))
+      yield* during(bot, TestClock.adjust("21 minutes"))
+      assert.deepStrictEqual(yield* texts(ann), ["Ready"])
+      assert.deepStrictEqual(yield* left("oven"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("leave sleeping conversations alone, which pass messages to the next handler", () =>
     Effect.gen(function* () {
       const heard: Array<string> = []

@@ -123,7 +123,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
         }
         const begin = Effect.flatMap(run.begin, () =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => {
-            run.wait({ name: slot, signature: "sleep", until: now + millis })
+            run.wait({ name: slot, signature: "sleep", until: now + Math.max(1, millis) })
             return run.body.pauseBy({ _tag: "Waiting" })
           })
         )

@@ -65,7 +65,9 @@ export const timerKeyOf = (owner: UserId | undefined) => (owner === undefined ? 
 const setTimer = Effect.fnUntraced(
   function* ({ timer }: Definition, at: At, before: Record | undefined, after: Record | undefined) {
     const until = after?.waiting?.until
-    const isKnown = before?.unfinished === undefined
+    // The timer that is being handled is not set any more.
+    const isSet = until === undefined || at.update.update_type !== "colloquy_timer"
+    const isKnown = before?.unfinished === undefined && isSet
     if (isKnown && until === before?.waiting?.until && before?.run === after?.run) return
     if (until === undefined) return yield* timer.cancel(timerKeyOf(at.owner))
     const now = yield* Clock.currentTimeMillis
