@@ -111,12 +111,12 @@ class Judge {
   }
 
   /** A lease can end only because its process or the store was disturbed. */
-  #checkTakeOver({ at, process, result }: StoreApplied & Pick<Event, "at">): void {
+  #checkTakeOver({ at, process, request, result }: StoreApplied & Pick<Event, "at">): void {
     if (this.#isStoreFaulty || at - this.#failedOverAt < 3 * this.#leaseDuration) return
+    const { owner } = request as { readonly owner: string }
     for (const { key } of result as ReadonlyArray<{ readonly key: string }>) {
       const lease = this.ledger.leases.get(key)
-      // The release of a chat and its next claim by the same process can be recorded in either order.
-      if (lease === undefined || lease.process === process) continue
+      if (lease === undefined || (lease.process === process && lease.owner !== owner)) continue
       // A claim that was under way when a stream was closed leaves a lease that nobody renews.
       if (this.#released.has(lease.owner)) continue
       const { continuedAt, isAlive, isCut, isFrozen } = this.#process(lease.process)
