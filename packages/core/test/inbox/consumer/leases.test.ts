@@ -183,6 +183,42 @@ describe("leases", () => {
       })
   )
 
+  it.effect("applies a commit that was under way while the process claimed its expired lease again", () =>
+    Effect.gen(function* () {
+      const { setDown, store } = yield* makeOutage
+      let isFirst = true
+      let isRenewed = true
+      const slow = InboxStore.InboxStore.of({
+        ...store,
+        renew: (owner, duration) =>
+          Effect.suspend(() => (isRenewed ? store.renew(owner, duration) : unavailable("renew"))),
+        commit: (commits) =>
+          Effect.suspend(() => {
+            const millis = isFirst ? 20_000 : 0
+            isFirst = false
+            // The claim comes before the commit, under another name.
+            return Effect.andThen(Effect.sleep(millis), store.commit(commits))
+          })
+      })
+      const handled: Array<number> = []
+      yield* Updates.run((update) => Effect.sync(() => handled.push(timeOf(update)))).pipe(
+        Effect.provide(Layer.provideMerge(source([started(1, 1), started(2, 1)], { stays: true }), Inbox.layer())),
+        Effect.provideService(InboxStore.InboxStore, slow),
+        Effect.forkScoped
+      )
+      yield* TestClock.adjust("1 second")
+      setDown(true)
+      isRenewed = false
+      yield* TestClock.adjust("12 seconds")
+      setDown(false)
+      yield* TestClock.adjust("10 seconds")
+      isRenewed = true
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(handled, [1, 1])
+      assert.strictEqual((yield* store.stats).queued, 0)
+    })
+  )
+
   it.effect("claims a partition again if its release was executed and the result was lost", () =>
     Effect.gen(function* () {
       const { store } = yield* makeOutage
