@@ -46,6 +46,9 @@ const frequent: Faults = {
 
 const faultNames = Object.keys(highest) as ReadonlyArray<FaultName>
 
+const faultsOf = (probabilityOf: (name: FaultName) => number): Faults =>
+  Object.fromEntries(faultNames.map((name) => [name, probabilityOf(name)])) as Record<FaultName, number>
+
 /**
  * Which faults are possible differs from seed to seed, because frequent faults hide defects that need quiet phases, and because
  * some defects need the same fault several times.
@@ -53,13 +56,10 @@ const faultNames = Object.keys(highest) as ReadonlyArray<FaultName>
 const planKinds = (dice: Dice): Faults => {
   if (dice.chance(0.4)) {
     const few = new Set([dice.pick(faultNames), dice.pick(faultNames), dice.pick(faultNames)].slice(dice.int(3)))
-    return Object.fromEntries(faultNames.map((name) => [name, few.has(name) ? frequent[name] : 0])) as unknown as Faults
+    return faultsOf((name) => (few.has(name) ? (frequent[name] ?? 0) : 0))
   }
   const all = dice.pick([0, 0.3, 0.6])
-  const faults = Object.fromEntries(
-    faultNames.map((name) => [name, dice.chance(all) ? highest[name] * dice.pick([0.3, 1]) : 0])
-  )
-  return faults as unknown as Faults
+  return faultsOf((name) => (dice.chance(all) ? highest[name] * dice.pick([0.3, 1]) : 0))
 }
 
 const planFaults = (dice: Dice): Faults => {

@@ -64,7 +64,7 @@ const instanceOf = <E>(error: AnyClass<E>): Schema.Codec<E, unknown> => {
         })
       }
     )
-  ) as unknown as Schema.Codec<E, unknown>
+  ) as Schema.Codec<E, unknown>
 }
 
 /**
