@@ -1,10 +1,21 @@
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
+import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
+import * as RateLimiterStore from "@colloquy/core/client/RateLimiterStore"
+import * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 import { defects } from "./simulation/defects/defects.ts"
 import { planted } from "./simulation/defects/plant.ts"
 import { planOf } from "./simulation/planning.ts"
 import { programKinds } from "./simulation/programs/programs.ts"
-import { fingerprintOf, simulate } from "./simulation/run.ts"
+import { makeReplicated } from "./simulation/replica.ts"
+import { fingerprintOf, makeSimulation, simulate } from "./simulation/run.ts"
+import { sqliteStore } from "./simulation/sqlite.ts"
+import { makeDatabase } from "./simulation/store.ts"
 import { traceOf } from "./simulation/trace.ts"
+import { ofType } from "./simulation/world/history.ts"
+import { epoch, Process } from "./simulation/world/world.ts"
 
 describe("the simulator", () => {
   it.each(programKinds)("repeats the history of a seed exactly, with the program %s", async (kind) => {
@@ -24,6 +35,58 @@ describe("the simulator", () => {
       fingerprintOf(await simulate(plan)),
       fingerprintOf(await simulate(JSON.parse(JSON.stringify(plan))))
     )
+  })
+})
+
+describe("the store of the simulator", () => {
+  const updateOf = (text: string) =>
+    QueuedUpdate.fromStored({ fingerprint: text, partitionKey: "1", receivedAt: 0, text })
+
+  it.each(["memory", "memory with a replica", "sqlite"])("records operations as it applies them: %s", async (kind) => {
+    const store = kind === "sqlite" ? "sqlite" : "memory"
+    const simulation = makeSimulation({ ...planOf(1), store, latency: 0, order: "random", yieldProbability: 0.2 })
+    const { history, world } = simulation
+    world.isFaulty = false
+    const [process, bot] = [new Process("store"), new Process("bot")]
+    const inbox =
+      kind === "sqlite"
+        ? sqliteStore
+        : kind === "memory"
+          ? InboxStore.makeMemory
+          : Effect.succeed(makeReplicated(world, process).store)
+    const stores = { store: inbox, broadcasts: BroadcastStore.makeMemory, permits: RateLimiterStore.makeMemory }
+    const opened = await world.open(process, Context.empty(), Effect.all(stores))
+    const { enqueue, stats } = makeDatabase(simulation, { process, ...opened }).storeOf(bot)
+    const operations = Array.from({ length: 100 }, (_, index) =>
+      index % 2 === 0
+        ? enqueue({ updates: [updateOf(String(index))], deadLetters: [], now: 0, duplicatesSince: 0 })
+        : stats
+    )
+    await world.await(bot, Context.empty(), Effect.all(operations, { concurrency: "unbounded" }))
+    let queued = 0
+    for (const { operation, result } of ofType(history.events, "store")) {
+      if (operation === "enqueue") queued++
+      else assert.include(result, { queued })
+    }
+    assert.strictEqual(queued, 50)
+  })
+
+  it("gives no id again after failovers that lose each other", async () => {
+    const { world } = makeSimulation(planOf(1))
+    const { promote, store } = makeReplicated(world, new Process("store"))
+    const ids: Array<string> = []
+    for (const text of ["one", "two", "three", "four"]) {
+      await world.run(1000)
+      Effect.runSync(store.enqueue({ updates: [updateOf(text)], deadLetters: [], now: 0, duplicatesSince: 0 }))
+      const queued = Effect.runSync(store.updates({ of: "queue", limit: 10 }))
+      assert.deepStrictEqual(
+        queued.map(({ update }) => update.text),
+        [text]
+      )
+      ids.push(queued[0].id)
+      promote(epoch)
+    }
+    assert.lengthOf(new Set(ids), 4)
   })
 })
 

@@ -70,6 +70,20 @@ const programs: Readonly<Record<string, Program>> = {
     error: `Argument of type 'Effect<Message, AttachmentNotReady | Forbidden | NotFound | Common, BotApi>' is not assignable`,
     detail: `Type 'BotApi' is not assignable to type 'never'.`
   },
+  "a statement in the commit of an inbox in memory": {
+    code: `Effect.runPromise(Updates.run(() => Commit.add(statement)).pipe(Effect.provide(inMemory)))`,
+    error: `Argument of type 'Effect<void, SourceError, SqlTransactions>' is not assignable`,
+    detail: `Type 'SqlTransactions' is not assignable to type 'never'.`
+  },
+  "a statement in the commit of an inbox in Redis": {
+    code: `Effect.runPromise(Updates.run(() => Commit.add(statement)).pipe(Effect.provide(inRedis)))`,
+    error: `Argument of type 'Effect<void, SourceError, SqlTransactions>' is not assignable`,
+    detail: `Type 'SqlTransactions' is not assignable to type 'never'.`
+  },
+  "a statement that is no statement": {
+    code: `Updates.run(() => Commit.add("DELETE FROM orders"))`,
+    error: `Argument of type 'string' is not assignable to parameter of type 'Statement<unknown>'.`
+  },
   "a keyboard in place of a list of attachments": {
     code: `Messages.send({ ${chat}, text: "Hello", attachments: Keyboard.make([Keyboard.callback("Yes")]) })`,
     error: `Type 'Keyboard' is missing the following properties from type 'readonly AttachmentRequest[]'`
@@ -108,9 +122,16 @@ const settings = {
 }
 
 const imports = [
-  `import { Chat, Handler, Keyboard, Menu, Messages, Scene, Updates } from "@colloquy/core"`,
-  `import { Effect, Schema, Stream } from "effect"`,
-  `void [Chat, Effect, Handler, Keyboard, Menu, Messages, Scene, Schema, Stream, Updates]`
+  `import { Chat, Commit, Handler, Inbox, Keyboard, Menu, Messages, Scene, Updates } from "@colloquy/core"`,
+  `import { RedisInboxStore } from "@colloquy/node"`,
+  `import { NodeRedis } from "@effect/platform-node"`,
+  `import { Effect, Layer, Schema, Stream } from "effect"`,
+  `import type { Statement } from "effect/sql"`,
+  `declare const statement: Statement.Statement<unknown>`,
+  `const inMemory = Updates.layer(Stream.empty).pipe(Layer.provide(Inbox.layerMemory()))`,
+  `const redis = Inbox.layer().pipe(Layer.provide(RedisInboxStore.layer()), Layer.provide(Layer.orDie(NodeRedis.layer())))`,
+  `const inRedis = Updates.layer(Stream.empty).pipe(Layer.provide(redis))`,
+  `void [Chat, Commit, Effect, Handler, Keyboard, Menu, Messages, Scene, Schema, statement, Updates, inMemory, inRedis]`
 ].join("\n")
 
 /** The errors of each file, with the lines that belong to them. */

@@ -80,10 +80,10 @@ const consume = (store: InboxStore.InboxStore["Service"]) =>
         ])
       }
     }
-    const deadLetters = yield* store.deadLetters({ limit: 10 })
+    const deadLetters = yield* store.updates({ of: "deadLetters", limit: 10 })
     const stats = yield* store.stats
-    yield* store.marker("updates")
-    yield* store.replay(deadLetters.map(({ id }) => id))
+    yield* store.read(["marker/updates"])
+    yield* store.takeDeadLetters({ ids: deadLetters.map(({ id }) => id), replay: true })
     return [...texts, inspect(deadLetters), inspect(stats)]
   })
 
@@ -149,13 +149,11 @@ export const redisValues: Target = {
         yield* clear
         yield* enqueue(store)
         for (const key of yield* keys) {
-          if (key.includes(":queue:")) {
-            yield* redis.send("LSET", key, "1", input)
-            yield* redis.send("LSET", key, "2", input.length % 8 === 0 ? input : `${header}${input}`)
-          }
-          if (!/:(dead_letter_updates|failures|markers)$/.test(key)) continue
+          const part = /:(updates|marks|failures|rows|due_partitions)$/.exec(key)?.[1]
+          if (part === undefined) continue
+          const isUpdate = part === "updates" && input.length % 8 !== 0
           for (const field of yield* redis.send<ReadonlyArray<string>>("HKEYS", key)) {
-            yield* redis.send("HSET", key, field, input)
+            yield* redis.send("HSET", key, field, isUpdate ? `${header}${input}` : input)
           }
         }
         return yield* orStoreError(consume(store))

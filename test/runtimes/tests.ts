@@ -9,7 +9,7 @@ export const included: Readonly<Record<"core" | "testing" | "node", ReadonlyArra
   core: [
     "base/{Json,wire}",
     "model/MiniApp",
-    "inbox/Webhook",
+    "inbox/{SqliteInboxStore,Webhook}",
     "client/codec",
     "inbox/sources/{authorization,health,receiver}"
   ],

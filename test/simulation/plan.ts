@@ -51,7 +51,7 @@ export type Moment =
   | "claim"
   | "commit"
   | "enqueue"
-  | "journal.record"
+  | "write"
   | "renew"
   /** A handler begins. */
   | "began"

@@ -74,7 +74,7 @@ const moments: ReadonlyArray<Moment> = [
   "claim",
   "commit",
   "enqueue",
-  "journal.record",
+  "write",
   "renew",
   "began",
   "sent",
@@ -140,7 +140,7 @@ const planFailovers = (dice: Dice, duration: number): ReadonlyArray<Disturbance>
     tasks: dice.int(100),
     victim: 0,
     millis: dice.int(dice.pick([100, 2000, 20_000])),
-    ...(dice.chance(0.5) ? { on: dice.pick(["began", "claim", "enqueue", "journal.record"] as const) } : {})
+    ...(dice.chance(0.5) ? { on: dice.pick(["began", "claim", "enqueue", "write"] as const) } : {})
   }))
 
 const planDisturbances = (dice: Dice, duration: number): ReadonlyArray<Disturbance> => {

@@ -5,7 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
-import type { Process, World } from "./world/world.ts"
+import { epoch, type Process, type World } from "./world/world.ts"
 
 type Store = InboxStore.InboxStore["Service"]
 
@@ -32,10 +32,11 @@ const skipIds = Effect.fnUntraced(function* (store: Store, now: number) {
     update: QueuedUpdate.fromStored({ fingerprint: "", partitionKey: "", receivedAt: now, text: `${index}` }),
     error: ""
   }))
-  const { length } = yield* store.deadLetters({ limit: skippedIds })
+  const page = { of: "deadLetters", limit: 2 * skippedIds } as const
+  const { length } = yield* store.updates(page)
   yield* store.enqueue({ updates: [], deadLetters, now, duplicatesSince: Infinity })
-  const all = yield* store.deadLetters({ limit: length + skippedIds })
-  yield* store.drop(all.slice(length).map(({ id }) => id))
+  const all = yield* store.updates(page)
+  yield* store.takeDeadLetters({ ids: all.slice(length).map(({ id }) => id), replay: false })
 })
 
 export const makeReplicated = (world: World, process: Process): Replicated => {
@@ -65,43 +66,31 @@ export const makeReplicated = (world: World, process: Process): Replicated => {
 
   const store: Store = {
     isShared: false,
+    executesStatements: false,
     enqueue: (batch) => write(({ enqueue }) => enqueue(batch)),
     claim: (claim) => write((store) => store.claim(claim)),
     commit: (commits) => write(({ commit }) => commit(commits)),
     renew: (owner, leaseDuration) => write(({ renew }) => renew(owner, leaseDuration)),
-    release: (owner) => write(({ release }) => release(owner)),
-    queuedAfter: (page) => read(({ queuedAfter }) => queuedAfter(page)),
-    queued: (page) => read(({ queued }) => queued(page)),
+    write: (writes) => write((store) => store.write(writes)),
+    read: (keys) => read((store) => store.read(keys)),
+    rows: (page) => read(({ rows }) => rows(page)),
+    forget: (rows) => write(({ forget }) => forget(rows)),
+    updates: (page) => read(({ updates }) => updates(page)),
+    takeDeadLetters: (letters) => write(({ takeDeadLetters }) => takeDeadLetters(letters)),
     stats: read(({ stats }) => stats),
-    marker: (source) => read(({ marker }) => marker(source)),
-    deadLetters: (page) => read(({ deadLetters }) => deadLetters(page)),
-    replay: (ids) => write(({ replay }) => replay(ids)),
-    drop: (ids) => write(({ drop }) => drop(ids)),
     cleanup: (limits) => write(({ cleanup }) => cleanup(limits)),
-    journal: { record: (records) => write(({ journal }) => journal.record(records)) },
-    state: {
-      get: (keys) => read(({ state }) => state.get(keys)),
-      write: (writes) => write(({ state }) => state.write(writes)),
-      page: (page) => read(({ state }) => state.page(page)),
-      forget: (user) => write(({ state }) => state.forget(user)),
-      cleanup: (before) => write(({ state }) => state.cleanup(before))
-    },
-    timers: {
-      change: (changes) => write(({ timers }) => timers.change(changes)),
-      untilNext: read(({ timers }) => timers.untilNext),
-      isCancelled: (occurrence) => read(({ timers }) => timers.isCancelled(occurrence)),
-      page: (page) => read(({ timers }) => timers.page(page)),
-      forget: (user) => write(({ timers }) => timers.forget(user))
-    }
+    untilNext: read(({ untilNext }) => untilNext)
   }
 
   return {
     store,
     promote: (since) => {
-      log = log.filter(({ at }) => at <= since)
+      const { now } = world
+      // No later failover loses the ids that are skipped, because other updates would get the ids of lost updates then.
+      const skip: Applied = { at: epoch, operate: (store) => skipIds(store, now) }
+      log = [...log.filter(({ at }) => at <= since), skip]
       current = makeStore()
       for (const { at, operate } of log) runAt(at, operate(current))
-      write((store) => skipIds(store, world.now)).pipe(Effect.runSync)
     }
   }
 }

@@ -1,5 +1,6 @@
 /** One run: a plan is carried out in a world, and the auditor judges what was recorded. */
 import * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
+import * as State from "@colloquy/core/bot/State"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as RateLimiterStore from "@colloquy/core/client/RateLimiterStore"
 import * as Emulator from "@colloquy/testing/emulator/Emulator"
@@ -35,7 +36,8 @@ export interface Outcome {
 /** Virtual time after the faults within which everything has to be done. */
 const patience = 3 * 3_600_000
 
-const makeSimulation = (plan: Plan): Simulation => {
+/** Makes the world of a plan, in which nothing has happened yet. */
+export const makeSimulation = (plan: Plan): Simulation => {
   const { order, seed, yieldProbability } = plan
   const world = new World({ dice: new Dice(`world ${seed}`), order, yieldProbability })
   const history = new History(world)
@@ -70,6 +72,9 @@ const messagesOf = (
 /** The names of the states that programs use. */
 const stateNames = ["seen", "count", "conversation/talk", "counter", "sound"]
 
+/** A value is stored with the version of its schema. */
+const valueOf = (text: string): unknown => (JSON.parse(text) as ReadonlyArray<unknown>)[1]
+
 const readEnding = async (
   { history, world }: Simulation,
   platform: Platform,
@@ -80,16 +85,25 @@ const readEnding = async (
     Context.empty(),
     Effect.gen(function* () {
       const { queued } = yield* store.stats
-      const timers = yield* store.timers.page({ limit: 1000 })
-      const deadLetters = yield* store.deadLetters({ limit: 1000 })
+      const timers = yield* store.rows({ prefix: "timer/", by: "due", limit: 1000 })
+      const deadLetters = yield* store.updates({ of: "deadLetters", limit: 1000 })
       const records = yield* broadcasts.records("news", { limit: 1000 })
-      const states = yield* Effect.forEach(stateNames, (name) => store.state.page({ name, limit: 1000 }))
+      const states = yield* Effect.forEach(stateNames, (name) => {
+        const prefix = State.rowKey({ name, scope: "" })
+        return Effect.map(store.rows({ prefix, by: "key", limit: 1000 }), (rows) =>
+          rows.map(({ key, text }) => ({ name, scope: key.slice(prefix.length), value: valueOf(text) }))
+        )
+      })
       return {
         queued,
         timers: timers.length,
         broadcast: records.map(({ chat_id, status }) => ({ chat: String(chat_id), status })),
-        deadLetters: deadLetters.map(({ attempts, error, update }) => ({ attempts, error, text: update.text })),
-        states: states.flat().map(({ name, scope, text }) => ({ name, scope, value: JSON.parse(text) as unknown }))
+        deadLetters: deadLetters.map(({ failure, update }) => ({
+          attempts: failure!.attempts,
+          error: failure!.error,
+          text: update.text
+        })),
+        states: states.flat()
       }
     })
   )
@@ -167,8 +181,8 @@ const carryOut = async (simulation: Simulation): Promise<Ending> => {
   const opened = await world.open(process, Context.empty(), stores)
   const database = makeDatabase(simulation, { process, promote: replicated?.promote, ...opened })
   if (platform.marker !== undefined) {
-    const marker = { source: "updates", value: platform.marker }
-    const batch = { updates: [], deadLetters: [], marker, now: world.now, duplicatesSince: 0 }
+    const rows = [{ key: "marker/updates", row: { text: String(platform.marker) }, revision: "first" }]
+    const batch = { updates: [], deadLetters: [], rows, now: world.now, duplicatesSince: 0 }
     await world.await(database.process, Context.empty(), database.store.enqueue(batch))
   }
   const bots = makeBots(simulation, platform, database)

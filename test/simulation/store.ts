@@ -1,11 +1,10 @@
 /** The port of the store, as a process reaches it: through a network, with faults, and shared with other processes. */
 import { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
-import { type Commit, InboxStore, type JournalRecord } from "@colloquy/core/inbox/InboxStore"
+import { type Commit, InboxStore, type Write } from "@colloquy/core/inbox/InboxStore"
 import { RateLimiterStore } from "@colloquy/core/client/RateLimiterStore"
 import { StoreError, type StoreName } from "@colloquy/core/base/StoreError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Semaphore from "effect/Semaphore"
 import type { Simulation } from "./platform.ts"
 import { epoch, type Process } from "./world/world.ts"
@@ -29,31 +28,42 @@ export interface Database extends Stores {
   readonly permitsOf: (process: Process) => RateLimiterStore["Service"]
 }
 
-/** Operations after which another process may be able to claim something. */
-const wakes = new Set(["enqueue", "commit", "release", "replay", "timers.change"])
+/** Whether another process may be able to claim something after an operation. */
+const isWaking = (operation: string, request: unknown): boolean => {
+  if (operation === "renew") return (request as { readonly leaseDuration: number }).leaseDuration === 0
+  if (operation !== "write") return ["enqueue", "commit", "takeDeadLetters"].includes(operation)
+  return (request as ReadonlyArray<Write>).some(({ rows }) => rows.some(({ row }) => row?.due !== undefined))
+}
 
 /** The documented fields of a commit: the consumer passes objects that know more. */
-const fieldsOf = ({ begun, completed, failed, owner, partitionKey, release, timers, writes }: Commit): Commit => ({
+const fieldsOf = ({
+  begun,
+  completed,
+  failed,
+  owner,
+  partitionKey,
+  release,
+  rows,
+  statements,
+  together
+}: Commit): Commit => ({
   owner,
   partitionKey,
   completed: completed.map(({ failure, id }) => (failure === undefined ? { id } : { id, failure })),
   failed: [...failed],
   begun: [...begun],
-  writes,
-  timers,
+  rows,
+  statements,
+  together: together?.map(fieldsOf),
   release
-})
-
-/** The documented fields of a record, for the same reason. */
-const recordFieldsOf = ({ entries, id, owner, partitionKey }: JournalRecord): JournalRecord => ({
-  owner,
-  partitionKey,
-  id,
-  entries: [...entries]
 })
 
 /** How a process reaches what is in the process of the database. */
 type Call = <A, E>(operation: string, request: unknown, effect: Effect.Effect<A, E>) => Effect.Effect<A, E | StoreError>
+
+/** Runs an operation as one step, so that nothing happens between its change of the store and its record. */
+const atOnce = <A, E>(operation: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.contextWith((context: Context.Context<never>) => Effect.runSyncExitWith(context)(operation))
 
 const callFrom = (
   { history, plan, strikes, world }: Simulation,
@@ -85,7 +95,7 @@ const callFrom = (
         const recorded = Effect.map(effect, (result) => {
           if (name !== "inbox") return result
           history.add({ type: "store", process: from.name, operation, sentAt, request, result })
-          if (wakes.has(operation)) wakeOthers(from)
+          if (isWaking(operation, request)) wakeOthers(from)
           return result
         })
         const result = yield* inOrder(recorded)
@@ -99,46 +109,25 @@ const callFrom = (
     })
 }
 
-const inboxOf = (store: Store, call: Call, listen: NonNullable<Store["listen"]>): Store => {
-  const { journal, state, timers } = store
-  return InboxStore.of({
+const inboxOf = (store: Store, call: Call, listen: NonNullable<Store["listen"]>): Store =>
+  InboxStore.of({
     isShared: true,
+    executesStatements: store.executesStatements,
     listen,
-    ...(store.untilClaimable === undefined
-      ? {}
-      : { untilClaimable: call("untilClaimable", undefined, store.untilClaimable) }),
     enqueue: (batch) => call("enqueue", batch, store.enqueue(batch)),
     claim: (claim) => call("claim", claim, store.claim(claim)),
     commit: (commits) => call("commit", commits.map(fieldsOf), store.commit(commits)),
     renew: (owner, leaseDuration) => call("renew", { owner, leaseDuration }, store.renew(owner, leaseDuration)),
-    release: (owner) => call("release", owner, store.release(owner)),
-    queuedAfter: (page) => call("queuedAfter", page, store.queuedAfter(page)),
-    queued: (page) => call("queued", page, store.queued(page)),
+    write: (writes) => call("write", writes, store.write(writes)),
+    read: (keys) => call("read", keys, store.read(keys)),
+    rows: (page) => call("rows", page, store.rows(page)),
+    forget: (rows) => call("forget", rows, store.forget(rows)),
+    updates: (page) => call("updates", page, store.updates(page)),
+    takeDeadLetters: (letters) => call("takeDeadLetters", letters, store.takeDeadLetters(letters)),
     stats: call("stats", undefined, store.stats),
-    marker: (source) => call("marker", source, store.marker(source)),
-    deadLetters: (page) => call("deadLetters", page, store.deadLetters(page)),
-    replay: (ids) => call("replay", ids, store.replay(ids)),
-    drop: (ids) => call("drop", ids, store.drop(ids)),
     cleanup: (limits) => call("cleanup", limits, store.cleanup(limits)),
-    journal: {
-      record: (records) => call("journal.record", records.map(recordFieldsOf), journal.record(records))
-    },
-    state: {
-      get: (keys) => call("state.get", keys, state.get(keys)),
-      write: (writes) => call("state.write", writes, state.write(writes)),
-      page: (page) => call("state.page", page, state.page(page)),
-      forget: (user) => call("state.forget", user, state.forget(user)),
-      cleanup: (before) => call("state.cleanup", before, state.cleanup(before))
-    },
-    timers: {
-      change: (changes) => call("timers.change", changes, timers.change(changes)),
-      untilNext: call("timers.untilNext", undefined, timers.untilNext),
-      isCancelled: (occurrence) => call("timers.isCancelled", occurrence, timers.isCancelled(occurrence)),
-      page: (page) => call("timers.page", page, timers.page(page)),
-      forget: (user) => call("timers.forget", user, timers.forget(user))
-    }
+    untilNext: call("untilNext", undefined, store.untilNext)
   })
-}
 
 const broadcastsOf = (store: BroadcastStore["Service"], call: Call): BroadcastStore["Service"] =>
   BroadcastStore.of({
@@ -192,8 +181,8 @@ export const makeDatabase = (simulation: Simulation, stores: Stores): Database =
       () => Effect.sync(() => listeners.get(from)?.delete(wake))
     )
 
-  // A transaction in SQLite ends some tasks before its caller continues.
-  const inOrder = plan.store === "sqlite" ? Semaphore.makeUnsafe(1).withPermits(1) : identity
+  // A transaction in SQLite ends some tasks before its caller continues. The stores in memory need one task.
+  const inOrder = plan.store === "sqlite" ? Semaphore.makeUnsafe(1).withPermits(1) : atOnce
 
   const callOf = (from: Process, name: StoreName) =>
     callFrom(simulation, { from, inOrder, name, to: stores.process, wakeOthers })

@@ -1,7 +1,7 @@
 /** Rules of the order of a chat, and of which process may handle it. */
 import type { Plan } from "../plan.ts"
 import type { Event, Handling, StoreApplied } from "../world/history.ts"
-import { Ledger, type Settled } from "./ledger.ts"
+import { isRelease, Ledger, type Settled } from "./ledger.ts"
 import type { Recording, Violation } from "./recording.ts"
 
 interface Open {
@@ -77,7 +77,7 @@ class Judge {
       }
       case "store": {
         if (event.operation === "claim") this.#checkTakeOver(event)
-        if (event.operation === "release") this.#released.add(String(event.request))
+        if (isRelease(event)) this.#released.add((event.request as { readonly owner: string }).owner)
         for (const chat of this.ledger.foreignOf(event)) {
           this.#violate(
             "the store changes a chat only for its holder",

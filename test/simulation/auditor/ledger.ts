@@ -27,6 +27,10 @@ export interface Settled {
   readonly isDead: boolean
 }
 
+/** Whether an owner has ended its leases. */
+export const isRelease = ({ operation, request }: StoreApplied): boolean =>
+  operation === "renew" && (request as { readonly leaseDuration: number }).leaseDuration === 0
+
 /** Follows the history of the store. The caller passes all its events in order. */
 export class Ledger {
   /** The subjects of each chat, in the order in which they were queued. Timers are not among them. */
@@ -69,12 +73,14 @@ export class Ledger {
       const { owner } = request as { readonly owner: string }
       return (result as ReadonlyArray<string>).filter((chat) => isForeign(owner, chat))
     }
-    if (operation !== "commit" && operation !== "journal.record") return []
-    return (request as ReadonlyArray<Pick<CommitRow, "owner" | "partitionKey">>).flatMap((change, index) =>
-      (result as ReadonlyArray<string>)[index] === "applied" && isForeign(change.owner, change.partitionKey)
-        ? [change.partitionKey]
+    if (operation !== "commit" && operation !== "write") return []
+    type Holder = Pick<CommitRow, "owner" | "partitionKey">
+    return (request as ReadonlyArray<Holder & { readonly journal?: Holder }>).flatMap((change, index) => {
+      const { owner, partitionKey } = change.journal ?? change
+      return (result as ReadonlyArray<string>)[index] === "applied" && isForeign(owner, partitionKey)
+        ? [partitionKey]
         : []
-    )
+    })
   }
 
   /** Forgets the operations after a time. */
@@ -103,15 +109,16 @@ export class Ledger {
         this.#claim(event, at)
         return []
       case "renew": {
+        if (isRelease(event)) {
+          for (const key of event.result as ReadonlyArray<string>) this.leases.delete(key)
+          return []
+        }
         const { leaseDuration, owner } = event.request as { readonly leaseDuration: number; readonly owner: string }
         for (const key of event.result as ReadonlyArray<string>) {
           this.leases.set(key, { owner, process: event.process, until: at + leaseDuration })
         }
         return []
       }
-      case "release":
-        for (const [chat, { owner }] of this.leases) if (owner === event.request) this.leases.delete(chat)
-        return []
       case "commit":
         return this.#commit(event)
       default:

@@ -1,4 +1,5 @@
 /** No update and no timer waits while no handler is busy and nothing is disturbed. */
+import type { Claim, Commit, RowWrite, Write } from "@colloquy/core/inbox/InboxStore"
 import type { Event, StoreApplied } from "../world/history.ts"
 import { epoch } from "../world/world.ts"
 import { Ledger } from "./ledger.ts"
@@ -25,13 +26,6 @@ const isActivity = (event: Event): boolean => {
   }
 }
 
-interface TimerRow {
-  readonly name: string
-  readonly key: string
-  readonly set?: { readonly due: { readonly at: number } | { readonly after: number } }
-  readonly occurrence?: string
-}
-
 /** When the timers are due that the store has, as far as the changes say for sure. */
 class Due {
   readonly #timers = new Map<string, number>()
@@ -43,17 +37,16 @@ class Due {
 
   apply(event: StoreApplied, at: number, hasSettled: boolean): void {
     switch (event.operation) {
-      case "timers.change":
-        return this.#change(event.request as ReadonlyArray<TimerRow>, at)
+      case "write":
+        for (const { rows } of event.request as ReadonlyArray<Write>) this.#change(rows, at)
+        return
       case "commit":
         // A commit that is repeated sets no timers.
         if (!hasSettled) return
-        for (const { timers = [] } of event.request as ReadonlyArray<{ readonly timers?: ReadonlyArray<TimerRow> }>) {
-          this.#change(timers, at)
-        }
+        for (const { rows = [] } of event.request as ReadonlyArray<Commit>) this.#change(rows, at)
         return
       case "claim":
-        if (((event.request as { readonly maxTimers?: number }).maxTimers ?? 0) === 0) return
+        if (((event.request as Claim).maxDue ?? 0) === 0) return
         for (const [timer, due] of this.#timers) if (due <= at) this.#timers.delete(timer)
         return
       default:
@@ -61,12 +54,11 @@ class Due {
     }
   }
 
-  #change(changes: ReadonlyArray<TimerRow>, at: number): void {
-    for (const { key, name, occurrence, set } of changes) {
-      const timer = JSON.stringify([name, key])
-      // The next occurrence is set only if the store remembers the last one.
-      if (set === undefined || occurrence !== undefined) this.#timers.delete(timer)
-      else this.#timers.set(timer, "at" in set.due ? this.#toTime(set.due.at) : at + set.due.after)
+  #change(rows: ReadonlyArray<RowWrite>, at: number): void {
+    for (const { key, otherwise, row } of rows) {
+      // The next occurrence is set only if the timer was not cancelled.
+      if (row?.due === undefined || otherwise === "skip") this.#timers.delete(key)
+      else this.#timers.set(key, "at" in row.due.time ? this.#toTime(row.due.time.at) : at + row.due.time.after)
     }
   }
 

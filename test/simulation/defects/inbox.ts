@@ -8,7 +8,7 @@ const pipelines = ["pipelines"]
 export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a process that has nothing to do asks the store all the time",
-    file: "inbox/internal/consumer/polling.ts",
+    file: "inbox/internal/kernel/polling.ts",
     find: "const idlePollInterval = 5000",
     replace: "const idlePollInterval = 50",
     programs: handlers
@@ -22,30 +22,30 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a renewal that ignores the renewed partitions",
-    file: "inbox/internal/consumer/renewal.ts",
-    find: "else if (lease.releasing === undefined) {",
-    replace: "else if (lease.key === undefined) {",
+    file: "inbox/internal/kernel/leases.ts",
+    find: 'else if (partition.state !== "releasing") lost.push(partition)',
+    replace: "else if (partition.key === undefined) lost.push(partition)",
     programs: ["handlers", "live"]
   },
   {
     name: "leases are renewed after they have ended",
-    file: "inbox/internal/consumer/renewal.ts",
+    file: "inbox/internal/kernel/leases.ts",
     find: "const renewalsPerLease = 3",
     replace: "const renewalsPerLease = 0.5",
     programs: ["handlers", "live"]
   },
   {
     name: "a renewal that fails ends all renewals",
-    file: "inbox/internal/consumer/renewal.ts",
-    find: "yield* Effect.result(renewAll)",
-    replace: "yield* Effect.result(Effect.orDie(renewAll))",
+    file: "inbox/internal/kernel/leases.ts",
+    find: "    this.#renewing = undefined\n    this.#isFailing = isFailed",
+    replace: "    if (!isFailed) this.#renewing = undefined\n    this.#isFailing = isFailed",
     programs: ["handlers", "live"]
   },
   {
     name: "a lease that is valid until its loss is reported",
-    file: "inbox/internal/consumer/lease.ts",
-    find: "!isShared || (!isLost && clock.currentTimeMillisUnsafe() - wall < validFor && monoNow(clock) - mono < validFor)",
-    replace: "!isLost",
+    file: "inbox/internal/kernel/leases.ts",
+    find: "return !isShared || (!isLost && at.wall - wall < validFor && at.mono - mono < validFor)",
+    replace: "return !isShared || (!isLost && (at.wall - wall < validFor || at.mono - mono >= 0))",
     programs: ["handlers", "live"]
   },
   {
@@ -78,16 +78,16 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a second attempt that does not begin again",
-    file: "inbox/internal/consumer/engine.ts",
-    find: "      queued.beginNext()\n      if (!wasStopping)",
-    replace: "      if (!wasStopping)",
+    file: "inbox/internal/kernel/emitter.ts",
+    find: 'else if (end === "next") delivery.beginNext()',
+    replace: 'else if (end === "next") delivery.outcome = undefined',
     programs: handlers
   },
   {
     name: "a retry keeps the changes of the attempt before",
-    file: "inbox/internal/consumer/partitions.ts",
-    find: "    this.#current?.close()\n    this.#current = undefined\n  }\n\n  /**\n   * Returns the changes to write",
-    replace: "  }\n\n  /**\n   * Returns the changes to write",
+    file: "inbox/internal/kernel/delivery.ts",
+    find: "    this.#current?.close()\n    this.#current = undefined\n  }\n\n  /**\n   * Returns what is written",
+    replace: "  }\n\n  /**\n   * Returns what is written",
     programs: handlers
   },
   {
@@ -106,23 +106,23 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a settled update that still counts as emitted",
-    file: "inbox/internal/consumer/engine.ts",
-    find: "    queued.partition.settled(queued)\n    unsettled--",
-    replace: "    queued.partition.settled(queued)",
+    file: "inbox/internal/kernel/held.ts",
+    find: "    this.unsettled--\n",
+    replace: "",
     programs: handlers
   },
   {
     name: "a claim that fails is not repeated",
-    file: "inbox/internal/consumer/leases.ts",
-    find: "Effect.orDie(retried(isShared ? Effect.andThen(renewal.renewDoubtful, claim) : claim))",
-    replace: "Effect.orDie(Effect.andThen(renewal.renewDoubtful, claim))",
+    file: "inbox/internal/kernel/interpreter.ts",
+    find: "Effect.orDie(inbox.outage.retryOrDie(claimed, isTemporary))",
+    replace: "Effect.orDie(claimed)",
     programs: handlers
   },
   {
     name: "only the first of several waiting deliveries is emitted",
-    file: "inbox/internal/consumer/deliveryQueue.ts",
+    file: "inbox/internal/kernel/emitter.ts",
     find: "return Effect.succeed(emitted)",
-    replace: "return Effect.succeed([emitted[0]] as unknown as typeof emitted)",
+    replace: "return Effect.succeed([emitted[0]])",
     programs: ["handlers", "pipelines"]
   },
   {
@@ -135,9 +135,9 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "pages of several pollers that overlap are handled twice",
     file: "inbox/InboxStore.ts",
-    find: "{ now, duplicatesSince }: Batch): boolean =>\n    deduplication.add(fingerprint, now, duplicatesSince)",
+    find: "deduplication.add(fingerprint, batch.now, batch.duplicatesSince)",
     replace:
-      "{ now, duplicatesSince, marker }: Batch): boolean =>\n    deduplication.add(fingerprint, now, duplicatesSince) ||\n    (marker !== undefined && (markers.get(marker.source) ?? 0n) < marker.value)",
+      "deduplication.add(fingerprint, batch.now, batch.duplicatesSince) ||\n      batch.rows?.some(({ key, row }) => BigInt(rows.get(key)?.text ?? 0) < BigInt(row?.text ?? 0)) === true",
     programs: handlers
   },
   {
@@ -149,9 +149,9 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a process keeps the partition of an update that the store has lost",
-    file: "inbox/internal/consumer/leases.ts",
-    find: "            lose(partition)\n            return onUnknown(owner, [key])",
-    replace: "            return onUnknown(owner, [])",
+    file: "inbox/internal/kernel/kernel.ts",
+    find: "    this.held.lose(partition)\n    this.leases.owners.forsake(owner, [partition.key])",
+    replace: "    this.leases.owners.forsake(owner, [])",
     programs: handlers
   },
   {
@@ -171,8 +171,8 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a group settles its first update only",
     file: "inbox/internal/consumer/settlement.ts",
-    find: "    return concat(this.#parts, (part) => part.take(outcome))",
-    replace: "    return this.#parts[0]!.take(outcome)",
+    find: "return concat(this.#parts, (part) => part.take(outcome))",
+    replace: "return this.#parts[0]!.take(outcome)",
     programs: pipelines
   },
   {

@@ -82,8 +82,8 @@ export const journalDefects: ReadonlyArray<Defect> = [
   {
     name: "a claim returns no journals",
     file: "inbox/InboxStore.ts",
-    find: "return journals.isEmpty()\n",
-    replace: "return claimed.length > 0\n",
+    find: "if (journals.size === 0) return claimed\n",
+    replace: "if (claimed.length > 0) return claimed\n",
     programs
   },
   {

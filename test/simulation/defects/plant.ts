@@ -37,10 +37,13 @@ export const makeCopy = (): string => {
 
 export const removeCopy = (folder: string): void => rmSync(folder, { recursive: true, force: true })
 
-const sourceOf = (folder: string, { file }: Defect): string => join(folder, "packages/core/src", file)
+/** The text that a defect changes. */
+export type Change = Pick<Defect, "file" | "find" | "name" | "replace">
+
+const sourceOf = (folder: string, { file }: Change): string => join(folder, "packages/core/src", file)
 
 /** Returns the source of a file with the defect. Throws if the file does not have the text of the defect once. */
-export const planted = (defect: Defect): string => {
+export const planted = (defect: Change): string => {
   const text = readFileSync(sourceOf(root, defect), "utf8")
   const parts = text.split(defect.find)
   if (parts.length !== 2) {

@@ -6,59 +6,59 @@ const programs = ["handlers"]
 export const stateDefects: ReadonlyArray<Defect> = [
   {
     name: "an acknowledgement does not write the state",
-    file: "inbox/internal/consumer/write.ts",
-    find: "  writes: written?.writes,",
-    replace: "  writes: undefined,",
+    file: "inbox/internal/consumer/changes.ts",
+    find: "...(this.states?.close() ?? []),",
+    replace: "...(this.states?.close() ?? []).slice(0, 0),",
     programs
   },
   {
     name: "an acknowledgement does not set the timers",
-    file: "inbox/internal/consumer/write.ts",
-    find: "  timers: written?.timers,",
-    replace: "  timers: undefined,",
+    file: "inbox/internal/consumer/changes.ts",
+    find: ", ...this.#timers.values()]",
+    replace: "]",
     programs
   },
   {
     name: "a state is written without comparing its revision",
-    file: "inbox/internal/store/memoryStates.ts",
-    find: "writes.every((write) => get(write)?.revision === write.expected)",
-    replace: "writes.length >= 0",
+    file: "inbox/internal/store/memoryRows.ts",
+    find: "({ expected, key }: RowWrite): boolean =>\n    expected === undefined ||",
+    replace:
+      '({ expected, key, otherwise }: RowWrite): boolean =>\n    expected === undefined || otherwise !== "skip" ||',
     programs
   },
   {
     name: "a timer is set before its update is acknowledged",
     file: "bot/internal/timers/scheduling.ts",
-    find: "if (changes.isClosed) return inStore(changes.inbox, change)",
-    replace: "if (changes !== undefined) return inStore(changes.inbox, change)",
+    find: "if (changes.isClosed) return inStore(changes.inbox, row)",
+    replace: "if (changes !== undefined) return inStore(changes.inbox, row)",
     programs
   },
   {
-    name: "timers that are due are claimed once only",
-    file: "inbox/internal/consumer/polling.ts",
-    find: "            if (Option.isNone(woken)) takesTimers = true\n",
-    replace: "",
+    name: "a consumer does not learn when the next timer is due",
+    file: "inbox/internal/kernel/polling.ts",
+    find: "this.#nextTimer = this.#held.mono + Math.max(millis, pause)",
+    replace: "this.#nextTimer = this.#held.mono + Math.max(millis, pause) * Infinity",
     programs
   },
   {
     name: "a timer that is cancelled stays",
-    file: "inbox/internal/store/memoryTimers.ts",
-    find: "      timers.delete(timerId)\n      cancelOccurrence(timerId)\n    } else {",
-    replace: "      cancelOccurrence(timerId)\n    } else {",
-    programs
+    file: "inbox/internal/store/memoryRows.ts",
+    find: "if (write.row === undefined) rows.delete(write.key)\n",
+    replace: "if (write.row === undefined) rows.get(write.key)?.dueAt === undefined && rows.delete(write.key)\n",
+    programs: ["conversations", "scenes"]
   },
   {
     name: "a timer is moved to the queue early",
-    file: "inbox/internal/store/memoryTimers.ts",
-    find: "timer.dueAt > now) return\n",
-    replace: "timer.dueAt > now + 3000) return\n",
+    file: "inbox/internal/store/memoryRows.ts",
+    find: "row.dueAt > now) return\n",
+    replace: "row.dueAt > now + 3000) return\n",
     programs
   },
   {
-    name: "a timer that is moved to the queue is not deleted",
-    file: "inbox/internal/store/memoryTimers.ts",
-    find: "        timers.delete(timer.timerId)\n        cancelOccurrence(timer.timerId)\n        occurrences.set",
-    replace:
-      "        if (now < 0) timers.delete(timer.timerId)\n        cancelOccurrence(timer.timerId)\n        occurrences.set",
+    name: "the update of a timer has another fingerprint than its row",
+    file: "inbox/InboxStore.ts",
+    find: "{ fingerprint: revision, ",
+    replace: "{ fingerprint: `${revision}0`, ",
     programs
   },
   {

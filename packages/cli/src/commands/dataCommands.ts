@@ -166,16 +166,29 @@ const parseJson = (text: string): unknown =>
     () => text
   )
 
+/** The row of a value, and its parts. */
+const readState = (name: string, scope: string) =>
+  Effect.map(
+    Inbox.Inbox.use(({ store }) => store.read([State.rowKey({ name, scope })])),
+    ([row]) => {
+      const stored = row === undefined ? undefined : parseJson(row.text)
+      return {
+        row,
+        version: Array.isArray(stored) ? Number(stored[0]) : 1,
+        value: Array.isArray(stored) ? stored[1] : stored
+      }
+    }
+  )
+
 const getState = ({ name, scope }: { readonly name: string; readonly scope: string }) =>
   Effect.gen(function* () {
     yield* checkScope(scope)
-    const { store } = yield* Inbox.Inbox
-    const [stored] = yield* store.state.get([{ name, scope }])
-    if (stored === undefined) return yield* failed(`The state "${name}" has no value for ${scope}.`)
-    const { expiresAt, text, version } = stored
+    const { row, value, version } = yield* readState(name, scope)
+    if (row === undefined) return yield* failed(`The state "${name}" has no value for ${scope}.`)
+    const { expiresAt } = row
     yield* print(
-      { name, scope, value: parseJson(text), version, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) },
-      text
+      { name, scope, value, version, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) },
+      Json.stringify(value)
     )
   })
 
@@ -195,22 +208,27 @@ const setState = ({
     const parsed = Result.try(() => Json.parse(value))
     if (Result.isFailure(parsed)) return yield* invalid(`The value is not JSON. A text is in quotes: '"ru"'.`)
     const { nextRevision, store } = yield* Inbox.Inbox
-    const [stored] = yield* store.state.get([{ name, scope }])
-    const written = {
-      text: Json.stringify(parsed.success),
-      version: Option.getOrElse(version, () => stored?.version ?? 1),
-      expiresAt: stored?.expiresAt
+    const stored = yield* readState(name, scope)
+    const writtenVersion = Option.getOrElse(version, () => stored.version)
+    const row = {
+      text: Json.stringify([writtenVersion, parsed.success]),
+      expiresAt: stored.row?.expiresAt,
+      user: /user:\d+$/.exec(scope)?.[0]
     }
-    const isWritten = yield* store.state.write([
-      { name, scope, value: written, expected: stored?.revision, revision: nextRevision() }
-    ])
-    if (!isWritten) {
+    const write = {
+      key: State.rowKey({ name, scope }),
+      row,
+      expected: stored.row?.revision ?? null,
+      revision: nextRevision()
+    }
+    const [result] = yield* store.write([{ rows: [write] }])
+    if (result !== "applied") {
       return yield* failed(
         `The bot changed the value for ${scope} at the same time. Nothing was written; run the command again.`
       )
     }
     yield* print(
-      { name, scope, value: parsed.success, version: written.version },
+      { name, scope, value: parsed.success, version: writtenVersion },
       `Set the state "${name}" for ${scope}.`
     )
   })

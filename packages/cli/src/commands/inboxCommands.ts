@@ -160,7 +160,7 @@ const change =
             )
       let changed = 0
       for (let from = 0; from < selected.length; from += chunk) {
-        changed += yield* store[verb](selected.slice(from, from + chunk))
+        changed += yield* store.takeDeadLetters({ ids: selected.slice(from, from + chunk), replay: verb === "replay" })
       }
       wakeAll()
       const done = verb === "replay" ? "Replayed" : "Deleted"

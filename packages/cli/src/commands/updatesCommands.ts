@@ -41,7 +41,7 @@ const tail = (flags: UpdateFilter & { readonly interval: string }) =>
     const round = Effect.gen(function* () {
       let after = Math.max(0, last - overlap)
       while (true) {
-        const page = yield* store.queued({ after: String(after), limit: pageSize })
+        const page = yield* store.updates({ of: "queue", after: String(after), limit: pageSize })
         for (const entry of page) {
           after = Number(entry.id)
           if (seen.has(after)) continue

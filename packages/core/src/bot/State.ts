@@ -16,6 +16,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Inbox } from "../inbox/Inbox.ts"
+import type { Row } from "../inbox/InboxStore.ts"
+import * as stateRows from "../inbox/internal/store/stateRows.ts"
 import { inScope, makeValue, type Missing, ofUpdate } from "./internal/state/access.ts"
 import * as codecs from "./internal/state/codec.ts"
 import * as erasure from "./internal/state/forget.ts"
@@ -327,11 +329,12 @@ export const make = <A, I, const O extends Of>(
     invalid: (problem, value) => new InvalidState({ stateName: name, problem, value })
   })
   const withoutKey = (missing: Missing) => new NoStateKey({ stateName: name, of, ...missing })
-  const entries = Inbox.use(({ store }) => Effect.succeed(store.state.page)).pipe(
+  const prefix = stateRows.prefixOf(name)
+  const entries = Inbox.use(({ store }) => Effect.succeed(store.rows)).pipe(
     Effect.map((page) =>
-      Stream.paginate(undefined as string | undefined, (after) =>
-        Effect.map(page({ name, after, limit: pageSize }), (values) => {
-          const last = values.length < pageSize ? Option.none() : Option.some(values.at(-1)?.scope)
+      Stream.paginate(undefined as Row | undefined, (after) =>
+        Effect.map(page({ prefix, by: "key", after, limit: pageSize }), (values) => {
+          const last = values.length < pageSize ? Option.none() : Option.some(values.at(-1))
           return [values, last] as const
         })
       )
@@ -339,9 +342,10 @@ export const make = <A, I, const O extends Of>(
     Stream.unwrap,
     Stream.filterEffect((stored) => Effect.map(codec.isExpired(stored), (expired) => !expired)),
     Stream.mapEffect((stored): Effect.Effect<ReadonlyArray<Entry<A, O>>> => {
-      const key = fromScope(of, stored.scope)
+      const scope = stored.key.slice(prefix.length)
+      const key = fromScope(of, scope)
       if (key === undefined) return Effect.succeed([])
-      return Effect.map(Effect.result(codec.decode(stored, stored.scope)), (value) => [{ key, value }])
+      return Effect.map(Effect.result(codec.decode(stored, scope)), (value) => [{ key, value }])
     }),
     Stream.flatMap(Stream.fromIterable)
   )
@@ -362,6 +366,20 @@ export const make = <A, I, const O extends Of>(
     entries
   }
 }
+
+/**
+ * Returns the key of the row that `InboxStore` has for a value. The text of the row is the JSON text of an array: the
+ * version of the schema, and the value. For tools that read and write values without the program of the bot.
+ *
+ * @category rows
+ * @since 0.1.0
+ */
+export const rowKey: (value: {
+  /** The name of the state. */
+  readonly name: string
+  /** To what the value belongs: `chat:1`, `user:2`, `chat:1/user:2`, or `bot`. */
+  readonly scope: string
+}) => string = stateRows.rowKey
 
 /**
  * Creates a migration from a schema of the old values and a function. The option `migrate` of `State.make` accepts a

@@ -17,10 +17,10 @@ import * as Stream from "effect/Stream"
 import { toEffect } from "../inbox/internal/handlers/toEffect.ts"
 import * as FieldIssue from "../base/FieldIssue.ts"
 import type * as Handler from "../inbox/Handler.ts"
-import type { StoredTimer, TimerSetting } from "../inbox/InboxStore.ts"
+import type { Due, Row } from "../inbox/InboxStore.ts"
 import { Inbox } from "../inbox/Inbox.ts"
 import { withParts } from "../inbox/internal/handlers/parts.ts"
-import { fromKey, toChange, toKey } from "../inbox/internal/timers/change.ts"
+import { fromKey, prefix, rowKey, setTimer, toKey } from "../inbox/internal/timers/change.ts"
 import { isLeftOut, nextAfter, type Recurrence } from "../inbox/internal/timers/recurrence.ts"
 import * as scheduling from "./internal/timers/scheduling.ts"
 import * as PermanentError from "../base/PermanentError.ts"
@@ -276,11 +276,11 @@ export const make: {
     const set = (
       value: unknown,
       key: string | undefined,
-      dueAt: (now: number) => Effect.Effect<{ readonly due: TimerSetting["due"]; readonly time: number }, InvalidTimer>,
+      dueAt: (now: number) => Effect.Effect<{ readonly due: Due["time"]; readonly time: number }, InvalidTimer>,
       recurrence?: Recurrence
     ) =>
       Effect.gen(function* () {
-        const { change, chat_type, partitionKeyOf, target } = yield* schedule
+        const { chat_type, inbox, target, write } = yield* schedule
         if (target.chat_id === undefined && target.user_id === undefined)
           return yield* Effect.fail(invalid("`for` needs a `chat_id` or a `user_id`"))
         const encoded = yield* Effect.mapError(encodeValue(value), ({ issue }) =>
@@ -298,10 +298,10 @@ export const make: {
           ...(recurrence === undefined ? {} : { recurrence })
         }
         const partitionKey = yield* Effect.try({
-          try: () => partitionKeyOf(update),
+          try: () => inbox.partitionKeyOf(update),
           catch: (error) => invalid(`the option \`partitionKey\` of the inbox failed: ${String(error)}`)
         })
-        yield* change(toChange(update, due, partitionKey))
+        yield* write(setTimer(update, { time: due, partitionKey }, inbox.nextRevision()))
       })
 
     return {
@@ -341,8 +341,12 @@ export const make: {
         )
       },
       cancel: (options) =>
-        Effect.flatMap(schedule, ({ change, target }) =>
-          change({ name, key: toKey(target, options?.key), set: undefined })
+        Effect.flatMap(schedule, ({ inbox, target, write }) =>
+          write({
+            key: rowKey({ name, key: toKey(target, options?.key) }),
+            row: undefined,
+            revision: inbox.nextRevision()
+          })
         )
     }
   }
@@ -369,7 +373,7 @@ export const make: {
             ),
             (value) => toEffect(handler(value, update))
           )
-          const unlessCancelled = Effect.flatMap(scheduling.isCancelled, (isCancelled) =>
+          const unlessCancelled = Effect.flatMap(scheduling.isCancelled(update), (isCancelled) =>
             isCancelled ? Effect.void : handled
           )
           return Effect.flatMap(Clock.currentTimeMillis, (now) =>
@@ -407,12 +411,12 @@ export interface SetTimer {
 
 const pageSize = 500
 
-const toSetTimer = ({ dueAt, text }: StoredTimer): ReadonlyArray<SetTimer> => {
+const toSetTimer = ({ dueAt, text }: Row): ReadonlyArray<SetTimer> => {
   const parsed = Update.parse(text)
   // Only a timer that was overwritten by hand cannot be read. Such a timer becomes a dead letter when it is due.
   if (Result.isFailure(parsed) || parsed.success.update_type !== "colloquy_timer") return []
   const { chat_id, key, name, recurrence, user_id, value } = parsed.success
-  return [{ name, key: fromKey(parsed.success, key), chat_id, user_id, dueAt, value, recurrence }]
+  return [{ name, key: fromKey(parsed.success, key), chat_id, user_id, dueAt: dueAt!, value, recurrence }]
 }
 
 /**
@@ -442,8 +446,8 @@ const toSetTimer = ({ dueAt, text }: StoredTimer): ReadonlyArray<SetTimer> => {
 export const stream: Stream.Stream<SetTimer, StoreError, Inbox> = Stream.unwrap(
   Inbox.use(({ store }) =>
     Effect.succeed(
-      Stream.paginate(undefined as StoredTimer | undefined, (after) =>
-        Effect.map(store.timers.page({ after, limit: pageSize }), (page) => {
+      Stream.paginate(undefined as Row | undefined, (after) =>
+        Effect.map(store.rows({ prefix, by: "due", after, limit: pageSize }), (page) => {
           const last = page.length < pageSize ? Option.none() : Option.some(page.at(-1))
           return [page.flatMap(toSetTimer), last] as const
         })

@@ -25,9 +25,10 @@ import * as grouped from "./internal/consumer/groupedWithin.ts"
 import * as handleEach from "./internal/consumer/handleEach.ts"
 import { contextOf } from "./internal/consumer/handling.ts"
 import { narrow } from "./internal/handlers/narrow.ts"
-import { persist } from "./internal/consumer/persist.ts"
+import { drain } from "./internal/consumer/drain.ts"
 import { defaultRetry } from "./internal/consumer/retry.ts"
-import { acknowledged, branches, MappedDelivery, settleAll, settleable } from "./internal/consumer/settlement.ts"
+import { branches, MappedDelivery, settleable } from "./internal/consumer/settlement.ts"
+import * as settlement from "./internal/consumer/settlement.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import type { Of, Update } from "../model/Update.ts"
 import * as typeIds from "./internal/consumer/deliveryTypeId.ts"
@@ -152,7 +153,7 @@ const filterMap = <A, S, E, R, B>(
       if (taken === undefined) dropped.push(delivery)
       else kept.push(taken)
     }
-    return dropped.length === 0 ? Effect.succeed(kept) : Effect.as(persist(settleAll(dropped, acknowledged)), kept)
+    return dropped.length === 0 ? Effect.succeed(kept) : Effect.as(drain(dropped), kept)
   })
 
 /**
@@ -552,11 +553,11 @@ export const provide: {
 } = dual(
   2,
   <A, E, R, S>(effect: Effect.Effect<A, E, R>, delivery: Delivery<unknown, S>): Effect.Effect<A, E, Exclude<R, S>> => {
-    const { attempt, updates } = settleable(delivery)
+    const settled = settleable(delivery)
     const provided = Effect.updateContext(effect, (context: Context.Context<Exclude<R, S>>) =>
-      contextOf<R, S>(context, updates, attempt)
+      contextOf<R, S>(context, settled)
     )
-    return handleEach.whileHeld(provided, updates)
+    return handleEach.whileHeld(provided, settled.updates)
   }
 )
 
@@ -567,7 +568,7 @@ export const provide: {
  * @since 0.1.0
  */
 export const ackAll = (deliveries: ReadonlyArray<Delivery<unknown>>): Effect.Effect<void, StoreError> =>
-  settleAll(deliveries, acknowledged)
+  settlement.ackAll(deliveries)
 
 /**
  * Runs a handler for each delivery, concurrently, and acknowledges the deliveries whose handler has succeeded.
@@ -632,4 +633,4 @@ export const runForEach: {
  * @since 0.1.0
  */
 export const runDrain = <A, S, E, R>(self: Deliveries<A, S, E, R>): Effect.Effect<void, E, R> =>
-  Stream.runForEachArray(self, (array) => persist(settleAll(array, acknowledged)))
+  Stream.runForEachArray(self, drain)

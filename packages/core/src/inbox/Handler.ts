@@ -16,6 +16,9 @@ import * as notHandledBy from "./internal/handlers/notHandled.ts"
 import { isNotHandledCause, NotHandledTypeId } from "./internal/handlers/notHandled.ts"
 import { onTypes } from "./internal/handlers/onTypes.ts"
 import { isTimeoutOf, partsOfAll, withParts, withPartsOf } from "./internal/handlers/parts.ts"
+import type { BotApi } from "../client/BotApi.ts"
+import * as Messages from "../endpoints/Messages.ts"
+import type { Message } from "../model/Message.ts"
 import type { ChatType } from "../model/Recipient.ts"
 import * as Update from "../model/Update.ts"
 import type { UserId } from "../model/User.ts"
@@ -185,6 +188,69 @@ export const on: <const Type extends Update.Update["update_type"] | Misspelled, 
   types: Type | ReadonlyArray<Type>,
   handler: (update: UpdateOf<Type>) => O
 ) => Handler<ReturnError<O>, Effect.Services<O>> = onTypes as never
+
+/**
+ * The functions with which a handler of {@link promise} calls the platform. Their promises are rejected with the error of the
+ * effect, such as `Forbidden`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Calls<in R> {
+  /** Aborted when the update is given up: after a timeout, a shutdown, or the loss of the chat to another process. */
+  readonly signal: Parameters<Parameters<typeof Effect.promise>[0]>[0]
+  /** Sends a message to the chat of the update: `Messages.reply`. */
+  readonly reply: (content: Messages.ReplyContent<Update.Update>) => Promise<Message>
+  /** Sends a message: `Messages.send`. */
+  readonly send: (request: Messages.SendRequest) => Promise<Message>
+  /** Runs any other effect, such as `Answers.send` or a state, as a part of the handling of the update. */
+  readonly run: <A, E>(effect: Effect.Effect<A, E, R>) => Promise<A>
+}
+
+/**
+ * Makes a handler of an `async` function, for code without Effect. A rejected promise is a failed attempt, as the failure of an
+ * effect: the update is handled again by the retry schedule of the bot. Calls that are made by the functions of the second argument
+ * are recorded in the journal, so they are not repeated when the update is handled again.
+ *
+ * Errors: the reason of the rejection. The compiler does not know its type, so the error is `unknown`.
+ *
+ * **Example** (An answer from a service with promises)
+ *
+ * ```ts
+ * import { Handler } from "@colloquy/core"
+ *
+ * declare const weatherIn: (city: string, options: { signal: AbortSignal }) => Promise<string>
+ *
+ * const weather = Handler.on(
+ *   "message_created",
+ *   Handler.promise(async (update, { reply, signal }) => {
+ *     await reply(await weatherIn(update.message?.body?.text ?? "Berlin", { signal }))
+ *   })
+ * )
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const promise =
+  <U extends Update.Update, R = BotApi>(handler: (update: U, calls: Calls<R>) => Promise<unknown>) =>
+  (update: U): Effect.Effect<unknown, unknown, R | BotApi> =>
+    Effect.contextWith((services: Context.Context<R | BotApi>) =>
+      Effect.tryPromise({
+        try: (signal) => {
+          const run = <A, E>(effect: Effect.Effect<A, E, R | BotApi>) =>
+            Effect.runPromiseWith(services)(effect, { signal })
+          return handler(update, {
+            signal,
+            run,
+            send: (request) => run(Messages.send(request)),
+            reply: (content) => run(Messages.reply(update as Update.KnownUpdate, content))
+          })
+        },
+        // @effect-diagnostics-next-line unknownInEffectCatch:off
+        catch: (reason) => reason
+      })
+    )
 
 /**
  * Tries the handlers in order until one takes the update. A failure other than {@link NotHandled} fails the whole

@@ -166,12 +166,14 @@ export class Inbox extends Context.Service<
     readonly watch: (partitionKey: string) => Effect.Effect<Latch.Latch, never, Scope.Scope>
     /** Returns the partition key of an update: its chat, or the result of the option `partitionKey` of the inbox. */
     readonly partitionKeyOf: (update: Update) => string
-    /** Tells the consumers that this process has set or cancelled timers of the store. */
+    /** Tells the consumers that this process has written or deleted rows with a due time. */
     readonly onTimers: () => void
-    /** Returns a revision for a value of the state, which no other write has. */
+    /** Returns a revision of a row, which no other write has. */
     readonly nextRevision: () => string
     /** Returns how many times `onTimers` was called. */
     readonly timerChanges: () => number
+    /** For how long dead letters are kept, in milliseconds. */
+    readonly deadLetterRetention: number
     /** Claims partitions from the store. Updates that this process has stored recently are not decoded again. */
     readonly claim: InboxStore.InboxStore["Service"]["claim"]
     /** Dies with the defect of a fiber that the inbox runs in the background. */
@@ -198,6 +200,10 @@ const countInterval = 1000
 
 /** When the inbox seems to be full. Handlers may have completed updates since the last count. */
 const countIntervalWhenFull = 50
+
+type Marker = Parameters<Inbox["Service"]["receive"]>[1]
+
+const markerKey = (source: string): string => `marker/${source}`
 
 /**
  * Creates an inbox with the store of the program.
@@ -234,6 +240,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   let timerChanges = 0
   const revisionPrefix = yield* randomId
   let revisions = 0
+  const nextRevision = () => `${revisionPrefix}.${++revisions}`
   /** The last count, plus the number of updates that this process has added since. */
   let queued = 0
   let countedAt = -Infinity
@@ -254,15 +261,15 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     })
   })
 
-  const enqueue = (
-    updates: ReadonlyArray<Received>,
-    marker: InboxStore.Batch["marker"]
-  ): Effect.Effect<void, InboxFull | StoreError> => {
+  const enqueue = (updates: ReadonlyArray<Received>, marker: Marker): Effect.Effect<void, InboxFull | StoreError> => {
     // A page that is larger than the capacity is accepted by an empty inbox. Otherwise such a page could never be
     // stored.
     if (queued > 0 && updates.length > 0 && queued + updates.length > capacity) return new InboxFull({ capacity })
     const now = clock.currentTimeMillisUnsafe()
-    const batch = toBatch(updates, marker, now, { deduplicationWindow, partitionKey })
+    const rows = marker && [
+      { key: markerKey(marker.source), row: { text: String(marker.value) }, revision: nextRevision() }
+    ]
+    const batch = { ...toBatch(updates, now, { deduplicationWindow, partitionKey }), rows }
     return Effect.flatMap(store.enqueue(batch), (added) => {
       queued += added
       recent?.remember(batch.updates)
@@ -273,7 +280,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     })
   }
 
-  const receive = (updates: ReadonlyArray<Received>, marker?: InboxStore.Batch["marker"]) =>
+  const receive = (updates: ReadonlyArray<Received>, marker?: Marker) =>
     Effect.suspend((): Effect.Effect<void, ReceiveError> => {
       if (!isOpen && !store.isShared) return new InboxStopping()
       const interval = queued + updates.length > capacity ? countIntervalWhenFull : countInterval
@@ -288,9 +295,10 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     cleanedUpAt = now
     const cleanup = store.cleanup({
       fingerprintsBefore: Math.max(0, now - deduplicationWindow),
-      deadLettersBefore: Math.max(0, now - deadLetterRetention)
+      deadLettersBefore: Math.max(0, now - deadLetterRetention),
+      rowsBefore: now
     })
-    const logged = Effect.catch(Effect.andThen(cleanup, store.state.cleanup(now)), ({ message }) =>
+    const logged = Effect.catch(cleanup, ({ message }) =>
       Effect.logWarning(`The cleanup of the inbox failed, and runs again in 10 minutes. ${message}`)
     )
     return Effect.map(Effect.forkIn(logged, scope), (fiber) => {
@@ -301,11 +309,12 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   return Inbox.of({
     receive,
     replay: (id) =>
-      Effect.map(store.replay([id]), (count) => {
+      Effect.map(store.takeDeadLetters({ ids: [id], replay: true }), (count) => {
         wakeAll()
         return count > 0
       }),
-    marker: store.marker,
+    marker: (source) =>
+      Effect.map(store.read([markerKey(source)]), ([row]) => (row === undefined ? undefined : BigInt(row.text))),
     stats: Effect.map(store.stats, (stats) => {
       metrics.stats(stats, clock.currentTimeMillisUnsafe())
       return stats
@@ -347,8 +356,9 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       timerChanges++
       wakeAll()
     },
-    nextRevision: () => `${revisionPrefix}.${++revisions}`,
+    nextRevision,
     timerChanges: () => timerChanges,
+    deadLetterRetention,
     claim: recent === undefined ? store.claim : (claim) => Effect.map(store.claim(claim), recent.recall),
     died: Deferred.await(died),
     outage: Outage.make("The inbox"),
@@ -406,18 +416,11 @@ export const layerMemory = (options?: Options): Layer.Layer<Inbox> =>
 
 const pageSize = 100
 
-const paginate = <A extends { readonly id: string }>(
-  pageOf: (
-    store: InboxStore.InboxStore["Service"]
-  ) => (page: {
-    readonly after?: string | undefined
-    readonly limit: number
-  }) => Effect.Effect<ReadonlyArray<A>, StoreError>
-): Stream.Stream<A, StoreError, Inbox> =>
+const paginate = (of: "queue" | "deadLetters"): Stream.Stream<InboxStore.StoredUpdate, StoreError, Inbox> =>
   Stream.unwrap(
     Inbox.useSync(({ store }) =>
       Stream.paginate(undefined as string | undefined, (after) =>
-        Effect.map(pageOf(store)({ after, limit: pageSize }), (page) => {
+        Effect.map(store.updates({ of, after, limit: pageSize }), (page) => {
           const last = page.at(-1)?.id
           return [page, page.length < pageSize ? Option.none() : Option.some(last)] as const
         })
@@ -444,7 +447,7 @@ const paginate = <A extends { readonly id: string }>(
  * @category reading
  * @since 0.1.0
  */
-export const queued: Stream.Stream<QueuedUpdate.Entry, StoreError, Inbox> = paginate((store) => store.queued)
+export const queued: Stream.Stream<QueuedUpdate.Entry, StoreError, Inbox> = paginate("queue")
 
 /**
  * The dead letters of the inbox, the oldest first: updates whose handler failed in all attempts, and updates that could
@@ -465,8 +468,9 @@ export const queued: Stream.Stream<QueuedUpdate.Entry, StoreError, Inbox> = pagi
  * @category dead letters
  * @since 0.1.0
  */
-export const deadLetters: Stream.Stream<QueuedUpdate.DeadLetter, StoreError, Inbox> = paginate(
-  (store) => store.deadLetters
+export const deadLetters: Stream.Stream<QueuedUpdate.DeadLetter, StoreError, Inbox> = Stream.map(
+  paginate("deadLetters"),
+  ({ failure, id, update }) => ({ id, update, ...failure! })
 )
 
 /**
@@ -485,4 +489,4 @@ export const replay = (id: string): Effect.Effect<boolean, StoreError, Inbox> =>
  * @since 0.1.0
  */
 export const drop = (id: string): Effect.Effect<boolean, StoreError, Inbox> =>
-  Inbox.use(({ store }) => Effect.map(store.drop([id]), (count) => count > 0))
+  Inbox.use(({ store }) => Effect.map(store.takeDeadLetters({ ids: [id], replay: false }), (count) => count > 0))

@@ -7,6 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import { optional } from "../base/internal/wire.ts"
+import type { Attachment } from "./Attachment.ts"
 import { Keyboard } from "./Keyboard.ts"
 import * as Platform from "../base/Platform.ts"
 
@@ -204,3 +205,43 @@ export const location = (latitude: number, longitude: number): AttachmentRequest
   latitude,
   longitude
 })
+
+/**
+ * Returns the attachment to send that has the content of a received attachment, or `undefined` if there is none: for an attachment of an
+ * unknown type, a keyboard, or a contact without data.
+ *
+ * - Media are sent by their tokens, which do not expire. The `url` of a received image expires.
+ * - A contact is sent by its vCard, or by the user in `max_info`. The signature `hash` is not sent.
+ * - A keyboard belongs to the bot that made its buttons.
+ *
+ * `NewMessage.fromMessage` does the same for a whole message.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromAttachment = (attachment: Attachment): AttachmentRequest | undefined => {
+  switch (attachment.type) {
+    case "image":
+      return image(attachment.payload.token)
+    case "video":
+    case "audio":
+    case "file":
+      return { type: attachment.type, payload: { token: attachment.payload.token } }
+    case "sticker":
+      return sticker(attachment.payload.code)
+    case "location":
+      return location(attachment.latitude, attachment.longitude)
+    case "contact": {
+      const { max_info, vcf_info } = attachment.payload ?? {}
+      if (given(vcf_info)) return { type: "contact", payload: { vcf_info } }
+      return max_info == null ? undefined : { type: "contact", payload: { contact_id: max_info.user_id } }
+    }
+    case "share": {
+      const { token, url } = attachment.payload ?? {}
+      if (given(token)) return { type: "share", payload: { token } }
+      return given(url) ? { type: "share", payload: { url } } : undefined
+    }
+    default:
+      return undefined
+  }
+}

@@ -7,7 +7,6 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { type StateStore } from "../../src/inbox/InboxStore.ts"
 import * as InboxStore from "../../src/inbox/InboxStore.ts"
 import {
   Chat,
@@ -89,22 +88,19 @@ describe("State", () => {
   const losing = (
     answers: number,
     isExecuted: boolean,
-    between?: (state: StateStore) => Effect.Effect<unknown, StoreError.StoreError>
+    between?: (store: InboxStore.InboxStore["Service"]) => Effect.Effect<unknown, StoreError.StoreError>
   ) => {
     let left = answers
-    return inboxOver(({ state }) => ({
-      state: {
-        ...state,
-        write: (writes) =>
-          Effect.suspend(() => {
-            if (left-- <= 0) return state.write(writes)
-            const write = isExecuted ? state.write(writes) : Effect.void
-            return write.pipe(
-              Effect.andThen(between === undefined ? Effect.void : between(state)),
-              Effect.andThen(Effect.fail(lost))
-            )
-          })
-      }
+    return inboxOver((store) => ({
+      write: (writes) =>
+        Effect.suspend(() => {
+          if (left-- <= 0) return store.write(writes)
+          const write = isExecuted ? store.write(writes) : Effect.void
+          return write.pipe(
+            Effect.andThen(between === undefined ? Effect.void : between(store)),
+            Effect.andThen(Effect.fail(lost))
+          )
+        })
     }))
   }
 
@@ -131,18 +127,8 @@ describe("State", () => {
     )
   }
 
-  const changedByAnother = (state: StateStore) =>
-    Effect.flatMap(state.get([{ scope: `chat:${chat_id}`, name: "count" }]), ([found]) =>
-      state.write([
-        {
-          scope: `chat:${chat_id}`,
-          name: "count",
-          value: { text: "10", version: 1, expiresAt: undefined },
-          expected: found?.revision,
-          revision: "another"
-        }
-      ])
-    )
+  const changedByAnother = ({ write }: InboxStore.InboxStore["Service"]) =>
+    write([{ rows: [{ key: `state/count/chat:${chat_id}`, row: { text: "[1,10]" }, revision: "another" }] }])
 
   it.effect("fails, and does not change the value twice, if it was changed again after the answer was lost", () =>
     Effect.gen(function* () {
@@ -201,16 +187,13 @@ describe("State", () => {
     Effect.gen(function* () {
       let reads = 0
       const commits: Array<InboxStore.Commit> = []
-      const inbox = inboxOver(({ commit, state }) => ({
-        state: {
-          ...state,
-          get: (keys) =>
-            Effect.andThen(
-              Effect.sync(() => reads++),
-              state.get(keys)
-            ),
-          write: () => Effect.die("written")
-        },
+      const inbox = inboxOver(({ commit, read }) => ({
+        read: (keys) =>
+          Effect.andThen(
+            Effect.sync(() => reads++),
+            read(keys)
+          ),
+        write: () => Effect.die("written"),
         commit: (all) =>
           Effect.andThen(
             Effect.sync(() => commits.push(...all)),
@@ -233,10 +216,10 @@ describe("State", () => {
       )
       assert.strictEqual(value, 3)
       assert.strictEqual(reads, 3)
-      const writes = commits.flatMap(({ completed, writes = [] }) => (completed.length > 0 ? writes : []))
+      const rows = commits.flatMap(({ completed, rows = [] }) => (completed.length > 0 ? rows : []))
       assert.deepStrictEqual(
-        writes.map(({ name, scope, value }) => [name, scope, value?.text]),
-        [["count", "chat:1", "3"]]
+        rows.map(({ key, row }) => [key, row?.text]),
+        [["state/count/chat:1", "[1,3]"]]
       )
     })
   )
@@ -289,7 +272,7 @@ describe("State", () => {
       const recording = inboxOver(({ commit }) => ({
         isShared: true,
         commit: (all) => {
-          for (const { release, writes } of all) if (writes !== undefined || release) commits.push(release)
+          for (const { release, rows } of all) if (rows !== undefined || release) commits.push(release)
           return commit(all)
         }
       }))
@@ -514,7 +497,7 @@ describe("State", () => {
   it.effect("removes values that have expired with the cleanup of the inbox", () =>
     Effect.gen(function* () {
       const Short = State.make("short", Schema.Int, { of: "chat", initial: () => 0, expireAfter: "1 minute" })
-      const stored = InboxStore.InboxStore.use(({ state }) => state.page({ name: "short", limit: 10 }))
+      const stored = InboxStore.InboxStore.use(({ rows }) => rows({ prefix: "state/short/", by: "key", limit: 10 }))
       const receive = Inbox.Inbox.use((inbox) => inbox.receive([pressOf(1, 2)]))
       yield* Effect.gen(function* () {
         yield* Short.at({ chat_id }).set(1)

@@ -289,7 +289,7 @@ describe("Timer", () => {
         assert.strictEqual(error._tag, "InvalidTimer")
         assert.include(error.message, problem)
       }
-      const none = yield* (yield* Inbox.Inbox).store.timers.untilNext
+      const none = yield* (yield* Inbox.Inbox).store.untilNext
       assert.strictEqual(none, undefined)
     }).pipe(Effect.provide(environment))
   )
@@ -460,7 +460,7 @@ describe("Timer.cron", () => {
       assert.strictEqual(attempts, 1)
       const inbox = yield* Inbox.Inbox
       assert.deepInclude(yield* inbox.stats, { queued: 0, deadLetters: 0 })
-      assert.isUndefined(yield* inbox.store.timers.untilNext)
+      assert.isUndefined(yield* inbox.store.untilNext)
     }).pipe(Effect.provide(environment))
   )
 

@@ -58,7 +58,7 @@ const textsOfBot = (chat: Chat.Chat) =>
   )
 
 /** The time until the next timer is due. `undefined`: no timer is set. */
-const untilTimer = Effect.flatMap(InboxStore.InboxStore, ({ timers }) => timers.untilNext)
+const untilTimer = Effect.flatMap(InboxStore.InboxStore, ({ untilNext }) => untilNext)
 
 const stats = Effect.flatMap(InboxStore.InboxStore, ({ stats }) => stats)
 
@@ -420,10 +420,10 @@ describe("a scene on the emulator", () => {
         Effect.gen(function* () {
           const { ann, since } = yield* begin("/taxi Dock")
           yield* during(after("fail"), ann.send("where"))
-          const { deadLetters } = yield* InboxStore.InboxStore
-          const [letter] = yield* deadLetters({ after: undefined, limit: 1 })
+          const { updates } = yield* InboxStore.InboxStore
+          const [letter] = yield* updates({ of: "deadLetters", limit: 1 })
           assert.include(
-            letter!.error,
+            letter!.failure!.error,
             'is in the state "waiting", which cannot be read: the program has no such state'
           )
           assert.deepStrictEqual(yield* since, [])

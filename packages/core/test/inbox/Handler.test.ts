@@ -2,11 +2,15 @@ import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import { pipe } from "effect/Function"
 import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import {
   Answers,
@@ -25,6 +29,7 @@ import {
   Updates,
   User
 } from "../../src/index.ts"
+import type { BotApi } from "../../src/client/BotApi.ts"
 import { botStarted, message, messageCreated } from "../support/handlers.ts"
 
 class Broken extends Data.TaggedError("Broken")<{}> {}
@@ -507,4 +512,78 @@ describe("a bot composed by Handler.first", () => {
       })
     )
   )
+})
+
+describe("Handler.promise", () => {
+  const talk = <A, E>(
+    handler: Handler.Handler<unknown, BotApi>,
+    conversation: Effect.Effect<A, E, Emulator.Emulator>
+  ) =>
+    Effect.raceFirst(conversation, Updates.run(handler, { retry: Schedule.recurs(1), timeout: "1 minute" })).pipe(
+      Effect.provide(platform)
+    )
+
+  it.effect("makes the calls of an async function, and does not repeat them after a rejection", () => {
+    let attempts = 0
+    return talk(
+      Handler.on(
+        "message_created",
+        Handler.promise(async (update, { reply, run, send }) => {
+          const { body } = await reply("one")
+          assert.strictEqual(body?.text, "one")
+          if (++attempts === 1) throw new Error("the service is away")
+          await send({ chat_id: update.message!.recipient.chat_id!, text: "two" })
+          await run(Messages.reply(update, "three"))
+        })
+      ),
+      Effect.gen(function* () {
+        const ann = yield* Emulator.user("Ann")
+        yield* ann.send("hi")
+        const texts: Array<string | null | undefined> = []
+        for (let i = 0; i < 3; i++) texts.push((yield* ann.reply).body?.text)
+        assert.deepStrictEqual(texts, ["one", "two", "three"])
+        assert.strictEqual(attempts, 2)
+      })
+    )
+  })
+
+  it.effect("rejects with the error of a call, and fails with the reason of the rejection", () =>
+    Effect.gen(function* () {
+      const broken = new Broken()
+      const handler = Handler.promise(async (_: Update.Update, { run }) => {
+        const error: unknown = await run(Effect.fail(broken)).catch((reason: unknown) => reason)
+        assert.strictEqual(error, broken)
+        throw broken
+      })
+      assert.strictEqual(yield* Effect.flip(handler(started)), broken)
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("aborts the signal and the calls when the handler is interrupted", () =>
+    Effect.gen(function* () {
+      const begun = yield* Deferred.make<void>()
+      const ended = yield* Deferred.make<boolean>()
+      const handler = Handler.promise(async (_: Update.Update, { run, signal }) => {
+        await run(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)).catch(() => undefined)
+        await Effect.runPromise(Deferred.succeed(ended, signal.aborted))
+      })
+      const fiber = yield* Effect.forkChild(handler(started))
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(fiber)
+      assert.isTrue(yield* Deferred.await(ended))
+    }).pipe(Effect.provide(platform))
+  )
+
+  it("has calls from outside by a ManagedRuntime", async () => {
+    const runtime = ManagedRuntime.make(Emulator.layerBot())
+    const ann = await runtime.runPromise(Emulator.user("Ann"))
+    await runtime.runPromise(ann.start())
+    await runtime.runPromise(Messages.send({ user_id: ann.user_id, text: "shipped" }))
+    const unknown = await runtime
+      .runPromise(Messages.send({ user_id: User.UserId.make(1), text: "shipped" }))
+      .catch((error: unknown) => error)
+    assert.strictEqual((await runtime.runPromise(ann.reply)).body?.text, "shipped")
+    assert.propertyVal(unknown, "_tag", "NotFound")
+    await runtime.dispose()
+  })
 })

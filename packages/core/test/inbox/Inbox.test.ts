@@ -166,7 +166,7 @@ describe("Inbox", () => {
       assert.isFalse(yield* inbox.isOpen)
       yield* inbox.receive([started(2, 2)])
       yield* inTime(Fiber.join(stopping))
-      const updates = yield* inbox.store.queued({ limit: 10 })
+      const updates = yield* inbox.store.updates({ of: "queue", limit: 10 })
       assert.deepStrictEqual(
         updates.map(({ update }) => update.partitionKey),
         ["2"]

@@ -128,8 +128,7 @@ describe("InboxStore.withWriteBatching", () => {
     return atOnce
   })
 
-  const state = (scope: string) => ({ name: "state", scope, value: undefined, expected: undefined, revision: "1" })
-  const timer = (key: string) => ({ name: "timer", key, set: undefined })
+  const row = (key: string) => ({ key, row: undefined, revision: "1" })
   const of = (partitionKey: string, parts: Partial<InboxStore.Commit> = {}): InboxStore.Commit => ({
     owner: "one",
     partitionKey,
@@ -139,18 +138,18 @@ describe("InboxStore.withWriteBatching", () => {
     release: false,
     ...parts
   })
-  const first = of("a", { writes: [state("x")], timers: [timer("x")] })
+  const first = of("a", { rows: [row("x")] })
 
   for (const [what, other] of [
     ["partition", of("a")],
-    ["value of the state", of("b", { writes: [state("y"), state("x")] })],
-    ["timer", of("b", { timers: [timer("y"), timer("x")] })]
+    ["row", of("b", { rows: [row("y"), row("x")] })],
+    ["row beside it", of("b", { together: [of("e", { rows: [row("x")] })] })]
   ] as const) {
     it.effect(
       `applies commits that concern the same ${what} one after the other, and those of others at the same time`,
       () =>
         Effect.gen(function* () {
-          const others = [other, of("c", { writes: [state("z")] }), of("d", { timers: [timer("z")] })]
+          const others = [other, of("c", { rows: [row("z")] }), of("d", { rows: [row("a")] })]
           const atOnce = yield* concurrent({ minConcurrentCommits: 2 }, first, others)
           assert.deepStrictEqual(atOnce, [["a"], ["c", "d"]])
         }).pipe(Effect.provide(InboxStore.layerMemory))
@@ -176,30 +175,30 @@ describe("InboxStore.withWriteBatching", () => {
     }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
-  it.effect("writes batches, commits and records in one transaction, and separately after a failure", () =>
+  it.effect("stores batches, commits and rows in one transaction, and separately after a failure", () =>
     Effect.gen(function* () {
       const memory = yield* InboxStore.InboxStore
-      const writes: Array<readonly [batches: number, commits: number, records: number]> = []
+      const writes: Array<readonly [batches: number, commits: number, rows: number]> = []
       const store = yield* InboxStore.withWriteBatching({
         ...memory,
         enqueueAll: () => Effect.die("not used"),
-        writeAll: (batches, commits, records) =>
+        writeAll: (batches, commits, rows) =>
           Effect.gen(function* () {
-            writes.push([batches.length, commits.length, records.length])
+            writes.push([batches.length, commits.length, rows.length])
             if (batches.some(({ updates }) => updates.some(({ fingerprint }) => fingerprint === "bad"))) {
               return yield* unavailable("enqueue")
             }
             const added = yield* Effect.forEach(batches, memory.enqueue)
-            const recorded = yield* memory.journal.record(records)
-            return { added, recorded, results: yield* memory.commit(commits) }
+            const written = yield* memory.write(rows)
+            return { added, written, results: yield* memory.commit(commits) }
           })
       })
       const change = { owner: "one", partitionKey: "chat", completed: [], failed: [], begun: [], release: false }
-      const recordOf = (id: string) => ({ owner: "one", partitionKey: "chat", id, entries: [] })
+      const recordOf = (id: string) => ({ rows: [], journal: { owner: "one", partitionKey: "chat", id } })
       const first = yield* each<unknown, StoreError.StoreError>([
         store.enqueue(batch("a", "b")),
         store.commit([change, change]),
-        store.journal.record([recordOf("0")]),
+        store.write([recordOf("0")]),
         store.enqueue(batch("c"))
       ])
       assert.deepStrictEqual(first, [
@@ -218,7 +217,7 @@ describe("InboxStore.withWriteBatching", () => {
       })
       const second = yield* each<unknown, StoreError.StoreError>([
         store.commit([change]),
-        store.journal.record([recordOf("0"), recordOf(claimed!.updates[0]!.id)]),
+        store.write([recordOf("0"), recordOf(claimed!.updates[0]!.id)]),
         store.enqueue(batch("bad")),
         store.commit([change, change])
       ])

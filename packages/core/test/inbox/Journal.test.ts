@@ -9,11 +9,12 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
+import * as Scheduler from "effect/Scheduler"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { type JournalEntry, type RecordResult } from "../../src/inbox/InboxStore.ts"
+import { type Row, type WriteResult } from "../../src/inbox/InboxStore.ts"
 import {
   Answers,
   type ApiError,
@@ -37,6 +38,7 @@ import { CurrentRefresh } from "../../src/client/internal/refresh.ts"
 import * as journal from "../../src/inbox/internal/journal/journal.ts"
 import { CurrentUpdate } from "../../src/inbox/internal/consumer/currentUpdate.ts"
 import { StoreError } from "../../src/base/StoreError.ts"
+import { inTime } from "../support/deliveries.ts"
 import { dialogId, messageCreated } from "../support/handlers.ts"
 import { answer, lost, nodeError, ok, scripted, type Step, unlimited } from "../support/scripted.ts"
 
@@ -60,19 +62,23 @@ const me = ok({ user_id: 7, first_name: "Bot", is_bot: true, username: "bot" })
 
 const hello = Messages.send({ chat_id, text: "Hello" })
 
+/** A fiber with this limit yields after each of its operations. */
+const opsOfStep = 3
+
 const unavailable = new StoreError({ store: "inbox", operation: "record", reason: "down", isRetryable: true })
 
 /** The journal of an update, and what was recorded: the states of its entries, in order. */
 const makeJournal = Effect.fnUntraced(function* (
   options: {
-    readonly stored?: ReadonlyArray<JournalEntry>
-    readonly results?: ReadonlyArray<RecordResult | StoreError>
+    readonly stored?: ReadonlyArray<Row>
+    readonly results?: ReadonlyArray<WriteResult | StoreError>
   } = {}
 ) {
   const records: Array<string> = []
-  const entries = new Map((options.stored ?? []).map((entry) => [entry.slot, entry]))
+  const entries = new Map((options.stored ?? []).map((row) => [row.key, row]))
   const results = [...(options.results ?? [])]
-  const open = yield* journal.make(Outage.make("The inbox"))
+  let revisions = 0
+  const open = yield* journal.make({ outage: Outage.make("The inbox"), nextRevision: () => String(++revisions) })
   const update = messageCreated("Hi")
   const queued = QueuedUpdate.fromDecoded(Result.succeed(update) as Result.Success<typeof update, never>, {
     receivedAt: 0
@@ -82,9 +88,10 @@ const makeJournal = Effect.fnUntraced(function* (
       const result = results.shift() ?? "applied"
       if (result instanceof StoreError) return Effect.fail(result)
       if (result === "leaseLost") return Effect.succeed(result)
-      for (const entry of written) {
-        entries.set(entry.slot, entry)
-        records.push(entry.state)
+      for (const { key, revision, row } of written) {
+        if (row === undefined) entries.delete(key)
+        else entries.set(key, { key, text: row.text, revision })
+        records.push(row === undefined ? "removed" : key.slice(0, key.indexOf(":")))
       }
       return Effect.succeed(result)
     })
@@ -96,7 +103,8 @@ const makeJournal = Effect.fnUntraced(function* (
         journal: of,
         changes: undefined,
         answers: undefined,
-        entry: undefined
+        entry: undefined,
+        statements: undefined
       })
     )
   return { attempt, entries, of, records }
@@ -140,6 +148,33 @@ describe("Journal", () => {
     })
   )
 
+  it.effect("makes a call in its slot after the call was interrupted at any of its steps", () =>
+    Effect.gen(function* () {
+      const replyTo: Step = ({ method, url }) => (method === "POST" ? sent("a") : url === "/me" ? me : listed("Hello"))
+      for (let steps = 0; steps <= 60; steps++) {
+        const { value } = yield* against(
+          Array.from({ length: 9 }, () => replyTo),
+          Effect.gen(function* () {
+            const { attempt, entries } = yield* makeJournal()
+            const interrupted = Effect.gen(function* () {
+              const fiber = yield* Effect.forkChild(
+                Effect.provideService(hello, Scheduler.MaxOpsBeforeYield, opsOfStep),
+                { startImmediately: true }
+              )
+              yield* Effect.repeat(Effect.yieldNow, { times: steps })
+              yield* Fiber.interrupt(fiber)
+              yield* hello
+            })
+            yield* inTime(Effect.timeout(attempt(interrupted), "1 minute"))
+            return [...new Set([...entries.keys()].map((key) => key.replace(/^\w+:/, "")))]
+          })
+        )
+        assert.lengthOf(value, 1, `${steps} steps: ${value.join(", ")}`)
+        assert.match(value[0], / 1$/)
+      }
+    })
+  )
+
   it.effect("does not depend on the order of different calls", () =>
     Effect.gen(function* () {
       const { requests, value } = yield* against(
@@ -175,7 +210,9 @@ describe("Journal", () => {
               Messages.list({ chat_id })
             ])
           )
-          return [...entries.keys()].map((slot) => slot.split(" ")[0])
+          return [...entries.keys()]
+            .filter((key) => key.startsWith("started:"))
+            .map((key) => key.slice(8).split(" ")[0])
         })
       )
       assert.deepStrictEqual(value, ["Answers.send", "Members.add"])
@@ -548,7 +585,7 @@ describe("Journal.step", () => {
       const { attempt, entries } = yield* makeJournal()
       assert.deepStrictEqual(yield* attempt(all), ["declined", "receipt of B"])
       assert.deepStrictEqual(yield* attempt(all), ["declined", "receipt of B"])
-      const restarted = yield* makeJournal({ stored: [...entries.values()].filter(({ state }) => state !== "removed") })
+      const restarted = yield* makeJournal({ stored: [...entries.values()] })
       assert.deepStrictEqual(yield* restarted.attempt(all), ["declined", "receipt of B"])
       assert.strictEqual(keys.length, 4)
       assert.strictEqual(new Set(keys).size, 2)
@@ -637,7 +674,7 @@ describe("Journal.list", () => {
   const append = (values: ReadonlyArray<number>) =>
     Effect.scoped(Effect.flatMap(rows, ({ append, recorded }) => Effect.as(Effect.forEach(values, append), recorded)))
 
-  const textsOf = (entries: ReadonlyMap<string, JournalEntry>) => [...entries.values()].map(({ text }) => text)
+  const textsOf = (entries: ReadonlyMap<string, Row>) => [...entries.values()].map(({ text }) => text)
 
   it.effect("records the first value at once, then once a second, and the rest when the scope closes", () =>
     Effect.gen(function* () {

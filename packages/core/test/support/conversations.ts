@@ -75,9 +75,11 @@ export const presses = Effect.fnUntraced(function* (person: Person.Person, butto
 /** What the store keeps: values of conversations, timers, and dead letters. */
 export const left = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
   const store = yield* InboxStore.InboxStore
-  const values = yield* Effect.forEach(names, (name) => store.state!.page({ name: `conversation/${name}`, limit: 100 }))
+  const values = yield* Effect.forEach(names, (name) =>
+    store.rows({ prefix: `state/conversation%2F${name}/`, by: "key", limit: 100 })
+  )
   const { deadLetters } = yield* store.stats
-  return { values: values.flat().length, timer: yield* store.timers!.untilNext, deadLetters }
+  return { values: values.flat().length, timer: yield* store.untilNext, deadLetters }
 })
 
 export const nothing = { values: 0, timer: undefined, deadLetters: 0 }

@@ -23,7 +23,7 @@ import {
   RateLimiter,
   type Update
 } from "../../src/index.ts"
-import type { JournalEntry } from "../../src/inbox/InboxStore.ts"
+import type { Row } from "../../src/inbox/InboxStore.ts"
 import { CurrentUpdate } from "../../src/inbox/internal/consumer/currentUpdate.ts"
 import * as journal from "../../src/inbox/internal/journal/journal.ts"
 
@@ -126,7 +126,7 @@ export const platform = BotApi.layer({ token: Redacted.make("token"), baseUrl: E
 )
 
 interface Stored {
-  readonly entries: Map<string, JournalEntry>
+  readonly entries: Map<string, Row>
 }
 
 const recordIn =
@@ -134,9 +134,9 @@ const recordIn =
   (written) =>
     Effect.gen(function* () {
       yield* life.point
-      for (const entry of written) {
-        if (entry.state === "removed") entries.delete(entry.slot)
-        else entries.set(entry.slot, entry)
+      for (const { key, revision, row } of written) {
+        if (row === undefined) entries.delete(key)
+        else entries.set(key, { key, text: row.text, revision })
       }
       yield* life.point
       return "applied" as const
@@ -200,6 +200,8 @@ const keyboard = Keyboard.make([Keyboard.callback("OK", "ok")])
 
 let updates = 0
 
+let revisions = 0
+
 /**
  * Handles one update until its handler succeeds, in as many processes as are needed. Process `n` is killed at the point
  * `kills[n]`. Returns whether all kills happened.
@@ -228,7 +230,7 @@ export const handle = Effect.fnUntraced(function* (
   for (let process = 0; ; process++) {
     const life = new Life(kills[process] ?? Infinity)
     live(life)
-    const open = yield* journal.make(Outage.make("The inbox"))
+    const open = yield* journal.make({ outage: Outage.make("The inbox"), nextRevision: () => String(++revisions) })
     const ofUpdate = open(queued, [...stored.entries.values()], recordIn(stored, life))
     for (;;) {
       if (++attempt > maxAttempts) return { isKilled: process === kills.length, isHandled: false }
@@ -239,7 +241,8 @@ export const handle = Effect.fnUntraced(function* (
             journal: ofUpdate,
             changes: undefined,
             answers: undefined,
-            entry: undefined
+            entry: undefined,
+            statements: undefined
           }),
           Effect.provideService(Journal.CurrentPolicy, scene.policy)
         )

@@ -21,9 +21,8 @@ const storeOf = (store: Store, { point }: Life): Store => {
     claim: mortal(store.claim),
     commit: mortal(store.commit),
     renew: mortal(store.renew),
-    release: mortal(store.release),
-    journal: { record: mortal(store.journal.record) },
-    state: { ...store.state, get: mortal(store.state.get), write: mortal(store.state.write) }
+    write: mortal(store.write),
+    read: mortal(store.read)
   }
 }
 

@@ -6,6 +6,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { readdirSync } from "node:fs"
 import {
+  Commit,
   ApiError,
   Broadcast,
   Command,
@@ -160,6 +161,7 @@ const samples: ReadonlyArray<Error> = [
   new Payload.InvalidPayload({ payloadName: "vote", problem: "is too long" }),
   new Timer.InvalidTimer({ timerName: "reminder", problem: "its duration has no end" }),
   new Timer.MalformedTimer({ timerName: "reminder", problem: "Expected a number", update: due }),
+  new Commit.NoCommit({ problem: "noUpdate" }),
   new Timer.NoTimerChat({ timerName: "reminder", update_type: "unknown" }),
   new Timer.NoTimerChat({ timerName: "reminder" }),
   new Payload.MalformedPayload({ payloadName: "vote", problem: "no", payload: "vote:", update: callback }),

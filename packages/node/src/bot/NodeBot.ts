@@ -6,6 +6,7 @@
 import * as BotApi from "@colloquy/core/client/BotApi"
 import * as BotApiMetrics from "@colloquy/core/client/BotApiMetrics"
 import type * as Inbox from "@colloquy/core/inbox/Inbox"
+import type { SqlTransactions } from "@colloquy/core/inbox/InboxStore"
 import * as RateLimiter from "@colloquy/core/client/RateLimiter"
 import * as RateLimiterMetrics from "@colloquy/core/client/RateLimiterMetrics"
 import * as Settings from "@colloquy/core/client/Settings"
@@ -64,7 +65,7 @@ export interface Options extends ClientOptions {
  * @category models
  * @since 0.1.0
  */
-export type NodeBot = BotApi.BotApi | RateLimiter.RateLimiter | HttpClient.HttpClient | Inbox.Inbox
+export type NodeBot = BotApi.BotApi | RateLimiter.RateLimiter | HttpClient.HttpClient | Inbox.Inbox | SqlTransactions
 
 /**
  * Why a bot cannot start.

@@ -8,6 +8,7 @@
  * @since 0.1.0
  */
 import * as Inbox from "@colloquy/core/inbox/Inbox"
+import type { SqlTransactions } from "@colloquy/core/inbox/InboxStore"
 import * as Settings from "@colloquy/core/client/Settings"
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import type { OutageError } from "@colloquy/core/client/Outage"
@@ -80,6 +81,9 @@ const sqlClient = ({ filename = defaults.filename }: Options) => NodeSqlite.laye
  * An inbox in a SQLite file. Queued updates survive the end of the process and a power failure. Several processes on one
  * machine can share the file. SQLite does not support a file on a network drive.
  *
+ * `Commit.add` writes rows of your own tables in the file, in the transaction that acknowledges an update.
+ * {@link layerSqlConfig} provides a `SqlClient` for such tables.
+ *
  * A running process keeps an empty lock file beside the file. If the process is killed, the operating system releases
  * the lock, and the next process handles its updates at once.
  *
@@ -97,9 +101,9 @@ const sqlClient = ({ filename = defaults.filename }: Options) => NodeSqlite.laye
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options = {}): Layer.Layer<Inbox.Inbox, OutageError> =>
+export const layer = (options: Options = {}): Layer.Layer<Inbox.Inbox | SqlTransactions, OutageError> =>
   Inbox.layer(options).pipe(
-    Layer.provide(SqlInboxStore.layer(options)),
+    Layer.provideMerge(SqlInboxStore.layer(options)),
     Layer.provide(sqlClient(options)),
     untilAvailable("The inbox")
   )
@@ -122,7 +126,7 @@ export const layer = (options: Options = {}): Layer.Layer<Inbox.Inbox, OutageErr
  */
 export const layerConfig = (
   options: Config.Wrap<Options> = {}
-): Layer.Layer<Inbox.Inbox, OutageError | Settings.InvalidSettings> => {
+): Layer.Layer<Inbox.Inbox | SqlTransactions, OutageError | Settings.InvalidSettings> => {
   const all: Config.Wrap<Options> = Config.isConfig(options) ? options : { filename, ...options }
   return Layer.unwrap(Effect.map(Settings.unwrap<Options>(all), layer))
 }
@@ -137,9 +141,9 @@ export const layerConfig = (
  * @category layers
  * @since 0.1.0
  */
-export const layerLazy = (options: Options = {}): Layer.Layer<Inbox.Inbox, StoreError> =>
+export const layerLazy = (options: Options = {}): Layer.Layer<Inbox.Inbox | SqlTransactions, StoreError> =>
   Inbox.layer(options).pipe(
-    Layer.provide(SqlInboxStore.layerLazy(options)),
+    Layer.provideMerge(SqlInboxStore.layerLazy(options)),
     Layer.provide(Layer.effectDiscard(openExisting(options))),
     Layer.provide(sqlClient(options))
   )

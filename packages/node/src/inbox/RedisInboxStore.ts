@@ -12,7 +12,7 @@ import * as Layer from "effect/Layer"
 import type * as Redis from "effect/persistence/Redis"
 import type * as Scope from "effect/Scope"
 import { keyPrefix } from "../base/internal/stores/redis.ts"
-import * as RedisInbox from "./internal/redisInbox.ts"
+import * as RedisInbox from "./internal/redis/inbox.ts"
 
 /**
  * Options of {@link layer}.
@@ -70,9 +70,9 @@ export const make = ({ operationTimeout = "10 seconds", prefix }: Options = {}):
  * A replica that takes over may lack the latest writes. `maxmemory-policy` must be `noeviction`, because any other policy
  * lets Redis delete updates. If the server reports less durable settings, the layer logs a warning.
  *
- * State and timers are written by the script that acknowledges the update. Redis counts timers by its own clock. The
- * values of a user and expired values are deleted by one script for each 100 values, so that Redis serves other clients
- * between the scripts.
+ * State and timers are written by the script that acknowledges the update. Redis counts timers by its own clock. Scripts
+ * that read or delete many rows, such as those of a user, handle 500 rows each, so that Redis serves other clients between
+ * them.
  *
  * A partition key or a fingerprint of more than 400 characters is stored as its beginning and its hash. The age of the
  * oldest update in `stats` considers at most 4000 of the claimed partitions.

@@ -4,16 +4,18 @@
  *
  * @since 0.1.0
  */
-import { InboxStore, withWriteBatching } from "@colloquy/core/inbox/InboxStore"
-import type { StoreError } from "@colloquy/core/base/StoreError"
+import { InboxStore, SqlTransactions } from "@colloquy/core/inbox/InboxStore"
+import { StoreError } from "@colloquy/core/base/StoreError"
 import * as Settings from "@colloquy/core/client/Settings"
 import type * as Config from "effect/Config"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import type * as SqlClient from "effect/sql/SqlClient"
-import * as SqlInbox from "./internal/sqlInbox.ts"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as PgInbox from "./internal/pg/inbox.ts"
+import * as SqliteInbox from "./internal/sqlite/inbox.ts"
 
 /**
  * Options of {@link layer}.
@@ -40,6 +42,34 @@ const toSettings = ({ operationTimeout = "10 seconds", prefix }: Options) => ({
   operationTimeout: Duration.fromInputUnsafe(operationTimeout)
 })
 
+const unsupported = new StoreError({
+  store: "inbox",
+  operation: "migrate",
+  reason: "the SqlClient is not one of NodeSqlite or PostgreSQL, which are the supported databases",
+  isRetryable: false
+})
+
+/** `ready` creates the tables, as the first operation does. */
+const open = (options: Options) =>
+  Effect.gen(function* () {
+    const settings = toSettings(options)
+    const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+    const opened = sql.onDialectOrElse({
+      sqlite: () =>
+        Effect.map(SqliteInbox.make(sql, settings), (opened) => ({ ...opened, dialect: "sqlite" as const })),
+      pg: () => Effect.map(PgInbox.make(settings), (opened) => ({ ...opened, dialect: "pg" as const })),
+      orElse: () => Effect.fail(unsupported)
+    })
+    return yield* opened
+  })
+
+type Opened = Effect.Success<ReturnType<typeof open>>
+
+const servicesOf = ({ dialect, store }: Opened): Context.Context<InboxStore | SqlTransactions> =>
+  Context.add(Context.make(InboxStore, store), SqlTransactions, dialect)
+
+const openReady = (options: Options) => Effect.flatMap(open(options), (opened) => Effect.as(opened.ready, opened))
+
 /**
  * Creates the store. See {@link layer}.
  *
@@ -49,11 +79,7 @@ const toSettings = ({ operationTimeout = "10 seconds", prefix }: Options) => ({
 export const make = (
   options: Options = {}
 ): Effect.Effect<InboxStore["Service"], StoreError, SqlClient.SqlClient | Scope.Scope> =>
-  Effect.gen(function* () {
-    const { store, ready } = yield* SqlInbox.make(toSettings(options))
-    yield* ready
-    return yield* withWriteBatching(store)
-  })
+  Effect.map(openReady(options), ({ store }) => store)
 
 /**
  * Provides an `InboxStore` on the `SqlClient` of the program: `NodeSqlite.layer` of this package, or `PgClient.layer` of
@@ -67,9 +93,10 @@ export const make = (
  *   Requires Node 22 or later.
  * - A process that stores an update wakes the other processes: by `NOTIFY` in PostgreSQL, for which each process that
  *   handles updates keeps one connection of its pool, and by the file system for a SQLite file.
- * - In PostgreSQL, each of these operations takes one round trip: store, claim, commit, record journals. The layer
- *   creates functions for them, beside its tables. Commits in one transaction take more round trips if several commits
- *   write the same state or change the same timer.
+ * - In PostgreSQL, each operation takes one round trip. The layer creates functions for them, beside its tables. Several
+ *   commits that write the same state or change the same timer take a round trip each. Commits with statements of the
+ *   author share a transaction, with a round trip for each statement and four others. If one of them is refused, the commits before
+ *   and after share other transactions.
  * - State and timers are written in the transaction of the commit. PostgreSQL counts timers by its own clock, and SQLite by
  *   the clock of the process.
  * - The number of updates is counted when the layer is built, and then kept up to date. The statistics include rows
@@ -79,8 +106,7 @@ export const make = (
  *   ends all leases.
  * - Concurrent writes of a process share transactions. In PostgreSQL, two transactions of a process commit at the same
  *   time if enough updates wait. Concurrent transactions never concern the same chat, state value or timer.
- * - A partition key, a fingerprint, a scope or name of state, or a name or key of a timer of more than 400 characters
- *   is stored as its beginning and its hash.
+ * - In PostgreSQL, a partition key, a fingerprint or a user of more than 400 characters is stored as its beginning and its hash.
  *
  * Fails with a `StoreError` if the database cannot be reached or is neither SQLite nor PostgreSQL.
  *
@@ -101,8 +127,10 @@ export const make = (
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options?: Options): Layer.Layer<InboxStore, StoreError, SqlClient.SqlClient> =>
-  Layer.effect(InboxStore, make(options))
+export const layer = (
+  options: Options = {}
+): Layer.Layer<InboxStore | SqlTransactions, StoreError, SqlClient.SqlClient> =>
+  Layer.effectContext(Effect.map(openReady(options), servicesOf))
 
 /**
  * Like {@link layer}, with options from the configuration.
@@ -112,8 +140,8 @@ export const layer = (options?: Options): Layer.Layer<InboxStore, StoreError, Sq
  */
 export const layerConfig = (
   options: Config.Wrap<Options> = {}
-): Layer.Layer<InboxStore, StoreError | Settings.InvalidSettings, SqlClient.SqlClient> =>
-  Layer.effect(InboxStore, Effect.flatMap(Settings.unwrap<Options>(options), make))
+): Layer.Layer<InboxStore | SqlTransactions, StoreError | Settings.InvalidSettings, SqlClient.SqlClient> =>
+  Layer.unwrap(Effect.map(Settings.unwrap<Options>(options), layer))
 
 /**
  * Like {@link layer}, but the tables are created by the first operation, so that the layer itself does not touch the
@@ -122,8 +150,7 @@ export const layerConfig = (
  * @category layers
  * @since 0.1.0
  */
-export const layerLazy = (options: Options = {}): Layer.Layer<InboxStore, never, SqlClient.SqlClient> =>
-  Layer.effect(
-    InboxStore,
-    Effect.flatMap(Effect.orDie(SqlInbox.make(toSettings(options))), ({ store }) => withWriteBatching(store))
-  )
+export const layerLazy = (
+  options: Options = {}
+): Layer.Layer<InboxStore | SqlTransactions, never, SqlClient.SqlClient> =>
+  Layer.effectContext(Effect.map(Effect.orDie(open(options)), servicesOf))

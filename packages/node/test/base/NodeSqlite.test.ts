@@ -17,7 +17,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { beginNotDurable } from "../../src/base/internal/sqlite/database.ts"
 
 const temporaryFolder = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "sqlite-"))),
@@ -328,21 +327,6 @@ describe("transactions", () => {
       yield* Fiber.await(transaction)
       yield* Fiber.join(other)
       assert.deepStrictEqual(yield* ids(sql), [2])
-    })
-  )
-
-  it.effect("wait for the disk at the end, unless they begin as not durable", () =>
-    Effect.gen(function* () {
-      const { sql } = yield* notes()
-      const synchronous = Effect.map(sql<{ synchronous: number }>`PRAGMA synchronous`, ([row]) => row.synchronous)
-      const notDurable = Effect.provideService(SqlClient.BeginTransaction, beginNotDurable)
-      assert.strictEqual(yield* notDurable(sql.withTransaction(synchronous)), 1)
-      assert.strictEqual(yield* synchronous, 2)
-      yield* Effect.exit(notDurable(sql.withTransaction(Effect.andThen(synchronous, Effect.fail("rolled back")))))
-      assert.strictEqual(yield* synchronous, 2)
-      const nested = sql.withTransaction(sql.withTransaction(synchronous))
-      assert.strictEqual(yield* notDurable(nested), 1)
-      assert.strictEqual(yield* sql.withTransaction(synchronous), 2)
     })
   )
 

@@ -39,7 +39,7 @@ describe("NodeMain.runMain", () => {
     () => {
       const prefix = databases.uniqueName()
       return Effect.gen(function* () {
-        const { queued } = yield* InboxStore.InboxStore
+        const { updates } = yield* InboxStore.InboxStore
         const env = { BOT_PREFIX: prefix, REDIS_URL: databases.redisUrl }
         const { address, code, prints, signal, writeLine } = yield* start("shared", undefined, env)
         const at = yield* address
@@ -62,7 +62,7 @@ describe("NodeMain.runMain", () => {
         const exit = yield* Fiber.join(delivering)
         assert.match(String(Exit.isFailure(exit) && Cause.squash(exit.cause)), /^TypeError: (fetch failed|ECONN)/)
         assert.strictEqual(yield* code, 0)
-        const left = (yield* queued({ limit: 100_000 })).map(({ update }) => update.text)
+        const left = (yield* updates({ of: "queue", limit: 100_000 })).map(({ update }) => update.text)
         assert.deepStrictEqual(left.slice(0, accepted.length - 1), accepted.slice(1))
         assert.isAbove(left.length, 20)
       }).pipe(

@@ -170,7 +170,7 @@ describe("NodeInbox", () => {
       const leaseMillis = 6000
       const leaseUntil = () => {
         const database = new DatabaseSync(filename)
-        const [{ value }] = database.prepare("SELECT min(lease_until) AS value FROM colloquy_inbox_partitions").all()
+        const [{ value }] = database.prepare("SELECT min(lease_until) AS value FROM colloquy_inbox_leases").all()
         database.close()
         return Number(value)
       }

@@ -38,9 +38,7 @@ describe("SqlInboxStore with SQLite", () => {
       const operations = {
         enqueue: store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: 0 }),
         stats: store.stats,
-        deadLetters: store.deadLetters({ limit: 1 }),
-        replay: store.replay(["1"]),
-        drop: store.drop(["1"])
+        updates: store.updates({ of: "queue", limit: 1 })
       }
       for (const [name, operation] of Object.entries(operations)) {
         const error = yield* Effect.flip<unknown, StoreError.StoreError, never>(operation)
@@ -55,27 +53,58 @@ describe("SqlInboxStore with SQLite", () => {
       const store = yield* InboxStore.InboxStore
       const sql = yield* SqlClient.SqlClient
       yield* store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: 0 })
+      const claim = { owner: "a", leaseDuration: 0, maxPartitions: 1, maxUpdates: 1, begin: 1 }
+      yield* store.claim(claim)
       yield* sql`UPDATE colloquy_inbox_updates SET text = ${new Uint8Array([255])}`
-      yield* sql`UPDATE colloquy_inbox_partitions SET begun = ${new Uint8Array([255])}`
-      const claim = { owner: "a", leaseDuration: 0, maxPartitions: 1, maxUpdates: 1, begin: 0 }
+      yield* sql`UPDATE colloquy_inbox_leases SET begun = ${new Uint8Array([255])}`
       const [{ updates }] = yield* store.claim(claim)
       assert.isTrue(Result.isFailure(updates[0].update.decoded))
-      yield* sql`UPDATE colloquy_inbox_updates SET error = NULL, attempts = NULL, failed_at = 1`
-      const [deadLetter] = yield* store.deadLetters({ limit: 1 })
-      assert.deepInclude(deadLetter, { error: "", attempts: 0, failedAt: 1 })
+      yield* store.commit([
+        change("a", "chat", { completed: [{ id: updates[0].id, failure: { error: "?", attempts: 1, failedAt: 1 } }] })
+      ])
+      yield* sql`UPDATE colloquy_inbox_dead_letters SET error = ${new Uint8Array([255])}`
+      const [deadLetter] = yield* store.updates({ of: "deadLetters", limit: 1 })
+      assert.deepStrictEqual(deadLetter.failure, { error: "255", attempts: 1, failedAt: 1 })
     }).pipe(Effect.provide(Layer.provideMerge(SqlInboxStore.layer(), NodeSqlite.layer({ filename: ":memory:" }))))
   )
 
-  it.effect("reads state in a transaction of the same client on the connection of the transaction", () =>
+  it.effect("claims the updates of a chat once if its first updates were deleted by hand", () =>
     Effect.gen(function* () {
-      const { state } = yield* InboxStore.InboxStore
+      const store = yield* InboxStore.InboxStore
       const sql = yield* SqlClient.SqlClient
-      const key = { scope: "user:1", name: "counter" }
-      const value = { text: "1", version: 1, expiresAt: undefined }
-      const read = yield* sql.withTransaction(
-        Effect.andThen(state.write([{ ...key, value, expected: undefined, revision: "a" }]), state.get([key]))
+      yield* enqueue(store, updateOf("a", 1), updateOf("a", 2), updateOf("b", 1))
+      yield* sql`DELETE FROM colloquy_inbox_updates WHERE id IN (1, 3)`
+      yield* enqueue(store, updateOf("b", 2))
+      const claimed = yield* store.claim(claim("one"))
+      assert.deepStrictEqual(
+        claimed.map(({ key, updates }) => [key, ...updates.map(({ update }) => update.fingerprint)]),
+        [
+          ["a", "a:2"],
+          ["b", "b:2"]
+        ]
       )
-      assert.deepStrictEqual(read, [{ ...value, revision: "a" }])
+      assert.deepStrictEqual(yield* store.claim(claim("two")), [])
+    }).pipe(Effect.provide(Layer.provideMerge(SqlInboxStore.layer(), NodeSqlite.layer({ filename: ":memory:" }))))
+  )
+
+  it.effect("reads and writes rows in a transaction of the same client on the connection of the transaction", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      const sql = yield* SqlClient.SqlClient
+      const write = store.write([{ rows: [{ key: "counter", row: { text: "1" }, revision: "a" }] }])
+      const read = store.read(["counter"])
+      const expected = [{ key: "counter", text: "1", revision: "a" }]
+      yield* Effect.flip(
+        sql.withTransaction(
+          Effect.gen(function* () {
+            yield* write
+            assert.deepStrictEqual(yield* read, expected)
+            return yield* Effect.fail("undone")
+          })
+        )
+      )
+      assert.deepStrictEqual(yield* read, [undefined])
+      assert.deepStrictEqual(yield* sql.withTransaction(Effect.andThen(write, read)), expected)
     }).pipe(Effect.provide(Layer.provideMerge(SqlInboxStore.layer(), NodeSqlite.layer({ filename: ":memory:" }))))
   )
 
@@ -87,14 +116,11 @@ describe("SqlInboxStore with SQLite", () => {
         tables.map(({ name }) => name).filter((name) => !name.startsWith("sqlite_")),
         [
           "bot_inbox_counts",
+          "bot_inbox_dead_letters",
           "bot_inbox_fingerprints",
-          "bot_inbox_journal",
-          "bot_inbox_markers",
-          "bot_inbox_migrations",
-          "bot_inbox_occurrences",
-          "bot_inbox_partitions",
-          "bot_inbox_states",
-          "bot_inbox_timers",
+          "bot_inbox_free",
+          "bot_inbox_leases",
+          "bot_inbox_rows",
           "bot_inbox_updates"
         ]
       )
@@ -122,7 +148,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
   )
   const empty = SqlClient.SqlClient.use((sql) =>
     Effect.forEach(
-      ["updates", "partitions", "fingerprints", "markers", "journal", "states", "timers", "occurrences"],
+      ["updates", "partitions", "fingerprints", "rows"],
       (name) => sql`DELETE FROM ${sql(`${prefix}_inbox_${name}`)}`
     ).pipe(Effect.andThen(sql`UPDATE ${sql(`${prefix}_inbox_counts`)} SET queued = 0, dead_letters = 0`))
   )
@@ -180,15 +206,15 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
       const sql = Context.get(yield* Layer.build(Layer.fresh(databases.Postgres)), SqlClient.SqlClient)
       const claim = { owner: "one", leaseDuration: 60_000, maxPartitions: 1, maxUpdates: 1, begin: 1 }
       const commit = { owner: "one", partitionKey: "chat", completed: [], failed: [], begun: [], release: true }
-      const operations = {
-        enqueue: store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: 1 }),
-        claim: store.claim(claim),
-        commit: store.commit([commit]),
-        renew: store.renew("one", 60_000),
-        release: store.release("one"),
-        stats: store.stats
-      }
-      for (const [operation, effect] of Object.entries(operations)) {
+      const operations = [
+        ["enqueue", store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: 1 })],
+        ["claim", store.claim(claim)],
+        ["commit", store.commit([commit])],
+        ["renew", store.renew("one", 60_000)],
+        ["renew", store.renew("one", 0)],
+        ["stats", store.stats]
+      ] as const
+      for (const [operation, effect] of operations) {
         yield* sql.withTransaction(
           Effect.gen(function* () {
             yield* sql`LOCK TABLE ${sql(`${prefix}_inbox_partitions`)}`
@@ -234,10 +260,10 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
         yield* late(store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: 0 }))
         assert.lengthOf(yield* early(claim("early")), 1)
         assert.lengthOf(yield* late(claim("late")), 0)
-        const left = yield* late(store.untilClaimable!)
+        const left = yield* late(store.untilNext)
         assert.isTrue(left !== undefined && left > 0 && left <= 60_000)
         assert.deepStrictEqual(yield* early(store.renew("early", 0)), ["chat"])
-        assert.strictEqual(yield* early(store.untilClaimable!), 0)
+        assert.strictEqual(yield* early(store.untilNext), 0)
         assert.lengthOf(yield* late(claim("late")), 1)
         assert.lengthOf(yield* early(claim("early")), 0)
       }).pipe(
@@ -296,80 +322,74 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
     )
   })
 
-  it.live(
-    "locks the partitions of commits that are applied one after the other in their order, as a renewal does",
-    () => {
-      const prefix = databases.uniqueName()
-      return Effect.gen(function* () {
-        const store = yield* InboxStore.InboxStore
-        const sql = yield* SqlClient.SqlClient
-        yield* enqueue(store, updateOf("a"), updateOf("b"))
-        assert.lengthOf(yield* store.claim(claim("one")), 2)
-        const write = (revision: string) => ({
-          writes: [
-            {
-              name: "state",
-              scope: "bot",
-              expected: undefined,
-              revision,
-              value: { text: "1", version: 0, expiresAt: undefined }
-            }
-          ]
-        })
-        const partitions = sql(`${prefix}_inbox_partitions`)
-        const isWaiting = sql<{ count: bigint }>`
-          SELECT count(*) FROM pg_stat_activity WHERE application_name = ${prefix} AND wait_event_type = 'Lock'`
-        const commit = yield* sql.withTransaction(
-          Effect.gen(function* () {
-            yield* sql`SELECT FROM ${partitions} WHERE partition_key = 'a' FOR UPDATE`
-            const outside = <A, E>(effect: Effect.Effect<A, E>) =>
-              Effect.updateContext(effect, (context: Context.Context<never>) =>
-                Context.omit(sql.transactionService)(context)
-              )
-            const fiber = yield* Effect.forkDetach(
-              outside(store.commit([change("one", "b", write("1")), change("one", "a", write("2"))]))
+  it.live("locks the partitions of commits with statements in their order, as a renewal does", () => {
+    const prefix = databases.uniqueName()
+    return Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      const sql = yield* SqlClient.SqlClient
+      yield* enqueue(store, updateOf("a"), updateOf("b"))
+      assert.lengthOf(yield* store.claim(claim("one")), 2)
+      const statements = [{ sql: "SELECT 1", params: [] }]
+      const partitions = sql(`${prefix}_inbox_partitions`)
+      const isWaiting = sql<{ count: bigint }>`
+        SELECT count(*) FROM pg_stat_activity WHERE application_name = ${prefix} AND wait_event_type = 'Lock'`
+      const commit = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`SELECT FROM ${partitions} WHERE partition_key = 'a' FOR UPDATE`
+          const outside = <A, E>(effect: Effect.Effect<A, E>) =>
+            Effect.updateContext(effect, (context: Context.Context<never>) =>
+              Context.omit(sql.transactionService)(context)
             )
-            // A transaction reads the activity once.
-            yield* Effect.repeat(outside(isWaiting), {
-              until: ([{ count }]) => count > 0n,
-              schedule: Schedule.spaced("5 millis")
-            })
-            const free = yield* sql<{ partition_key: string }>`
-              SELECT partition_key FROM ${partitions} ORDER BY partition_key FOR UPDATE SKIP LOCKED`
-            assert.deepStrictEqual(
-              free.map(({ partition_key }) => partition_key),
-              ["a", "b"]
-            )
-            return fiber
-          })
-        )
-        assert.deepStrictEqual(yield* Fiber.join(commit), ["applied", "stateConflict"])
-      }).pipe(
-        Effect.provide(
-          SqlInboxStore.layer({ prefix }).pipe(
-            Layer.provide(databases.pgTables(prefix)),
-            Layer.provideMerge(PgClient.layer({ ...databases.postgresOptions, applicationName: prefix }))
+          const fiber = yield* Effect.forkDetach(
+            outside(store.commit([change("one", "b", { statements }), change("one", "a", { statements })]))
           )
+          // A transaction reads the activity once.
+          yield* Effect.repeat(outside(isWaiting), {
+            until: ([{ count }]) => count > 0n,
+            schedule: Schedule.spaced("5 millis")
+          })
+          const free = yield* sql<{ partition_key: string }>`
+            SELECT partition_key FROM ${partitions} ORDER BY partition_key FOR UPDATE SKIP LOCKED`
+          assert.deepStrictEqual(
+            free.map(({ partition_key }) => partition_key),
+            ["a", "b"]
+          )
+          return fiber
+        })
+      )
+      assert.deepStrictEqual(yield* Fiber.join(commit), ["applied", "applied"])
+    }).pipe(
+      Effect.provide(
+        SqlInboxStore.layer({ prefix }).pipe(
+          Layer.provide(databases.pgTables(prefix)),
+          Layer.provideMerge(PgClient.layer({ ...databases.postgresOptions, applicationName: prefix }))
         )
       )
-    }
-  )
+    )
+  })
 
   it.live("fails with a retryable StoreError when the connection is lost inside a transaction", () => {
     const prefix = databases.uniqueName()
     return Effect.gen(function* () {
       const store = yield* InboxStore.InboxStore
       const claim = store.claim({ owner: "one", leaseDuration: 0, maxPartitions: 1, maxUpdates: 1, begin: 0 })
-      const operations = {
-        enqueue: store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: -1 }),
-        claim,
-        commit: store.commit([
-          { owner: "one", partitionKey: "chat", completed: [{ id: "1" }], failed: [], begun: [], release: true }
-        ]),
-        renew: store.renew("one", 2),
-        release: store.release("one")
+      const commit = {
+        owner: "one",
+        partitionKey: "chat",
+        completed: [{ id: "1" }],
+        failed: [],
+        begun: [],
+        release: true
       }
-      for (const [operation, effect] of Object.entries(operations)) {
+      const operations = [
+        ["enqueue", store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: -1 })],
+        ["claim", claim],
+        ["commit", store.commit([commit])],
+        ["commit", store.commit([{ ...commit, statements: [{ sql: "SELECT 1", params: [] }] }])],
+        ["renew", store.renew("one", 2)],
+        ["renew", store.renew("one", 0)]
+      ] as const
+      for (const [operation, effect] of operations) {
         const exit = yield* losingConnection(
           prefix,
           "_inbox_",

@@ -27,17 +27,17 @@ const failOver = Effect.fnUntraced(function* <E>(
   let lost = ""
   const loseUpdate = Effect.gen(function* () {
     yield* enqueue(primary, update("chat", 1))
-    const queued = yield* primary.queued({ limit: 10 })
+    const queued = yield* primary.updates({ of: "queue", limit: 10 })
     lost = queued[1].id
   })
   const replica = yield* promote(loseUpdate)
   yield* enqueue(replica, update("chat", 2))
-  const entries = [{ slot: "a", state: "done", text: "" }] as const
-  const recorded = yield* replica.journal.record([{ owner: "one", partitionKey: "chat", id: lost, entries }])
+  const journal = { owner: "one", partitionKey: "chat", id: lost }
+  const recorded = yield* replica.write([{ journal, rows: [{ key: "a", row: { text: "" }, revision: "1" }] }])
   assert.deepStrictEqual(recorded, ["leaseLost"])
   yield* replica.commit([change("one", "chat", { completed: [{ id: lost }] })])
   assert.deepStrictEqual(
-    (yield* replica.queued({ limit: 10 })).map(({ update }) => update.fingerprint),
+    (yield* replica.updates({ of: "queue", limit: 10 })).map(({ update }) => update.fingerprint),
     ["chat:0", "chat:2"]
   )
 })

@@ -7,12 +7,10 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
-import * as pgStates from "../../src/inbox/internal/state/pgStates.ts"
-import * as pgTimers from "../../src/inbox/internal/timers/pgTimers.ts"
-import { functionNames } from "../../src/inbox/internal/pgFunctions.ts"
+import { functionNames } from "../../src/inbox/internal/pg/functions.ts"
+import { toWrites } from "../../src/inbox/internal/pg/rows.ts"
 import * as SqlInboxStore from "../../src/inbox/SqlInboxStore.ts"
 import * as databases from "../support/databases.ts"
-import { change, claim } from "../support/inboxRequests.ts"
 
 const batch = (first: number, keys: ReadonlyArray<string>): InboxStore.Batch => ({
   updates: keys.map((partitionKey, index) =>
@@ -53,126 +51,70 @@ const rowsRead = Effect.fnUntraced(function* (prefix: string, maxPartitions: num
       SELECT * FROM ${sql(functions.claim)}(${"one"}, 60000, ${maxPartitions}, 16, 1, 0)`
     const changes = [...Map.groupBy(claimed, ({ partition_key }) => partition_key)].map(([k, updates]) => ({
       k,
+      o: "one",
       a: updates.map(({ id }) => id).join(","),
       d: "",
       b: "",
       x: 1
     }))
     assert.lengthOf(changes, maxPartitions)
-    yield* sql`SELECT * FROM ${sql(functions.commit)}(${"one"}, ${JSON.stringify(changes)}::json, NULL, NULL, NULL, NULL)`
+    yield* sql`SELECT * FROM ${sql(functions.commit)}(${JSON.stringify(changes)}::json, NULL, NULL, NULL, false, false)`
     return yield* readSoFar(prefix)
   })
   return yield* sql.withTransaction(measured)
 })
 
 describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", () => {
-  it.live("Commits that follow each other in a transaction do not deadlock on state that does not exist yet", () => {
-    const prefix = databases.uniqueName()
-    const write = (name: string): InboxStore.StateWrite => ({
-      name,
-      scope: "bot",
-      value: { text: "1", version: 1, expiresAt: undefined },
-      expected: undefined,
-      revision: name
-    })
-    return Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const store = yield* InboxStore.InboxStore
-      yield* store.enqueue(batch(0, ["chat", "chat"]))
-      const [{ updates }] = yield* store.claim(claim("one"))
-      const commits = updates.map(({ id }, index) =>
-        change("one", "chat", { completed: [{ id }], writes: [write(index === 0 ? "b" : "a")] })
-      )
-      const isWaiting = Effect.map(
-        sql<{ readonly count: bigint }>`
-          SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE ${`%${prefix}%`}`,
-        ([{ count }]) => Number(count) > 0
-      )
-      const other = Context.get(yield* Layer.build(Layer.fresh(databases.Postgres)), SqlClient.SqlClient)
-      const writeOther = (name: string) =>
-        other`SELECT * FROM ${other(functionNames(`${prefix}_inbox`).writeState)}(
-          ${JSON.stringify(pgStates.toWriteRows("", [write(name)]))}::json)`
-      const committed = yield* other.withTransaction(
-        Effect.gen(function* () {
-          // The commits hold nothing that this transaction has to wait for.
-          yield* other`SET LOCAL lock_timeout = '100ms'`
-          yield* writeOther("a")
-          const fiber = yield* Effect.forkDetach(store.commit(commits))
-          yield* Effect.repeat(isWaiting, { until: (waits) => waits, schedule: Schedule.spaced("10 millis") })
-          yield* writeOther("b")
-          return fiber
-        })
-      )
-      assert.deepStrictEqual(yield* Fiber.join(committed), ["stateConflict", "stateConflict"])
-      const stored = yield* store.state.get([write("a"), write("b"), write("c")])
-      assert.deepStrictEqual(
-        stored.map((value) => value?.revision),
-        ["a", "b", undefined]
-      )
-    }).pipe(
-      Effect.provide(
-        SqlInboxStore.layer({ prefix }).pipe(
-          Layer.provide(databases.pgTables(prefix)),
-          Layer.provideMerge(databases.Postgres)
+  for (const expected of [null, undefined]) {
+    const condition = expected === null ? " on the condition that they do not exist" : ""
+    it.live(`Processes that write the same rows in different orders${condition} do not deadlock`, () => {
+      const prefix = databases.uniqueName()
+      return Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const store = yield* InboxStore.InboxStore
+        const other = Context.get(yield* Layer.build(Layer.fresh(databases.Postgres)), SqlClient.SqlClient)
+        const write = (sql: SqlClient.SqlClient, revision: string, keys: ReadonlyArray<string>) =>
+          sql<{ readonly conflicts: ReadonlyArray<string> | null }>`
+            SELECT * FROM ${sql(functionNames(`${prefix}_inbox`).writeRows)}(${JSON.stringify(
+              toWrites(
+                "",
+                keys.map((key) => ({ key, row: { text: revision }, revision, expected }))
+              )
+            )}::json, ${expected === null})`
+        const areWaiting = Effect.map(
+          sql<{ readonly count: bigint }>`
+            SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE ${`%${prefix}%`}`,
+          ([{ count }]) => Number(count) === 2
         )
-      ),
-      Effect.scoped
-    )
-  })
-
-  it.live("Processes that set the same timers in different orders do not deadlock, and keep their orders", () => {
-    const prefix = databases.uniqueName()
-    const timersOf = (keys: ReadonlyArray<string>) =>
-      keys.map((key): InboxStore.TimerChange => ({
-        name: "later",
-        key,
-        set: { due: { at: 0 }, partitionKey: "chat", fingerprint: key, text: key }
-      }))
-    return Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { timers } = yield* InboxStore.InboxStore
-      const other = Context.get(yield* Layer.build(Layer.fresh(databases.Postgres)), SqlClient.SqlClient)
-      const set = (sql: SqlClient.SqlClient, keys: ReadonlyArray<string>) =>
-        sql`SELECT ${sql(functionNames(`${prefix}_inbox`).changeTimers)}(
-          ${JSON.stringify(pgTimers.toTimerRows("", timersOf(keys)))}::json)`
-      const areWaiting = Effect.map(
-        sql<{ readonly count: bigint }>`
-          SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE ${`%${prefix}%`}`,
-        ([{ count }]) => Number(count) === 2
-      )
-      yield* timers.change([])
-      const orders = [
-        ["b", "middle", "a"],
-        ["a", "middle", "b"]
-      ]
-      const setting = yield* other.withTransaction(
-        Effect.gen(function* () {
-          yield* set(other, ["middle"])
-          const all = Effect.all(
-            orders.map((keys) => set(sql, keys)),
-            { concurrency: 2 }
+        const writing = yield* other.withTransaction(
+          Effect.gen(function* () {
+            yield* write(other, "middle", ["middle"])
+            const all = Effect.all([write(sql, "one", ["b", "middle", "a"]), write(sql, "two", ["a", "middle", "b"])], {
+              concurrency: 2
+            })
+            const fiber = yield* Effect.forkDetach(all)
+            yield* Effect.repeat(areWaiting, { until: (are) => are, schedule: Schedule.spaced("10 millis") })
+            return fiber
+          })
+        )
+        const results = yield* Fiber.join(writing)
+        const stored = yield* store.read(["a", "b", "middle"])
+        const revisions = stored.map((row) => row?.revision)
+        if (expected === null) {
+          assert.isTrue(results.every(([{ conflicts }]) => conflicts?.length === 1))
+          assert.deepStrictEqual(revisions, [undefined, undefined, "middle"])
+        } else assert.include(["one one one", "two two two"], revisions.join(" "))
+      }).pipe(
+        Effect.provide(
+          SqlInboxStore.layer({ prefix }).pipe(
+            Layer.provide(databases.pgTables(prefix)),
+            Layer.provideMerge(databases.Postgres)
           )
-          const fiber = yield* Effect.forkDetach(all)
-          yield* Effect.repeat(areWaiting, { until: (are) => are, schedule: Schedule.spaced("10 millis") })
-          return fiber
-        })
+        ),
+        Effect.scoped
       )
-      yield* Fiber.join(setting)
-      const stored = yield* timers.page({ after: undefined, limit: 10 })
-      assert.include(
-        orders.map((order) => order.join()),
-        stored.map(({ text }) => text).join()
-      )
-    }).pipe(
-      Effect.provide(
-        SqlInboxStore.layer({ prefix }).pipe(
-          Layer.provide(databases.pgTables(prefix)),
-          Layer.provideMerge(databases.Postgres)
-        )
-      ),
-      Effect.scoped
-    )
-  })
+    })
+  }
 
   it.live("Claims do not wait for the disk, but commits do", () => {
     const prefix = databases.uniqueName()
@@ -192,8 +134,8 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", ()
           })
         )
       assert.strictEqual(yield* settingAfter(sql`SELECT * FROM ${sql(claim)}(${"one"}, 60000, 1, 1, 1, 0)`), "off")
-      const changes = JSON.stringify([{ k: "first", a: "", d: "", b: "", x: 1 }])
-      const released = sql`SELECT * FROM ${sql(commit)}(${"one"}, ${changes}::json, NULL, NULL, NULL, NULL)`
+      const changes = JSON.stringify([{ k: "first", o: "one", a: "", d: "", b: "", x: 1 }])
+      const released = sql`SELECT * FROM ${sql(commit)}(${changes}::json, NULL, NULL, NULL, false, false)`
       assert.strictEqual(yield* settingAfter(released), "on")
     }).pipe(Effect.provide(storesOf(prefix)), Effect.scoped)
   })
@@ -254,14 +196,14 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", ()
         })
         const changes = claimed.map(({ key, updates: [first, second] }, index) =>
           index === 0
-            ? { k: key, a: first.id, x: 1 }
-            : { k: key, a: first.id, d: `${first.id},${second.id}`, b: second.id, x: 0 }
+            ? { k: key, o: "one", a: first.id, x: 1 }
+            : { k: key, o: "one", a: first.id, d: `${first.id},${second.id}`, b: second.id, x: 0 }
         )
         const { commit } = functionNames(`${prefix}_inbox`)
         const read = yield* sql.withTransaction(
           Effect.gen(function* () {
             const before = yield* readSoFar(prefix)
-            yield* sql`SELECT * FROM ${sql(commit)}(${"one"}, ${JSON.stringify(changes)}::json, NULL, NULL, NULL, NULL)`
+            yield* sql`SELECT * FROM ${sql(commit)}(${JSON.stringify(changes)}::json, NULL, NULL, NULL, false, false)`
             return (yield* readSoFar(prefix)) - before
           })
         )
@@ -294,7 +236,9 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", ()
           )
         )
         const record = (owner: string, partitionKey: string, id: string) =>
-          store.journal.record([{ owner, partitionKey, id, entries: [{ slot: "a", state: "done", text: "{}" }] }])
+          store.write([
+            { journal: { owner, partitionKey, id }, rows: [{ key: "a", row: { text: "{}" }, revision: "1" }] }
+          ])
         yield* record("one", held.key, held.updates[0].id)
         yield* record("two", lost.key, lost.updates[0].id)
         const acknowledge = (partitionKey: string, ids: ReadonlyArray<string>): InboxStore.Commit => ({
@@ -317,7 +261,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", ()
         assert.strictEqual((yield* store.stats).queued, 3)
         const journaled = yield* sql<{
           readonly update_id: bigint
-        }>`SELECT update_id FROM ${sql(`${prefix}_inbox_journal`)}`
+        }>`SELECT update_id FROM ${sql(`${prefix}_inbox_rows`)}`
         assert.deepStrictEqual(
           journaled.map(({ update_id }) => String(update_id)),
           [lost.updates[0].id]

@@ -65,7 +65,7 @@ describe("a store of the inbox that processes share", () => {
           assert.deepStrictEqual(yield* frozen.execute({ name: "renew", owner: "frozen", leaseDuration: hour }), [])
           assert.deepInclude(yield* store.stats, { queued: 3, deadLetters: 0 })
           assert.deepStrictEqual(yield* store.renew("next", hour), ["a"])
-          yield* store.release("next")
+          yield* store.renew("next", 0)
           const [again] = yield* claimed(store, claim("last", hour))
           assert.deepStrictEqual(
             again.updates.map(({ attempts, crashes }) => [attempts, crashes]),
@@ -137,7 +137,7 @@ describe("a store of the inbox that processes share", () => {
           yield* other.execute({ name: "enqueue", keys: ["a", "a"] })
           yield* enqueue(store, update("own", "b"))
           assert.lengthOf(yield* store.claim(claim("own", hour)), 1)
-          yield* other.execute({ name: "release", owner: "other" })
+          yield* other.execute({ name: "renew", owner: "other", leaseDuration: 0 })
           yield* wakesUp
           assert.strictEqual(count, before + 1)
         }).pipe(Effect.scoped)

@@ -106,10 +106,11 @@ export const run = (store: Layer.Layer<InboxStore.InboxStore, unknown>, baseUrl:
 /** What is left in a store: values of the conversation and the scene, timers, dead letters, and updates. */
 export const left = Effect.fnUntraced(function* (store: InboxStore.InboxStore["Service"]) {
   const values = yield* Effect.forEach(["conversation/order", "scene:taxi"], (name) =>
-    store.state.page({ name, limit: 10 })
+    store.rows({ prefix: `state/${encodeURIComponent(name)}/`, by: "key", limit: 10 })
   )
   const { deadLetters, queued } = yield* store.stats
-  return { values: values.flat().length, untilTimer: yield* store.timers.untilNext, deadLetters, queued }
+  const timers = yield* store.rows({ prefix: "timer/", by: "due", limit: 10 })
+  return { values: values.flat().length, timers: timers.length, deadLetters, queued }
 })
 
-export const nothing = { values: 0, untilTimer: undefined, deadLetters: 0, queued: 0 }
+export const nothing = { values: 0, timers: 0, deadLetters: 0, queued: 0 }

@@ -1,5 +1,4 @@
 import { QueuedUpdate } from "@colloquy/core"
-import type { StateKey, TimerChange } from "@colloquy/core/inbox/InboxStore"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
@@ -24,13 +23,26 @@ const failure = { error: "Error: \0 why 🙂", attempts: 2, failedAt: now + 1 }
 const owners = ["one", "a|b", "1,2|one"]
 
 /** The last one is longer than what databases index. */
-const slots = ["a", "\0b", `${"long ".repeat(200)}🙂`]
+const slots = ["a", "\0b", `${"long ".repeat(190)}🙂`]
 
-const stateKeys: ReadonlyArray<StateKey> = ["chat:1", "chat:1/user:2", "user:2", "user:22", "bot"].flatMap((scope) =>
-  ["cart", "\0 other"].map((name) => ({ scope, name }))
+const rowKeys = ["cart", "\0 other"].flatMap((name) =>
+  ["chat:1", "user:2", "user:22"].flatMap((scope) => [`state/${name}/${scope}`, `timer/${name}/${scope}`])
 )
 
-const nameOf = ({ name, scope }: StateKey) => `${name} of ${scope}`
+const prefixes = ["", "state/", "state/cart/", "timer/\0 other/", "timer/\0 other/user:2"]
+
+const users = [undefined, "user:2", "user:22"]
+
+/** Rows that never become due have other due times in each store. */
+const describeRow = ({ dueAt, expiresAt, key, revision, text }: InboxStore.Row) => ({
+  key,
+  text,
+  revision,
+  expiresAt,
+  dueAt: dueAt && Math.min(dueAt, 0)
+})
+
+const byKey = (a: InboxStore.Row, b: InboxStore.Row) => (a.key < b.key ? -1 : 1)
 
 /** What a claim returned, with fingerprints instead of the ids, which are different in each store. */
 const describeClaim = (partitions: ReadonlyArray<InboxStore.Partition>) =>
@@ -41,7 +53,7 @@ const describeClaim = (partitions: ReadonlyArray<InboxStore.Partition>) =>
       update.text,
       attempts,
       crashes,
-      journal?.toSorted(({ slot: a }, { slot: b }) => (a < b ? -1 : 1))
+      journal?.toSorted(byKey).map(describeRow)
     ])
   }))
 
@@ -74,113 +86,77 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
     const idOf = (fingerprint: string, isMemory: boolean): string =>
       isMemory ? ids.get(fingerprint)!.inMemory : ids.get(fingerprint)!.stored
 
-    /** The revisions in both stores as they were read last, which may be long ago. */
-    const revisions = new Map<string, { readonly stored: string | undefined; readonly inMemory: string | undefined }>()
+    /** The revisions as they were read last, which may be long ago, by the keys. */
+    const revisions = new Map<string, string | undefined>()
 
-    const readState = Effect.suspend(() => {
-      const keys = some(stateKeys)
+    const read = Effect.suspend(() => {
+      const keys = some(rowKeys)
       return Effect.map(
-        both((store) => store.state.get(keys)),
-        ([stored, inMemory]) => {
-          const describe = (values: typeof stored) =>
-            values.map((value) => value && { ...value, revision: value.revision.length > 0 })
-          assert.deepStrictEqual(describe(stored), describe(inMemory))
-          keys.forEach((key, index) =>
-            revisions.set(nameOf(key), { stored: stored[index]?.revision, inMemory: inMemory[index]?.revision })
-          )
-        }
+        same((store) => Effect.map(store.read(keys), (rows) => rows.map((row) => row && describeRow(row)))),
+        (rows) => keys.forEach((key, index) => revisions.set(key, rows[index]?.revision))
       )
     })
 
-    const writesOf = () => {
-      const changes = Array.from({ length: random(3) }, () => ({
-        key: pick(stateKeys),
-        value:
-          random(4) === 0
-            ? undefined
-            : { text: `${count++}\0`, version: random(3), expiresAt: random(2) === 0 ? undefined : now + random(9) }
-      }))
-      const number = count++
-      return (isMemory: boolean) =>
-        changes.map(({ key, value }, index) => {
-          const revision = revisions.get(nameOf(key))
-          const expected = isMemory ? revision?.inMemory : revision?.stored
-          return { ...key, value, expected, revision: `r${number}.${index}` }
-        })
+    const conditionOf = (revision: string | undefined): Pick<InboxStore.RowWrite, "expected" | "otherwise"> =>
+      random(3) === 0 ? {} : { expected: revision ?? null, otherwise: pick([undefined, "conflict", "skip"]) }
+
+    /** Rows that are due, each at another time, and others that never are. */
+    const rowOf = (): InboxStore.RowContent => {
+      const index = count++
+      const due: InboxStore.Due = {
+        time: random(3) === 0 ? { after: 10 ** 12 } : { at: index - 10 ** 9 },
+        partitionKey: `chat ${random(4)}`
+      }
+      return {
+        text: `{"row":${index}}\0`,
+        ...(random(2) === 0 ? { expiresAt: now + random(9) } : {}),
+        user: pick(users),
+        ...(random(2) === 0 ? { due } : {})
+      }
     }
 
-    /** The name and key of timers, by the fingerprints of their updates. */
-    const timerOf = new Map<string, Pick<TimerChange, "key" | "name">>()
-    const users = [undefined, "user:2", "user:22"]
+    const rowsOf = (isConditional: boolean): ReadonlyArray<InboxStore.RowWrite> =>
+      some(some(rowKeys)).map((key) => ({
+        key,
+        row: random(4) === 0 ? undefined : rowOf(),
+        revision: `r${count++}`,
+        ...(isConditional ? conditionOf(revisions.get(key)) : {})
+      }))
 
-    /** Timers that are due, each at another time, and others that never are. */
-    const timersOf = () =>
-      Array.from({ length: random(3) }, (): TimerChange => {
-        const index = count++
-        const set = {
-          due: random(3) === 0 ? { after: 10 ** 12 } : { at: index - 10 ** 9 },
-          partitionKey: `chat ${random(4)}`,
-          fingerprint: `u${index}`,
-          text: `{"timer":${index}}`,
-          user: pick(users)
-        }
-        const timer = { name: pick(["reminder", "\0 other"]), key: `${random(3)}` }
-        timerOf.set(set.fingerprint, timer)
-        return { ...timer, set: random(4) === 0 ? undefined : set }
-      })
-
-    /** Ends the handling of updates that were timers, some of which recur. */
-    const endsOf = (fingerprints: ReadonlyArray<string>) =>
-      fingerprints.flatMap((fingerprint) => {
-        const timer = timerOf.get(fingerprint)
-        if (timer === undefined) return []
-        const [next] = random(2) === 0 ? timersOf() : []
-        if (next?.set !== undefined) timerOf.set(next.set.fingerprint, timer)
-        return [{ ...timer, fingerprint, set: next?.set }]
-      })
-
-    const changeState = Effect.suspend(() => {
-      const writes = writesOf()
+    const changeRows = Effect.suspend(() => {
+      const writes = Array.from({ length: random(3) }, () => ({ rows: rowsOf(true) }))
       return Effect.andThen(
-        readState,
-        same((store, isMemory) => store.state.write(writes(isMemory)))
+        same((store) => store.write(writes)),
+        same((store) => Effect.map(store.untilNext, (wait) => wait && wait > 0))
       )
     })
 
-    const pageState = Effect.suspend(() => {
-      const { name } = pick(stateKeys)
-      const page = { name, after: pick([undefined, "chat:1", "user:2"]), limit: 10 }
+    const readPages = Effect.suspend(() => {
+      const prefix = pick(prefixes)
+      const by = pick(["key", "due"] as const)
+      const limit = 1 + random(4)
+      const pages = (store: Store) =>
+        Effect.gen(function* () {
+          const rows: Array<InboxStore.Row> = []
+          for (;;) {
+            const page = yield* store.rows({ prefix, by, after: rows.at(-1), limit })
+            rows.push(...page)
+            if (page.length < limit) return rows.map(describeRow)
+          }
+        })
       return same((store) =>
-        Effect.map(store.state.page(page), (values) => values.map(({ revision: _, ...value }) => value))
-      )
-    })
-
-    const removeState = Effect.suspend(() => {
-      const before = now + random(9)
-      return random(3) === 0
-        ? same((store) => store.state.forget("user:2"))
-        : same((store) => store.state.cleanup(before))
-    })
-
-    const changeTimers = Effect.suspend(() => {
-      const changes = timersOf()
-      return Effect.andThen(
-        same((store) => store.timers.change(changes)),
-        same((store) => Effect.map(store.timers.untilNext, (wait) => wait && wait > 0))
-      )
-    })
-
-    const readTimers = Effect.gen(function* () {
-      yield* same((store) =>
-        Effect.map(store.timers.page({ limit: 1000 }), (found) =>
-          found.flatMap(({ dueAt, partitionKey, text }) => (dueAt < 0 ? [{ dueAt, partitionKey, text }] : []))
+        Effect.map(pages(store), (rows) =>
+          by === "due" ? rows.filter(({ dueAt }) => dueAt !== 0) : rows.toSorted(byKey)
         )
       )
-      const fingerprints = some([...ids.keys()])
-      yield* same((store, isMemory) =>
-        Effect.forEach(fingerprints, (fingerprint) => store.timers.isCancelled(idOf(fingerprint, isMemory)))
-      )
-      if (random(4) === 0) yield* same((store) => store.timers.forget("user:2"))
+    })
+
+    const removeRows = Effect.suspend(() => {
+      const prefix = pick(prefixes)
+      const rowsBefore = now + random(9)
+      return random(3) === 0
+        ? same((store) => store.forget({ user: "user:2", prefix }))
+        : same((store) => store.cleanup({ fingerprintsBefore: 0, deadLettersBefore: 0, rowsBefore }))
     })
 
     const enqueue = Effect.suspend(() => {
@@ -189,7 +165,8 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
         return update(isDuplicate ? random(count) : count++, `chat ${random(4)}`)
       })
       const deadLetters = random(8) === 0 ? [{ update: update(count++, ""), error: "malformed" }] : []
-      return same((store) => store.enqueue({ updates, deadLetters, now, duplicatesSince: now - 1 }))
+      const rows = random(4) === 0 ? rowsOf(false) : []
+      return same((store) => store.enqueue({ updates, deadLetters, rows, now, duplicatesSince: now - 1 }))
     })
 
     const claim = Effect.gen(function* () {
@@ -200,7 +177,7 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
         maxPartitions: hasExpired ? 100 : random(4),
         maxUpdates: 1 + random(6),
         begin: random(3),
-        maxTimers: random(4)
+        maxDue: random(4)
       }
       const [stored, inMemory] = yield* both((store) => store.claim(request))
       assert.deepStrictEqual(describeClaim(stored), describeClaim(inMemory))
@@ -229,44 +206,45 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
           failed: some(some(fingerprints)),
           begun: some(fingerprints),
           release: random(3) === 0,
-          writes: random(3) === 0 ? writesOf() : () => [],
-          timers: random(3) === 0 ? timersOf() : [],
-          ends: endsOf(completed)
+          rows: random(3) === 0 ? rowsOf(true) : []
         }
       })
       return same((store, isMemory) =>
         store.commit(
-          commits.map(({ begun, completed, ends, failed, key, owner, release, timers, writes }) => ({
+          commits.map(({ begun, completed, failed, key, owner, release, rows }) => ({
             owner,
             partitionKey: key,
             completed: completed.map(({ failure, fingerprint }) => ({ id: idOf(fingerprint, isMemory), failure })),
             failed: failed.map((fingerprint) => idOf(fingerprint, isMemory)),
             begun: begun.map((fingerprint) => idOf(fingerprint, isMemory)),
-            writes: writes(isMemory),
-            timers: [
-              ...ends.map(({ fingerprint, ...end }) => ({ ...end, occurrence: idOf(fingerprint, isMemory) })),
-              ...timers
-            ],
+            rows,
             release
           }))
         )
       )
     })
 
+    /** The last revisions of rows of journals, by their keys in any journal. */
+    const recorded = new Map<string, string>()
+
     const record = Effect.suspend(() => {
       if (seen.length === 0) return Effect.void
       const records = Array.from({ length: 1 + random(4) }, () => {
         const { fingerprints, key } = seen[Math.max(0, seen.length - 1 - random(3))]!
-        const entries = Array.from({ length: random(4) }, () => ({
-          slot: pick(slots),
-          state: pick(["started", "started", "done", "removed"] as const),
-          text: `${count++}\0`
-        }))
-        return { owner: pick(owners), partitionKey: key, fingerprint: pick(fingerprints), entries }
+        const rows = some(slots).map((slot): InboxStore.RowWrite => {
+          const condition = conditionOf(random(2) === 0 ? undefined : recorded.get(slot))
+          const revision = `j${count++}`
+          recorded.set(slot, revision)
+          return { key: slot, row: random(4) === 0 ? undefined : { text: `${count++}\0` }, revision, ...condition }
+        })
+        return { owner: pick(owners), partitionKey: key, fingerprint: pick(fingerprints), rows }
       })
       return same((store, isMemory) =>
-        store.journal.record(
-          records.map(({ fingerprint, ...record }) => ({ ...record, id: idOf(fingerprint, isMemory) }))
+        store.write(
+          records.map(({ fingerprint, owner, partitionKey, rows }) => ({
+            rows,
+            journal: { owner, partitionKey, id: idOf(fingerprint, isMemory) }
+          }))
         )
       )
     })
@@ -278,18 +256,18 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
 
     const release = Effect.suspend(() => {
       const owner = pick(owners)
-      return same((store) => store.release(owner))
+      return same((store) => Effect.map(store.renew(owner, 0), (keys) => keys.toSorted()))
     })
 
     const changeDeadLetters = Effect.gen(function* () {
-      const [stored, inMemory] = yield* both((store) => store.deadLetters({ limit: 1000 }))
+      const [stored, inMemory] = yield* both((store) => store.updates({ of: "deadLetters", limit: 1000 }))
       const describe = (all: typeof stored) => all.map(({ id: _, update, ...rest }) => [update.fingerprint, rest])
       assert.deepStrictEqual(describe(stored), describe(inMemory))
       const chosen = inMemory.flatMap((_, index) => (random(3) === 0 ? [index] : []))
       const isReplayed = random(2) === 0
       yield* same((store, isMemory) => {
         const chosenIds = chosen.map((index) => (isMemory ? inMemory : stored)[index]!.id)
-        return isReplayed ? store.replay(chosenIds) : store.drop(chosenIds)
+        return store.takeDeadLetters({ ids: chosenIds, replay: isReplayed })
       })
     })
 
@@ -297,12 +275,11 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
       record,
       record,
       record,
-      changeState,
-      readState,
-      pageState,
-      removeState,
-      changeTimers,
-      readTimers
+      changeRows,
+      changeRows,
+      read,
+      readPages,
+      removeRows
     ]
     const operations = [enqueue, enqueue, claim, claim, claim, commit, commit, commit, commit, renew, release]
     for (let step = 0; step < steps; step++) {
@@ -312,7 +289,9 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
       yield* same((store) => Effect.map(store.stats, ({ deadLetters, queued }) => [queued, deadLetters]))
     }
     // What is left comes once, in order.
-    yield* Effect.forEach(owners, (owner) => same((store) => store.release(owner)))
+    yield* Effect.forEach(owners, (owner) =>
+      same((store) => Effect.map(store.renew(owner, 0), (keys) => keys.toSorted()))
+    )
     const rest = { owner: "rest", leaseDuration: hour, maxPartitions: 100, maxUpdates: 100_000, begin: 0 }
     yield* same((store) => Effect.map(store.claim(rest), describeClaim))
   })

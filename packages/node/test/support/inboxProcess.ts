@@ -3,7 +3,6 @@
  * operation as JSON, and each line of the output its result. The first line of the output is `"ready"`.
  */
 import { QueuedUpdate } from "@colloquy/core"
-import type { StateKey } from "@colloquy/core/inbox/InboxStore"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -15,9 +14,8 @@ export type Operation =
   | { readonly name: "enqueue"; readonly keys: ReadonlyArray<string> }
   | { readonly name: "claim"; readonly claim: InboxStore.Claim }
   | { readonly name: "commit"; readonly commits: ReadonlyArray<InboxStore.Commit> }
-  | { readonly name: "getState"; readonly keys: ReadonlyArray<StateKey> }
+  | { readonly name: "read"; readonly keys: ReadonlyArray<string> }
   | { readonly name: "renew"; readonly owner: string; readonly leaseDuration: number }
-  | { readonly name: "release"; readonly owner: string }
 
 let enqueued = 0
 
@@ -41,12 +39,10 @@ const execute = (store: InboxStore.InboxStore["Service"], operation: Operation):
       )
     case "commit":
       return store.commit(operation.commits)
-    case "getState":
-      return store.state.get(operation.keys)
+    case "read":
+      return store.read(operation.keys)
     case "renew":
       return store.renew(operation.owner, operation.leaseDuration)
-    case "release":
-      return Effect.as(store.release(operation.owner), null)
   }
 }
 

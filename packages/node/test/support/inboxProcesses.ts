@@ -1,4 +1,3 @@
-import type { StoredState } from "@colloquy/core/inbox/InboxStore"
 import type * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import { type ChildProcess, spawn } from "node:child_process"
@@ -21,9 +20,8 @@ interface Results {
     }>
   }>
   readonly commit: ReadonlyArray<InboxStore.CommitResult>
-  readonly getState: ReadonlyArray<StoredState | null>
+  readonly read: ReadonlyArray<InboxStore.Row | null>
   readonly renew: ReadonlyArray<string>
-  readonly release: null
 }
 
 /** A process that executes operations of a store. */

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { connect } from "node:net"
+import { temporaryFolder } from "./databases.ts"
 import { closedPort } from "./servers.ts"
 import { signal } from "./signals.ts"
 
@@ -22,6 +23,8 @@ const answers = (port: number): Promise<boolean> =>
 /** A server without data, which can be killed and started again on the same port. It is killed when the scope ends. */
 export const make = Effect.gen(function* () {
   const port = yield* closedPort
+  // A replica stores what it received from its primary in the folder, and a server reads it when it starts.
+  const folder = yield* temporaryFolder
   let child: ChildProcess | undefined
   const kill = Effect.promise(async () => {
     const running = child
@@ -32,7 +35,8 @@ export const make = Effect.gen(function* () {
     await closed
   })
   const start = Effect.promise(async () => {
-    child = spawn("redis-server", ["--port", String(port), "--save", "", "--appendonly", "no"], { stdio: "ignore" })
+    const args = ["--port", String(port), "--save", "", "--appendonly", "no", "--dir", folder]
+    child = spawn("redis-server", args, { stdio: "ignore" })
     while (!(await answers(port))) await new Promise((resolve) => setTimeout(resolve, 5))
   })
   const send = (name: "SIGSTOP" | "SIGCONT") => Effect.sync(() => child && signal(child, name))

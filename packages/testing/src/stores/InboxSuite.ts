@@ -7,13 +7,14 @@ import type { InboxStore } from "@colloquy/core/inbox/InboxStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import type * as Effect from "effect/Effect"
 import { handlingCases } from "./internal/inbox/handlingCases.ts"
-import { journalCases } from "./internal/journal/cases.ts"
-import { stateCases } from "./internal/state/cases.ts"
-import { timerCases } from "./internal/timers/cases.ts"
+import { dueCases } from "./internal/rows/dueCases.ts"
+import { journalCases } from "./internal/rows/journalCases.ts"
+import { rowCases } from "./internal/rows/rowCases.ts"
 import { attemptCases } from "./internal/inbox/attemptCases.ts"
 import { claimCases } from "./internal/inbox/claimCases.ts"
 import { deadLetterCases } from "./internal/inbox/deadLetterCases.ts"
 import { enqueueCases } from "./internal/inbox/enqueueCases.ts"
+import { statementCases } from "./internal/inbox/statementCases.ts"
 
 /**
  * A test case.
@@ -51,9 +52,10 @@ export const cases: ReadonlyArray<Case> = [
   ...claimCases,
   ...attemptCases,
   ...deadLetterCases,
+  ...rowCases,
   ...journalCases,
-  ...stateCases,
-  ...timerCases
+  ...dueCases,
+  ...statementCases
 ]
 
 /**

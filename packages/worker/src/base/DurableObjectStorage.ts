@@ -26,7 +26,12 @@ export interface DurableObjectStorage {
     readonly exec: <Row extends Record<string, Value>>(
       query: string,
       ...values: Array<Value>
-    ) => { readonly toArray: () => Array<Row> }
+    ) => {
+      /** Returns the rows. */
+      readonly toArray: () => Array<Row>
+      /** Returns the rows as arrays of their columns. */
+      readonly raw: <Columns extends Array<Value>>() => Iterable<Columns>
+    }
   }
   /** Runs a function in a transaction, which is rolled back if the function throws. */
   readonly transactionSync: <A>(run: () => A) => A

@@ -3,12 +3,11 @@
  *
  * @since 0.1.0
  */
-import { InboxStore } from "@colloquy/core/inbox/InboxStore"
+import { InboxStore, SqlTransactions } from "@colloquy/core/inbox/InboxStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { DurableObjectStorage } from "../base/DurableObjectStorage.ts"
-import { makeStore } from "./internal/inbox.ts"
 import * as object from "./internal/object.ts"
 import { transactionsOf } from "../base/internal/database.ts"
 
@@ -19,7 +18,10 @@ import { transactionsOf } from "../base/internal/database.ts"
  * @since 0.1.0
  */
 export const make = (storage: DurableObjectStorage): Effect.Effect<InboxStore["Service"], StoreError> =>
-  transactionsOf(storage, "inbox")("migrate", () => makeStore(storage, object.open(storage)))
+  Effect.map(
+    transactionsOf(storage, "inbox")("migrate", () => object.open(storage)),
+    ({ store }) => store
+  )
 
 /**
  * Provides an `InboxStore` in the storage of a Durable Object. The tables are created or migrated when the layer is built.
@@ -48,5 +50,5 @@ export const make = (storage: DurableObjectStorage): Effect.Effect<InboxStore["S
  * @category layers
  * @since 0.1.0
  */
-export const layer = (storage: DurableObjectStorage): Layer.Layer<InboxStore, StoreError> =>
-  Layer.effect(InboxStore, make(storage))
+export const layer = (storage: DurableObjectStorage): Layer.Layer<InboxStore | SqlTransactions, StoreError> =>
+  Layer.merge(Layer.effect(InboxStore, make(storage)), Layer.succeed(SqlTransactions, "sqlite"))

@@ -17,7 +17,6 @@ const textOf = (raw: unknown): string => (typeof raw === "string" ? raw : json.s
 /** Returns the batch of updates for the store. An update that cannot be decoded, or has no partition key, is a dead letter. */
 export const toBatch = (
   updates: ReadonlyArray<Received>,
-  marker: Batch["marker"],
   now: number,
   { deduplicationWindow, partitionKey }: BatchOptions
 ): Batch => {
@@ -41,5 +40,5 @@ export const toBatch = (
     }
   }
   const duplicatesSince = deduplicationWindow === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, now - deduplicationWindow)
-  return { updates: accepted, deadLetters, marker, now, duplicatesSince }
+  return { updates: accepted, deadLetters, now, duplicatesSince }
 }

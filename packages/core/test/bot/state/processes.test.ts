@@ -44,9 +44,8 @@ const storeOf = (store: Store, { point }: Life, random: Random): Store => {
     claim: mortal(store.claim),
     commit: lossy,
     renew: mortal(store.renew),
-    release: mortal(store.release),
-    journal: { record: mortal(store.journal.record) },
-    state: { ...store.state, get: mortal(store.state.get), write: mortal(store.state.write) }
+    write: mortal(store.write),
+    read: mortal(store.read)
   }
 }
 

@@ -54,8 +54,8 @@ const play = Effect.fnUntraced(function* (killAt: number) {
   yield* until(5)
   yield* process.kill
   yield* TestClock.adjust("1 minute")
-  const rows = yield* store.state.page({ name: "conversation/form", limit: 10 })
-  const timer = yield* store.timers.untilNext
+  const rows = yield* store.rows({ prefix: "state/conversation%2Fform/", by: "key", limit: 10 })
+  const timer = yield* store.untilNext
   return { texts: (yield* said).map(({ body }) => body?.text), left: [rows.length, timer], steps, isKilled }
 })
 

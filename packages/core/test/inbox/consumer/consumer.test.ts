@@ -616,7 +616,7 @@ describe("A defect of a fiber in the background", () => {
     ],
     ["the wake-ups of other processes", () => ({ listen: () => defect })],
     ["the cleanup", () => ({ cleanup: () => defect })],
-    ["the wait for a timer", (store) => ({ timers: { ...store.timers, untilNext: defect } })]
+    ["the wait for a timer", () => ({ untilNext: defect })]
   ]
 
   it.effect.each(cases)("ends the bot with that defect: %s", ([, modify]) =>

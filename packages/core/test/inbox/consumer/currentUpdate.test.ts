@@ -36,6 +36,7 @@ const makeUpdate = () => {
       reads.push("answers")
       return undefined
     },
+    statements: undefined,
     entry: undefined
   }
   return { reads, update }
@@ -53,7 +54,7 @@ describe("CurrentUpdate", () => {
       base: undefined,
       context: undefined
     }
-    const context = contextOf(Context.empty(), [{ attempt: 1, handling, current: update }], 1)
+    const context = contextOf(Context.empty(), { attempt: 1, updates: [{ attempt: 1, handling, current: update }] })
     assert.deepStrictEqual(reads, [])
     assert.strictEqual(Context.get(context, CurrentUpdate)?.journal, journal)
     assert.deepStrictEqual(reads, ["journal"])

@@ -8,9 +8,9 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, StoreError, type Update, Updates } from "../../../src/index.ts"
+import { Deliveries, Inbox, StoreError, type Update, Updates } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
-import * as leases from "../../../src/inbox/internal/consumer/leases.ts"
+import { CurrentLease, type Lease } from "../../../src/client/internal/currentLease.ts"
 import { chatOf, inTime, source, started, storeOver, timeOf } from "../../support/deliveries.ts"
 
 type Store = InboxStore.InboxStore["Service"]
@@ -300,7 +300,7 @@ describe("leases", () => {
         const listening = InboxStore.InboxStore.of({
           ...store,
           listen: () => Effect.void,
-          untilClaimable: Effect.sync(() => {
+          untilNext: Effect.sync(() => {
             asked++
             return undefined
           })
@@ -312,7 +312,7 @@ describe("leases", () => {
         )
         yield* TestClock.adjust("1 minute")
         const { claim } = counts
-        assert.strictEqual(asked, 3)
+        assert.strictEqual(asked, 4)
         asked = 0
         yield* TestClock.adjust("10 minutes")
         assert.strictEqual(asked, 20)
@@ -330,12 +330,8 @@ describe("leases", () => {
         listen: (onWake) =>
           Effect.sync(() => {
             wake = onWake
-          }),
-        untilClaimable: Effect.clockWith((clock) =>
-          Effect.succeed(leaseEnd === undefined ? undefined : Math.max(0, leaseEnd - clock.currentTimeMillisUnsafe()))
-        )
+          })
       })
-      let leaseEnd: number | undefined
       const times: Array<number> = []
       yield* Effect.gen(function* () {
         yield* Effect.forkScoped(Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))))
@@ -345,8 +341,6 @@ describe("leases", () => {
         yield* other.receive([started(1, 1)])
         const claim = { owner: "other", leaseDuration: 10_000, maxPartitions: 1, maxUpdates: 1, begin: 0 }
         assert.lengthOf(yield* store.claim(claim), 1)
-        const { currentTimeMillisUnsafe } = yield* Clock.Clock
-        leaseEnd = currentTimeMillisUnsafe() + 10_000
         wake()
         yield* TestClock.adjust("9 seconds")
         assert.deepStrictEqual(times, [])
@@ -363,15 +357,15 @@ describe("leases", () => {
     Effect.gen(function* () {
       const { counts, store } = yield* makeOutage
       yield* Effect.gen(function* () {
-        const service = yield* leases.make(yield* Inbox.Inbox, () => {})
+        const fiber = yield* Effect.forkScoped(Updates.run(() => Effect.sleep("1 minute"), { timeout: "1 hour" }))
         yield* TestClock.adjust("1 minute")
         assert.strictEqual(counts.renew, 0)
         yield* Inbox.Inbox.use((inbox) => inbox.receive([started(1, 1)]))
-        yield* service.claim(() => ({ maxPartitions: 1, maxUpdates: 1, begin: 1 }))
         yield* TestClock.adjust("10 seconds")
         assert.strictEqual(counts.renew, 3)
+        yield* inTime(Fiber.interrupt(fiber))
       }).pipe(
-        Effect.provide(Inbox.layer({ leaseDuration: "10 seconds" })),
+        Effect.provide(Layer.provideMerge(source([], { stays: true }), Inbox.layer({ leaseDuration: "10 seconds" }))),
         Effect.provideService(InboxStore.InboxStore, store)
       )
     })
@@ -403,11 +397,14 @@ describe("leases", () => {
       const stalled = InboxStore.InboxStore.of({ ...shared, renew: () => unavailable("renew") })
       const handled: Array<string> = []
       const consumer = (name: string, of: typeof shared, duration: number) =>
-        Updates.run((update) =>
-          Effect.delay(
-            Effect.sync(() => handled.push(`${name} ${timeOf(update)}`)),
-            duration
-          )
+        Updates.run(
+          (update) =>
+            Effect.delay(
+              Effect.sync(() => handled.push(`${name} ${timeOf(update)}`)),
+              duration
+            ),
+          // A process whose memory is full does not claim its own chat again.
+          { concurrency: 1, maxInMemory: 1 }
         ).pipe(
           Effect.provide(
             Layer.provideMerge(source([started(1, 1), started(1, 2), started(1, 3)], { stays: true }), Inbox.layer())
@@ -439,12 +436,16 @@ describe("leases", () => {
             return keys
           })
       }
+      const begun: Array<number> = []
+      const ended: Array<number> = []
+      const handle = (update: Update.Update) =>
+        Effect.sync(() => begun.push(timeOf(update))).pipe(
+          Effect.andThen(Effect.sleep("30 seconds")),
+          Effect.andThen(Effect.sync(() => ended.push(timeOf(update))))
+        )
       yield* Effect.gen(function* () {
-        const inbox = yield* Inbox.make({ leaseDuration: "10 seconds" })
-        yield* inbox.receive([started(1, 1)])
-        const service = yield* leases.make(inbox, () => {})
-        const request = () => ({ maxPartitions: 1, maxUpdates: 1, begin: 1 })
-        const [claimed] = yield* service.claim(request)
+        const inbox = yield* Inbox.Inbox
+        yield* Effect.forkScoped(Updates.run(handle))
         yield* TestClock.adjust("14 seconds")
         const [taken] = yield* store.claim({
           owner: "other",
@@ -464,14 +465,82 @@ describe("leases", () => {
           }
         ])
         yield* inbox.receive([started(1, 2)])
-        const again = yield* Effect.forkChild(service.claim(request), { startImmediately: true })
-        yield* TestClock.adjust("5 seconds")
-        const next = yield* Fiber.join(again)
-        assert.isTrue(claimed!.lease.isLost)
-        assert.lengthOf(next, 1)
-      }).pipe(Effect.provideService(InboxStore.InboxStore, shared))
+        yield* TestClock.adjust("1 minute")
+      }).pipe(
+        Effect.provide(
+          Layer.provideMerge(source([started(1, 1)], { stays: true }), Inbox.layer({ leaseDuration: "10 seconds" }))
+        ),
+        Effect.provideService(InboxStore.InboxStore, shared)
+      )
+      assert.deepStrictEqual({ begun, ended }, { begun: [1, 2], ended: [2] })
     })
   )
+
+  /** A claim may be applied under the name of leases that have expired, while another process has the partition in between. */
+  for (const { after, before, from, when } of [
+    { when: "that was under way", from: 1000, before: 14_000, after: 0 },
+    { when: "that is under way while the leases are renewed", from: 1000, before: 14_000, after: 3000 }
+  ]) {
+    it.effect(
+      `gives up an expired partition that another process has handled, if the answer to a claim is lost ${when}`,
+      () =>
+        Effect.gen(function* () {
+          const store = yield* InboxStore.makeMemory
+          let isDown = false
+          let isLost = false
+          const shared: Store = {
+            ...store,
+            isShared: true,
+            renew: (owner, duration) =>
+              Effect.suspend(() => (isDown ? unavailable("renew") : store.renew(owner, duration))),
+            claim: (options) =>
+              Effect.gen(function* () {
+                if (!isLost) return yield* store.claim(options)
+                isLost = false
+                yield* Effect.sleep(before)
+                yield* store.claim(options)
+                yield* Effect.sleep(after)
+                return yield* unavailable("claim")
+              })
+          }
+          const begun: Array<number> = []
+          const ended: Array<number> = []
+          const handle = (update: Update.Update) =>
+            Effect.sync(() => begun.push(timeOf(update))).pipe(
+              Effect.andThen(Effect.sleep("40 seconds")),
+              Effect.andThen(Effect.sync(() => ended.push(timeOf(update))))
+            )
+          yield* Effect.gen(function* () {
+            const inbox = yield* Inbox.Inbox
+            const fiber = yield* Effect.forkScoped(Updates.run(handle))
+            yield* TestClock.adjust("500 millis")
+            isDown = isLost = true
+            const claims = Effect.andThen(Effect.sleep(from), Effect.sync(inbox.wakeAll))
+            yield* Effect.forkChild(claims, { startImmediately: true })
+            yield* TestClock.adjust("13 seconds")
+            const other = { owner: "other", leaseDuration: 10_000, maxPartitions: 1, maxUpdates: 1, begin: 1 }
+            const [{ key, updates }] = yield* store.claim(other)
+            const completed = [{ id: updates[0].id }]
+            yield* store.commit([
+              { owner: "other", partitionKey: key, completed, failed: [], begun: [], release: true }
+            ])
+            yield* TestClock.adjust("2500 millis")
+            isDown = false
+            yield* TestClock.adjust("1 minute")
+            yield* inTime(Fiber.interrupt(fiber))
+          }).pipe(
+            Effect.provide(
+              Layer.provideMerge(
+                source([started(1, 1), started(1, 2)], { stays: true }),
+                Inbox.layer({ leaseDuration: "10 seconds" })
+              )
+            ),
+            Effect.provideService(InboxStore.InboxStore, shared)
+          )
+          assert.deepStrictEqual({ begun, ended }, { begun: [1, 2], ended: [2] })
+        })
+    )
+  }
 
   it.effect("gives up a partition that another process has handled while a renewal was under way that fails", () =>
     Effect.gen(function* () {
@@ -634,7 +703,7 @@ describe("Partitions that the store has under the name of a process, and that no
   )
 })
 
-describe("leases.finish", () => {
+describe("A stream that closes", () => {
   it.effect("applies the commits that wait for the store before it ends the leases", () =>
     Effect.gen(function* () {
       const store = yield* InboxStore.InboxStore
@@ -644,26 +713,20 @@ describe("leases.finish", () => {
         commit: (commits) => Effect.andThen(latch.await, store.commit(commits))
       })
       yield* Effect.gen(function* () {
-        const inbox = yield* Inbox.make()
-        yield* inbox.receive([started(1, 1), started(1, 2)])
-        const service = yield* leases.make(inbox, () => {})
-        const [claimed] = yield* service.claim(() => ({ maxPartitions: 1, maxUpdates: 2, begin: 0 }))
-        const change = {
-          lease: claimed!.lease,
-          owner: claimed!.lease.owner,
-          partitionKey: claimed!.lease.key,
-          completed: [{ id: claimed!.updates[0].id }],
-          failed: [],
-          begun: [],
-          release: false
-        }
-        const commit = yield* Effect.forkChild(service.commit([change]), { startImmediately: true })
-        const finish = yield* Effect.forkChild(service.finish([], Effect.void), { startImmediately: true })
+        const scope = yield* Scope.make()
+        const pull = yield* Scope.provide(Stream.toPull(Updates.deliveries()), scope)
+        const [delivery] = yield* pull
+        const commit = yield* Effect.forkChild(delivery.ack, { startImmediately: true })
+        for (let turn = 0; turn < 10; turn++) yield* Effect.yieldNow
+        const finish = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
         for (let turn = 0; turn < 10; turn++) yield* Effect.yieldNow
         latch.openUnsafe()
         yield* Fiber.join(finish)
         yield* Fiber.join(commit)
-      }).pipe(Effect.provideService(InboxStore.InboxStore, slow))
+      }).pipe(
+        Effect.provide(Layer.provideMerge(source([started(1, 1), started(1, 2)], { stays: true }), Inbox.layer())),
+        Effect.provideService(InboxStore.InboxStore, slow)
+      )
       assert.strictEqual((yield* store.stats).queued, 1)
       const [next] = yield* store.claim({ owner: "other", leaseDuration: 1, maxPartitions: 1, maxUpdates: 2, begin: 0 })
       assert.lengthOf(next!.updates, 1)
@@ -699,7 +762,7 @@ describe("leases.finish", () => {
   )
 })
 
-describe("leases.confirm", () => {
+describe("The lease of a chat", () => {
   /** The clocks of a process, which diverge from each other and from those of its store. */
   const makeClocks = Effect.map(Clock.Clock, (clock) => {
     let wall = 0
@@ -744,17 +807,28 @@ describe("leases.confirm", () => {
           return Effect.provideService(store.renew(owner, leaseDuration), Clock.Clock, clocks.store)
         })
     }
-    const service = yield* Effect.gen(function* () {
-      const inbox = yield* Inbox.make({ leaseDuration: "10 seconds" })
-      yield* inbox.receive([started(1, 1)])
-      const service = yield* leases.make(inbox, () => {})
-      const [claimed] = yield* service.claim(() => ({ maxPartitions: 1, maxUpdates: 1, begin: 1 }))
-      return { ...service, lease: claimed!.lease }
-    }).pipe(Effect.provideService(InboxStore.InboxStore, shared), Effect.provideService(Clock.Clock, clocks.clock))
+    let lease: Lease | undefined
+    const handle = () =>
+      Effect.withFiber((fiber) => {
+        lease = fiber.getRef(CurrentLease)
+        return Effect.never
+      })
+    // A process whose memory is full claims nothing.
+    yield* Updates.run(handle, { concurrency: 1, maxInMemory: 1, timeout: "1 hour" }).pipe(
+      Effect.provide(
+        Layer.provideMerge(source([started(1, 1)], { stays: true }), Inbox.layer({ leaseDuration: "10 seconds" }))
+      ),
+      Effect.provideService(InboxStore.InboxStore, shared),
+      Effect.provideService(Clock.Clock, clocks.clock),
+      Effect.provideService(Deliveries.ImmediateShutdown, true),
+      Effect.forkScoped
+    )
+    while (lease === undefined) yield* Effect.yieldNow
+    const { confirm, isHeld } = lease
     return {
       ...clocks,
-      isValid: () => service.isValid(service.lease),
-      confirm: service.confirm(service.lease),
+      isValid: isHeld,
+      confirm,
       /** How often the leases were renewed. */
       renewals: () => renewals,
       /** Makes renewals fail. */

@@ -44,8 +44,9 @@ const failing = (store: Store, faults: Faults, operations: ReadonlyArray<string>
     claim: (claim) => guard("claim", store.claim(claim)),
     commit: (commits) => guard("commit", store.commit(commits)),
     stats: guard("stats", store.stats),
-    journal: { ...store.journal, record: (entries) => guard("record", store.journal.record(entries)) },
-    state: { ...store.state, get: (keys) => guard("get", store.state.get(keys)) }
+    write: (writes) => guard("write", store.write(writes)),
+    // The source reads its position.
+    read: (keys) => (keys[0]?.startsWith("marker/") === true ? store.read(keys) : guard("read", store.read(keys)))
   }
 }
 
@@ -81,7 +82,7 @@ const errorOf = <A, E>(exit: Exit.Exit<A, E>): E => {
   return (reasons[0] as Cause.Fail<E>).error
 }
 
-const operations = ["enqueue", "claim", "commit", "record", "get"]
+const operations = ["enqueue", "claim", "commit", "write", "read"]
 
 describe("A bot whose inbox is away", () => {
   it.effect.each(operations)("ends with GaveUp after 10 minutes if %s fails, and loses nothing", (operation) =>

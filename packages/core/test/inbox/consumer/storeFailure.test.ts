@@ -78,11 +78,7 @@ describe("A failure of the inbox while an update is handled", () => {
       const platform = scripted(ok({ message: message() }))
       const modified = inboxOver((store) => ({
         isShared: true,
-        journal: {
-          ...store.journal,
-          record: (records) =>
-            Effect.suspend(() => (isDown ? Effect.fail(failed("record", true)) : store.journal.record(records)))
-        }
+        write: (writes) => Effect.suspend(() => (isDown ? Effect.fail(failed("write", true)) : store.write(writes)))
       }))
       const handle = () => Messages.send({ chat_id, text: "Hello" })
       yield* Effect.gen(function* () {

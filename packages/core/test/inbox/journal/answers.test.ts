@@ -19,15 +19,17 @@ const hello = Messages.send({ chat_id, text: "Hello" })
 const unavailable = (operation: string) =>
   Effect.fail(new StoreError.StoreError({ store: "inbox", operation, reason: "down", isRetryable: true }))
 
+const stateOf = ({ key }: { readonly key: string }) => key.slice(0, key.indexOf(":"))
+
 /** A store, and the entries that were written to it: those of one write together. */
 const makeStore = (modify: (store: Store) => Partial<Store> = () => ({})) =>
   Effect.map(InboxStore.makeMemory, (memory) => {
     const writes: Array<ReadonlyArray<string>> = []
-    const record: Store["journal"]["record"] = (records) =>
-      Effect.tap(memory.journal.record(records), () =>
-        Effect.sync(() => void writes.push(records.flatMap(({ entries }) => entries.map(({ state }) => state))))
+    const write: Store["write"] = (all) =>
+      Effect.tap(memory.write(all), () =>
+        Effect.sync(() => void writes.push(all.flatMap(({ rows }) => rows.map(stateOf))))
       )
-    const store: Store = { ...memory, isShared: true, journal: { record } }
+    const store: Store = { ...memory, isShared: true, write }
     return { store: { ...store, ...modify(store) }, writes }
   })
 
@@ -51,7 +53,7 @@ const once = () => scripted(ok({ message: message() }))
 const found = (store: Store) =>
   Effect.map(
     store.claim({ owner: "next", leaseDuration: 1000, maxPartitions: 1, maxUpdates: 1, begin: 0 }),
-    ([partition]) => partition.updates[0].journal?.map(({ state }) => state)
+    ([partition]) => partition.updates[0].journal?.map(stateOf)
   )
 
 describe("The answer of a call", () => {
@@ -67,10 +69,8 @@ describe("The answer of a call", () => {
   it.effect("is written while the handler goes on, which does not wait for it", () =>
     Effect.gen(function* () {
       let isDown = false
-      const { store, writes } = yield* makeStore(({ journal }) => ({
-        journal: {
-          record: (records) => Effect.suspend(() => (isDown ? unavailable("record") : journal.record(records)))
-        }
+      const { store, writes } = yield* makeStore(({ write }) => ({
+        write: (all) => Effect.suspend(() => (isDown ? unavailable("write") : write(all)))
       }))
       const platform = scripted(() => {
         isDown = true
@@ -126,8 +126,8 @@ describe("The answer of a call", () => {
           Effect.suspend(() => (isBroken ? Effect.fail("broken") : Effect.void))
         )
         yield* inTime(run(store, handler, { retry: Schedule.recurs(0) }))
-        const letters = yield* store.deadLetters({ limit: 10 })
-        assert.strictEqual(yield* store.replay(letters.map(({ id }) => id)), 1)
+        const letters = yield* store.updates({ of: "deadLetters", limit: 10 })
+        assert.strictEqual(yield* store.takeDeadLetters({ ids: letters.map(({ id }) => id), replay: true }), 1)
         isBroken = false
         yield* inTime(run(store, handler, { isNew: false }))
       }).pipe(Effect.provide(platform.layer({ limits: unlimited })))
@@ -147,7 +147,7 @@ describe("The answer of a call", () => {
       )
       yield* TestClock.adjust("1 second")
       yield* inTime(Fiber.interrupt(fiber))
-      assert.deepStrictEqual(yield* found(store), ["done"])
+      assert.deepStrictEqual(yield* found(store), ["started", "done"])
     })
   )
 
@@ -155,15 +155,13 @@ describe("The answer of a call", () => {
     Effect.gen(function* () {
       let isDown = false
       let attempts = 0
-      const { store } = yield* makeStore(({ journal }) => ({
-        journal: {
-          record: (records) =>
-            Effect.suspend(() => {
-              if (!isDown) return journal.record(records)
-              attempts++
-              return unavailable("record")
-            })
-        }
+      const { store } = yield* makeStore(({ write }) => ({
+        write: (all) =>
+          Effect.suspend(() => {
+            if (!isDown) return write(all)
+            attempts++
+            return unavailable("write")
+          })
       }))
       const platform = scripted(() => {
         isDown = true
@@ -190,7 +188,7 @@ describe("The answer of a call", () => {
           conflicts++
           return Effect.as(
             Effect.sleep("3 seconds"),
-            commits.map(() => "stateConflict" as const)
+            commits.map(() => "conflict" as const)
           )
         }
       }))

@@ -135,16 +135,13 @@ describe("a message whose response was lost", () => {
         return InboxStore.InboxStore.of({
           ...store,
           isShared: true,
-          journal: {
-            ...store.journal,
-            record: (records) =>
-              Effect.suspend(() => {
-                const isAnswer = records.some(({ entries }) => entries.some(({ state }) => state === "done"))
-                if (isLost || !isAnswer) return store.journal.record(records)
-                isLost = true
-                return Effect.andThen(store.release(records[0]!.owner), store.journal.record(records))
-              })
-          }
+          write: (writes) =>
+            Effect.suspend(() => {
+              const isAnswer = writes.some(({ rows }) => rows.some(({ key }) => key.startsWith("done:")))
+              if (isLost || !isAnswer) return store.write(writes)
+              isLost = true
+              return Effect.andThen(store.renew(writes[0]!.journal!.owner, 0), store.write(writes))
+            })
         })
       })
       const inbox = Inbox.layer().pipe(Layer.provide(Layer.effect(InboxStore.InboxStore, store)))

@@ -25,7 +25,7 @@ const slowStore = Layer.effect(
   Effect.map(InboxStore.makeMemory, (store) =>
     InboxStore.InboxStore.of({
       ...store,
-      journal: { record: (request) => Effect.delay(store.journal.record(request), "2 seconds") }
+      write: (writes) => Effect.delay(store.write(writes), "2 seconds")
     })
   )
 )
@@ -94,7 +94,10 @@ describe("a dashboard", () => {
 const defectiveStore = Layer.effect(
   InboxStore.InboxStore,
   Effect.map(InboxStore.makeMemory, (store) =>
-    InboxStore.InboxStore.of({ ...store, queuedAfter: () => Effect.die(new Error("a defect of the store")) })
+    InboxStore.InboxStore.of({
+      ...store,
+      updates: (page) => (page.of === "queue" ? Effect.die(new Error("a defect of the store")) : store.updates(page))
+    })
   )
 )
 
@@ -107,9 +110,9 @@ describe("an answer", () => {
       yield* ann.start()
       const bot = Handler.on("message_created", (update) => LiveMessage.reply(update, ticking(tokens, 100)))
       yield* during(bot, ann.send("tell"))
-      const { deadLetters } = yield* InboxStore.InboxStore
-      const [deadLetter] = yield* deadLetters({ limit: 1 })
-      assert.include(deadLetter?.error ?? "", "a defect of the store")
+      const { updates } = yield* InboxStore.InboxStore
+      const [deadLetter] = yield* updates({ of: "deadLetters", limit: 1 })
+      assert.include(deadLetter?.failure?.error ?? "", "a defect of the store")
     }).pipe(Effect.scoped, Effect.provide(Layer.merge(Emulator.layer({ token }), defectiveStore)))
   )
 

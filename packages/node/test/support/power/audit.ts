@@ -30,20 +30,20 @@ const readAll = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const integrity = yield* sql<{ integrity_check: string }>`PRAGMA integrity_check`
   const store = yield* InboxStore.InboxStore
-  const queued = yield* store.queued({ limit: many })
-  const dead = yield* store.deadLetters({ limit: many })
-  const states = yield* store.state.page({ name: numbersName, limit: many })
-  const timers = yield* store.timers.page({ limit: many })
-  const marker = yield* store.marker("updates")
+  const queued = yield* store.updates({ of: "queue", limit: many })
+  const dead = yield* store.updates({ of: "deadLetters", limit: many })
+  const states = yield* store.rows({ prefix: `state/${numbersName}/`, by: "key", limit: many })
+  const timers = yield* store.rows({ prefix: "timer/", by: "due", limit: many })
+  const [marker] = yield* store.read(["marker/updates"])
   const claim = { owner: "auditor", leaseDuration: 0, maxPartitions: many, maxUpdates: many, begin: 0 }
   const claimed = yield* store.claim(claim)
   return {
     integrity: integrity.map(({ integrity_check }) => integrity_check).join(", "),
-    marker: marker ?? 0n,
+    marker: BigInt(marker?.text ?? 0),
     queuedIds: new Set(queued.map(({ id }) => id)),
     queued: queued.flatMap(({ update }) => numberOf(update) ?? []),
     dead: dead.flatMap(({ update }) => numberOf(update) ?? []),
-    counted: states.flatMap(({ text }) => JSON.parse(text) as ReadonlyArray<number>),
+    counted: states.flatMap(({ text }) => (JSON.parse(text) as [version: number, numbers: ReadonlyArray<number>])[1]),
     timers: timers.map(({ text }) => Number((JSON.parse(text) as { readonly value: string }).value)),
     journals: new Map(
       claimed.flatMap(({ updates }) => updates.map(({ journal = [], update }) => [numberOf(update), journal] as const))
@@ -83,7 +83,7 @@ const compare = (found: Effect.Success<typeof readAll>, marks: ReadonlyArray<Mar
       case "sent": {
         if (!queued.has(mark.number)) break
         const journal = found.journals.get(mark.number) ?? []
-        const hasStep = journal.some(({ state, text }) => state === "done" && text.includes(mark.receipt))
+        const hasStep = journal.some(({ key, text }) => key.startsWith("done:") && text.includes(mark.receipt))
         if (!hasStep) report("lost", `Update ${mark.number} does not know the result of its step`)
         if (journal.length < 2) report("lost", `Update ${mark.number} does not know that it sent a message`)
       }

@@ -21,12 +21,11 @@ const textOf = (cause: unknown): string => (cause instanceof Error ? cause.messa
 
 /** Returns a function that runs an operation of a store in a transaction. Thrown errors become `StoreError`s. */
 export const transactionsOf =
-  (storage: DurableObjectStorage, store: StoreName, onFailure: () => void = () => {}) =>
+  (storage: DurableObjectStorage, store: StoreName) =>
   <A>(operation: string, run: () => A): Effect.Effect<A, StoreError> =>
     Effect.try({
       try: () => storage.transactionSync(run),
       catch: (cause) => {
-        onFailure()
         const reason = textOf(cause)
         return new StoreError({
           store,
@@ -60,6 +59,3 @@ export const encodeText = (text: string): string =>
 
 export const decodeText = (text: string): string =>
   text.startsWith("\u0001") ? String(JSON.parse(text.slice(1))) : text
-
-/** The number of an id that the database assigned. Other texts become 0, which no row has. */
-export const numberOf = (id: string): number => (/^\d{1,15}$/.test(id) ? Number(id) : 0)

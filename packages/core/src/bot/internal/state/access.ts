@@ -1,6 +1,6 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { InboxStore, StateKey } from "../../../inbox/InboxStore.ts"
+import type { InboxStore } from "../../../inbox/InboxStore.ts"
 import type { Inbox } from "../../../inbox/Inbox.ts"
 import type { InvalidState, NoStateKey, Of, StaleState, Value } from "../../State.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
@@ -10,6 +10,7 @@ import { defect } from "../../../base/internal/defect.ts"
 import type { Cell } from "../../../inbox/internal/consumer/cells.ts"
 import { maybeWritten, Session, stored } from "../../../inbox/internal/consumer/cells.ts"
 import type { StateCodec } from "./codec.ts"
+import type { StateKey } from "../../../inbox/internal/store/stateRows.ts"
 import { idsOf, missingIds, toScope } from "./scopes.ts"
 
 /** A value of a state, and its location. */

@@ -4,14 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "../../../base/FieldIssue.ts"
-import type { StateValue } from "../../../inbox/InboxStore.ts"
+import type { StateValue } from "../../../inbox/internal/store/stateRows.ts"
 import type { InvalidState, Migration, Options, StaleState } from "../../State.ts"
-
-/** Why a stored value cannot be read. */
-interface Unreadable {
-  readonly problem: string
-  readonly raw: unknown
-}
 
 const formatCause = (cause: unknown): string => {
   if (Schema.isSchemaError(cause)) return FieldIssue.formatSchemaIssue(cause.issue)
@@ -30,10 +24,15 @@ const toRead = <A>(migration: Migration<A>): Read<A> =>
     ? readBy(migration)
     : (raw) => Effect.try({ try: () => migration(raw as Schema.Json), catch: formatCause })
 
-const readText = <A>(text: string, read: Read<A>): Effect.Effect<A, Unreadable> => {
-  const parsed = Result.try((): unknown => JSON.parse(text))
-  if (Result.isFailure(parsed)) return Effect.fail({ problem: "The text is not JSON.", raw: text })
-  return Effect.mapError(read(parsed.success), (problem) => ({ problem, raw: parsed.success }))
+/** Returns the version of a stored value and the value. The version is 0 if the text was written by other programs. */
+const parse = (text: string): { readonly version: number; readonly raw: unknown } => {
+  const parsed = Result.getOrElse(
+    Result.try((): unknown => JSON.parse(text)),
+    () => text
+  )
+  return Array.isArray(parsed) && parsed.length === 2 && typeof parsed[0] === "number"
+    ? { version: parsed[0], raw: parsed[1] }
+    : { version: 0, raw: parsed }
 }
 
 /** Reads and writes the values of a state. */
@@ -65,22 +64,20 @@ export const make = <A, I>(schema: Schema.Codec<A, I>, options: Options<A>, erro
   const isExpired = ({ expiresAt }: StateValue) =>
     expiresAt === undefined ? Effect.succeed(false) : Effect.map(Clock.currentTimeMillis, (now) => expiresAt <= now)
 
-  const readStored = (stored: StateValue, scope: string): Effect.Effect<A, StaleState> => {
-    const read = readers.get(stored.version)
-    const decoded: Effect.Effect<A, Unreadable> =
-      read !== undefined
-        ? readText(stored.text, read)
-        : readText(stored.text, () =>
-            Effect.fail(
-              stored.version > version
-                ? `It was written by a newer program, in version ${stored.version}. This one has version ${version}.`
-                : `There is no migration of version ${stored.version}.`
-            )
-          )
-    return Effect.mapError(decoded, (unreadable) => {
-      const isNewer = stored.version > version && { isNewer: true }
-      return errors.stale({ scope, version: stored.version, ...unreadable, ...isNewer })
-    })
+  const readStored = ({ text }: StateValue, scope: string): Effect.Effect<A, StaleState> => {
+    const { raw, version: from } = parse(text)
+    const isNewer = from > version
+    const read = readers.get(from)
+    const decoded =
+      read?.(raw) ??
+      Effect.fail(
+        isNewer
+          ? `It was written by a newer program, in version ${from}. This one has version ${version}.`
+          : `There is no migration of version ${from}.`
+      )
+    return Effect.mapError(decoded, (problem) =>
+      errors.stale({ scope, version: from, problem, raw, ...(isNewer && { isNewer }) })
+    )
   }
 
   const decode = (stored: StateValue | undefined, scope: string): Effect.Effect<A, StaleState> =>
@@ -105,8 +102,7 @@ export const make = <A, I>(schema: Schema.Codec<A, I>, options: Options<A>, erro
         Effect.mapError(encode(value), ({ issue }) => errors.invalid(FieldIssue.formatSchemaIssue(issue), value)),
         (encoded) =>
           Effect.map(Clock.currentTimeMillis, (now) => ({
-            text: JSON.stringify(encoded),
-            version,
+            text: JSON.stringify([version, encoded]),
             expiresAt: timeToLive === undefined ? undefined : now + timeToLive
           }))
       )

@@ -4,19 +4,19 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as ChatStore from "../../ChatStore.ts"
-import { userOfScope } from "../../../inbox/internal/store/scopes.ts"
+import { prefix as statePrefix, userOfScope } from "../../../inbox/internal/store/stateRows.ts"
 import * as Inbox from "../../../inbox/Inbox.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import { userIdOf } from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
-import { userScope } from "../../../inbox/internal/timers/change.ts"
+import { prefix as timerPrefix, userScope } from "../../../inbox/internal/timers/change.ts"
 
 const forgetValues = (user_id: UserId) =>
   Effect.gen(function* () {
     const { store } = yield* Inbox.Inbox
     const scope = userScope(user_id)
-    const count = yield* store.state.forget(scope)
+    const count = yield* store.forget({ user: scope, prefix: statePrefix })
     const changes = (yield* CurrentUpdate)?.changes
     if (changes?.store === store) changes.states?.forget((key) => userOfScope(key.scope) === scope)
     return count
@@ -26,7 +26,7 @@ const forgetTimers = (user_id: UserId) =>
   Effect.gen(function* () {
     const { onTimers, store } = yield* Inbox.Inbox
     const user = userScope(user_id)
-    const count = yield* store.timers.forget(user)
+    const count = yield* store.forget({ user, prefix: timerPrefix })
     const changes = (yield* CurrentUpdate)?.changes
     if (changes?.store === store) changes.forgetTimers(user)
     onTimers()

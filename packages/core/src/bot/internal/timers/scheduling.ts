@@ -1,30 +1,41 @@
 import * as Effect from "effect/Effect"
-import type { TimerChange } from "../../../inbox/InboxStore.ts"
+import type { RowWrite } from "../../../inbox/InboxStore.ts"
 import type { Inbox } from "../../../inbox/Inbox.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import { chatOf, chatTypeOf, type TimerUpdate, userIdOf } from "../../../model/Update.ts"
 import type { Changes } from "../../../inbox/internal/consumer/changes.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
-import { type Target, toTarget } from "../../../inbox/internal/timers/change.ts"
+import { rowKey, type Target, toTarget } from "../../../inbox/internal/timers/change.ts"
+import { rejectedKey } from "../../../inbox/internal/timers/recurrence.ts"
 
 /** Where the timers of a chat are stored. */
 export interface Schedule {
   readonly target: ReturnType<typeof toTarget>
   /** The type of the chat, if the type is known. */
   readonly chat_type: TimerUpdate["chat_type"] | undefined
-  readonly partitionKeyOf: (update: TimerUpdate) => string
-  readonly change: (change: TimerChange) => Effect.Effect<void, StoreError>
+  readonly inbox: Inbox["Service"]
+  readonly write: (row: RowWrite) => Effect.Effect<void, StoreError>
 }
 
-const inStore = (inbox: Inbox["Service"], change: TimerChange): Effect.Effect<void, StoreError> =>
-  Effect.map(inbox.store.timers.change([change]), inbox.onTimers)
+const inStore = (inbox: Inbox["Service"], row: RowWrite): Effect.Effect<void, StoreError> =>
+  Effect.map(inbox.store.write([{ rows: [row] }]), inbox.onTimers)
 
-/** Whether the timer whose update is being handled was cancelled or set again after its due time. */
-export const isCancelled: Effect.Effect<boolean> = Effect.withFiber((fiber) => {
-  const changes = fiber.getRef(CurrentUpdate)?.changes
-  if (changes === undefined) return Effect.succeed(false)
-  return Effect.orDie(Effect.suspend(() => changes.store.timers.isCancelled(changes.id)))
-})
+/**
+ * Whether the timer whose update is being handled was cancelled or set again after its due time. The replay of a dead
+ * letter handles the update nevertheless.
+ */
+export const isCancelled = (update: TimerUpdate): Effect.Effect<boolean> =>
+  Effect.withFiber((fiber) => {
+    const changes = fiber.getRef(CurrentUpdate)?.changes
+    if (changes === undefined) return Effect.succeed(false)
+    const { fingerprint } = changes.entry.update
+    return Effect.orDie(
+      Effect.map(
+        changes.store.read([rowKey(update), rejectedKey(fingerprint)]),
+        ([timer, rejected]) => timer?.revision !== fingerprint && rejected === undefined
+      )
+    )
+  })
 
 /** The timers of the chat of the update that is being handled. The timers change when the update is acknowledged. */
 export const ofUpdate: Effect.Effect<Schedule, { readonly update_type?: string }> = Effect.withFiber((fiber) => {
@@ -36,15 +47,20 @@ export const ofUpdate: Effect.Effect<Schedule, { readonly update_type?: string }
   if (chat_id === undefined && user_id === undefined) return Effect.fail({ update_type: update.update_type })
   const target = toTarget({ chat_id, user_id })
   const chat_type = chat_id === undefined ? undefined : chatTypeOf(update)
-  return Effect.succeed({ target, chat_type, partitionKeyOf: inbox.partitionKeyOf, change: addTo(changes) })
+  return Effect.succeed({
+    target,
+    chat_type,
+    inbox,
+    write: addTo(changes)
+  })
 })
 
 const addTo =
   (changes: Changes) =>
-  (change: TimerChange): Effect.Effect<void, StoreError> =>
+  (row: RowWrite): Effect.Effect<void, StoreError> =>
     Effect.suspend(() => {
-      if (changes.isClosed) return inStore(changes.inbox, change)
-      changes.changeTimer(change)
+      if (changes.isClosed) return inStore(changes.inbox, row)
+      changes.writeTimer(row)
       return Effect.void
     })
 
@@ -55,10 +71,10 @@ const addTo =
 export const inInbox = (inbox: Inbox["Service"], target: Target): Schedule => ({
   target: toTarget(target),
   chat_type: undefined,
-  partitionKeyOf: inbox.partitionKeyOf,
-  change: (change) =>
+  inbox,
+  write: (row) =>
     Effect.withFiber((fiber) => {
       const changes = fiber.getRef(CurrentUpdate)?.changes
-      return changes?.inbox.store === inbox.store ? addTo(changes)(change) : inStore(inbox, change)
+      return changes?.inbox.store === inbox.store ? addTo(changes)(row) : inStore(inbox, row)
     })
 })

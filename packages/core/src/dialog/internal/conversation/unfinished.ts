@@ -8,7 +8,10 @@ import type { Record, Unfinished } from "./record.ts"
 /** An update whose handling has not ended: the update is queued, or a dead letter with this id. */
 type Found = "queued" | { readonly deadLetter: string }
 
-type Page<A> = (page: { readonly after: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<A>, StoreError>
+type Page = (page: {
+  readonly after: string
+  readonly limit: number
+}) => Effect.Effect<ReadonlyArray<Entry>, StoreError>
 
 const pageSize = 100
 
@@ -16,10 +19,10 @@ const pageSize = 100
 const beforeId = (id: string): string => String(BigInt(id) - 1n)
 
 /** Returns the update with its first id, or with the id that a replay gave to the update. Ids ascend. */
-const find = Effect.fnUntraced(function* <A extends Entry>(page: Page<A>, { fingerprint, id }: Unfinished) {
+const find = Effect.fnUntraced(function* (page: Page, { fingerprint, id }: Unfinished) {
   let after = beforeId(id)
   for (let limit = 1; ; limit = pageSize) {
-    const entries: ReadonlyArray<A> = yield* page({ after, limit })
+    const entries: ReadonlyArray<Entry> = yield* page({ after, limit })
     const found = entries.find((entry) => entry.id === id || entry.update.fingerprint === fingerprint)
     if (found !== undefined || entries.length < limit) return found
     after = entries.at(-1)!.id
@@ -29,11 +32,11 @@ const find = Effect.fnUntraced(function* <A extends Entry>(page: Page<A>, { fing
 /** Returns where an update is, or `undefined` if nothing continues its handling, because its dead letter was dropped. */
 export const whereIs = Effect.fnUntraced(function* (store: InboxStore["Service"], unfinished: Unfinished) {
   const { id, partitionKey } = unfinished
-  const [queued] = yield* store.queued({ after: beforeId(id), limit: 1 })
+  const [queued] = yield* store.updates({ of: "queue", after: beforeId(id), limit: 1 })
   if (queued?.id === id) return "queued"
-  const deadLetter = yield* find(store.deadLetters, unfinished)
+  const deadLetter = yield* find((page) => store.updates({ of: "deadLetters", ...page }), unfinished)
   if (deadLetter !== undefined) return { deadLetter: deadLetter.id }
-  const replayed = yield* find((page) => store.queuedAfter({ ...page, partitionKey }), unfinished)
+  const replayed = yield* find((page) => store.updates({ of: "queue", ...page, partitionKey }), unfinished)
   return replayed === undefined ? undefined : "queued"
 }) as (store: InboxStore["Service"], unfinished: Unfinished) => Effect.Effect<Found | undefined, StoreError>
 

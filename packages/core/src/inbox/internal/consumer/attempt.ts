@@ -48,6 +48,10 @@ export class Attempt implements HandledUpdate {
     return this.#changes
   }
 
+  get statements(): Changes {
+    return this.changes
+  }
+
   /** Returns the changes to write with the acknowledgement. Later changes are written at once. */
   close(): Written | undefined {
     this.#isOver = true

@@ -1,8 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Backoff from "../../../base/Backoff.ts"
-import type { StateKey, StateValue, StateWrite } from "../../InboxStore.ts"
 import type { Inbox } from "../../Inbox.ts"
+import type { RowWrite } from "../../InboxStore.ts"
+import { rowKey, type StateKey, type StateValue, toWrite } from "../store/stateRows.ts"
 import { StoreError } from "../../../base/StoreError.ts"
 
 /** A value at a moment. */
@@ -68,15 +69,15 @@ interface StoredCell extends Cell {
  * A value in the store. A write whose answer was lost is repeated, and its revision shows whether the first write was
  * applied.
  */
-export const stored = ({ nextRevision, store: { state } }: Inbox["Service"], key: StateKey): StoredCell => {
+export const stored = ({ nextRevision, store }: Inbox["Service"], key: StateKey): StoredCell => {
   const get = Effect.map(
-    Effect.suspend(() => state.get([key])),
+    Effect.suspend(() => store.read([rowKey(key)])),
     ([found]) => found
   )
 
   const attempt = ({ revision: expected }: Snapshot, value: StateValue | undefined, revision: string) =>
-    Effect.flatMap(state.write([{ ...key, value, expected, revision }]), (isApplied) =>
-      isApplied
+    Effect.flatMap(store.write([{ rows: [toWrite(key, value, expected, revision)] }]), ([result]) =>
+      result === "applied"
         ? Effect.succeed(true)
         : Effect.map(get, (found) => (value === undefined ? found === undefined : found?.revision === revision))
     )
@@ -96,8 +97,8 @@ export const stored = ({ nextRevision, store: { state } }: Inbox["Service"], key
   return {
     read: Effect.map(get, (found) => {
       if (found === undefined) return { value: undefined, revision: undefined, decoded: undefined }
-      const { revision, ...value } = found
-      return { value, revision, decoded: undefined }
+      const { expiresAt, revision, text } = found
+      return { value: { text, expiresAt }, revision, decoded: undefined }
     }),
     replace: (before, { value }) =>
       before.value === undefined && value === undefined ? Effect.succeed(true) : write(before, value),
@@ -112,10 +113,8 @@ interface Entry {
   current: Snapshot
 }
 
-const idOf = ({ name, scope }: StateKey): string => `${scope} ${name}`
-
 const isSame = (a: StateValue | undefined, b: StateValue | undefined): boolean =>
-  a === b || (a?.text === b?.text && a?.version === b?.version && a?.expiresAt === b?.expiresAt)
+  a === b || (a?.text === b?.text && a?.expiresAt === b?.expiresAt)
 
 /**
  * The values that the handling of an update uses. Each value is read once and kept. Changed values are written when the
@@ -142,7 +141,7 @@ export class Session {
 
   cell(key: StateKey): Cell {
     const entries = this.#entries
-    const id = idOf(key)
+    const id = rowKey(key)
     const direct = stored(this.#inbox, key)
     return {
       read: Effect.suspend(() => {
@@ -171,7 +170,7 @@ export class Session {
   /** Writes a changed value to the store at once, so that the change stays if the update is handled again. */
   writeNow(key: StateKey): Effect.Effect<void, StoreError> {
     return Effect.suspend(() => {
-      const entry = this.#entries.get(idOf(key))
+      const entry = this.#entries.get(rowKey(key))
       if (this.#isClosed || entry === undefined || isSame(entry.first.value, entry.current.value)) return Effect.void
       const { current, first } = entry
       const revision = this.#inbox.nextRevision()
@@ -190,13 +189,12 @@ export class Session {
   }
 
   /** Returns the changes to write. From now on, changes go to the store. */
-  close(): ReadonlyArray<StateWrite> {
+  close(): ReadonlyArray<RowWrite> {
     this.#isClosed = true
-    const writes: Array<StateWrite> = []
+    const writes: Array<RowWrite> = []
     for (const { current, first, key } of this.#entries.values()) {
       if (isSame(first.value, current.value)) continue
-      const revision = this.#inbox.nextRevision()
-      writes.push({ ...key, value: current.value, expected: first.revision, revision })
+      writes.push(toWrite(key, current.value, first.revision, this.#inbox.nextRevision()))
     }
     return writes
   }

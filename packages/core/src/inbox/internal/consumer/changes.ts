@@ -1,25 +1,26 @@
-import type { Commit, InboxStore, TimerChange } from "../../InboxStore.ts"
+import type { Commit, InboxStore, RowWrite, Statement } from "../../InboxStore.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { Entry } from "../../QueuedUpdate.ts"
 import type { Update } from "../../../model/Update.ts"
 import type { Session } from "./cells.ts"
+import type { Problem, StatementList } from "./statements.ts"
 
-/** The changes that are written when an update is acknowledged. */
-export type Written = Pick<Commit, "timers" | "writes">
+/** What is written when an update is acknowledged. */
+export type Written = Pick<Commit, "rows" | "statements">
 
 /** The changes of an attempt that are written when the update is acknowledged. */
-export class Changes {
-  /** The id of the update in the inbox. */
-  readonly id: string
+export class Changes implements StatementList {
+  readonly entry: Entry
   readonly update: Update
   readonly inbox: Inbox["Service"]
-  /** The changes of timers by name and key, because a store applies one for each timer. */
-  readonly #timers = new Map<string, TimerChange>()
+  /** The timers that are set or cancelled, by their keys. */
+  readonly #timers = new Map<string, RowWrite>()
   /**
    * The values that the handling uses. States create the session, so that the bundle of a bot without states does not
    * contain the class.
    */
   states: Session | undefined
+  #statements: ReadonlyArray<Statement> = []
   #isClosed = false
 
   constructor({
@@ -27,11 +28,11 @@ export class Changes {
     inbox,
     value
   }: {
-    readonly entry: Pick<Entry, "id">
+    readonly entry: Entry
     readonly value: Update
     readonly inbox: Inbox["Service"]
   }) {
-    this.id = entry.id
+    this.entry = entry
     this.update = value
     this.inbox = inbox
   }
@@ -47,22 +48,26 @@ export class Changes {
 
   /** Forgets the timers of a user, which were deleted in the store. */
   forgetTimers(user: string): void {
-    for (const [id, { set }] of this.#timers) if (set?.user === user) this.#timers.delete(id)
+    for (const { key, row } of this.#timers.values()) if (row?.user === user) this.#timers.delete(key)
   }
 
-  changeTimer(change: TimerChange): void {
-    this.#timers.set(JSON.stringify([change.name, change.key]), change)
+  writeTimer(write: RowWrite): void {
+    this.#timers.set(write.key, write)
   }
 
-  /** Returns the changes to write, or `undefined` if there are none. */
+  addStatement(statement: Statement): Problem | undefined {
+    if (!this.store.executesStatements) return "store"
+    if (this.#isClosed) return "acknowledged"
+    this.#statements = [...this.#statements, statement]
+    return undefined
+  }
+
+  /** Returns the rows to write and the statements to execute, or `undefined` if there are none. */
   close(): Written | undefined {
     this.#isClosed = true
-    const writes = this.states?.close() ?? []
-    if (writes.length === 0 && this.#timers.size === 0) return undefined
-    return {
-      ...(writes.length === 0 ? {} : { writes }),
-      ...(this.#timers.size === 0 ? {} : { timers: [...this.#timers.values()] })
-    }
+    const rows = [...(this.states?.close() ?? []), ...this.#timers.values()]
+    if (this.#statements.length > 0) return { statements: this.#statements, ...(rows.length === 0 ? {} : { rows }) }
+    return rows.length === 0 ? undefined : { rows }
   }
 
   /** The update could not be acknowledged. */

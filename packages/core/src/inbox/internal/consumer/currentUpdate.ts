@@ -2,6 +2,7 @@ import type * as Context from "effect/Context"
 import type { Entry } from "../../QueuedUpdate.ts"
 import { type CallContext, CurrentCallContext } from "../../../client/internal/callContext.ts"
 import type { Changes } from "./changes.ts"
+import type { StatementList } from "./statements.ts"
 
 /**
  * The context of an update that is being handled. Each part is created when it is first used, because most updates use
@@ -9,6 +10,8 @@ import type { Changes } from "./changes.ts"
  */
 export interface HandledUpdate extends CallContext {
   readonly changes: Changes | undefined
+  /** The statements of the update, or of the group of updates. */
+  readonly statements: StatementList | undefined
   /** The queued update. */
   readonly entry: Entry | undefined
 }
@@ -27,6 +30,9 @@ export const withoutJournal = (update: HandledUpdate | undefined): HandledUpdate
         },
         get answers() {
           return update.answers
+        },
+        get statements() {
+          return update.statements
         },
         entry: update.entry
       }

@@ -9,7 +9,7 @@ import type { Failure } from "../../InboxStore.ts"
 import type { DeadLetter } from "../../QueuedUpdate.ts"
 import { annotationsOf } from "./annotations.ts"
 import { contextOf } from "./handling.ts"
-import type { Queued } from "./partitions.ts"
+import type { Queued } from "../kernel/delivery.ts"
 import type { HandlerMetrics } from "./metrics.ts"
 
 export interface Options<R> {
@@ -51,7 +51,7 @@ export const make = <R>({ clock, context, maxCrashes, metrics, onDeadLetter, tim
     return Effect.suspend(() => onDeadLetter({ id, update, ...failure })).pipe(
       (effect) => withSpan(effect, "Updates.onDeadLetter", () => ({ attributes: annotationsOf(queued.value) })),
       Effect.timeoutOrElse({ duration: timeout, orElse: timedOut }),
-      Effect.provideContext(contextOf(context, [queued], 1)),
+      Effect.provideContext(contextOf(context, { attempt: 1, updates: [queued] })),
       Effect.catchCause((cause) =>
         Effect.logError("The function `onDeadLetter` failed. The update is a dead letter nevertheless.", cause)
       ),

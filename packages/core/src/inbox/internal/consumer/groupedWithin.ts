@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 import type { Delivery } from "../../Deliveries.ts"
 import { Group, settleable } from "./settlement.ts"
 
-/** A process died while such a delivery was handled. */
+/** A process died while such a delivery was handled, or its group conflicted. */
 const isUngrouped = (delivery: Delivery<unknown, never>): boolean =>
   settleable(delivery).updates.some(({ isUngrouped }) => isUngrouped)
 

@@ -63,15 +63,16 @@ const contextOfOne = (base: Services, { current, handling }: Handled): Services 
   return Context.add(handling.context!, CurrentUpdate, current)
 }
 
-/** Several updates have no chat, no journal and no changes in common. Their calls are made by the bot that all of them have. */
-const contextOfMany = (base: Services, updates: ReadonlyArray<Handled>): Services => {
+/** Several updates have no chat, no journal and no changes in common, except for the statements of their `group`. Their calls are made by the bot that all of them have. */
+const contextOfMany = (base: Services, updates: ReadonlyArray<Handled>, group: HandledUpdate | undefined): Services => {
   // Updates of a chat follow each other in a batch, and share their handling.
   const handlings = new Set<Handling>()
   let last: Handling | undefined
   for (const { handling } of updates) if (handling !== last) handlings.add((last = handling))
   const all = [...handlings]
   const services = last?.services
-  const context = Context.merge(base, addCommon(all.every((one) => one.services === services) ? services : undefined))
+  const common = addCommon(all.every((one) => one.services === services) ? services : undefined)
+  const context = Context.add(Context.merge(base, common), CurrentUpdate, group)
   const leases = [...new Set(all.flatMap(({ lease }) => lease ?? []))]
   if (leases.length === 0) return context
   return Context.add(context, CurrentLease, {
@@ -87,10 +88,13 @@ const contextOfMany = (base: Services, updates: ReadonlyArray<Handled>): Service
  */
 export const contextOf = <R, S = never>(
   base: Context.Context<Exclude<R, S>>,
-  updates: ReadonlyArray<Handled>,
-  attempt: number
+  {
+    attempt,
+    group,
+    updates
+  }: { readonly attempt: number; readonly group?: HandledUpdate | undefined; readonly updates: ReadonlyArray<Handled> }
 ): Context.Context<R> => {
   // A delivery has the services `S` of its bot, which the operators of `Deliveries` know by its type.
-  const context: Services = updates.length === 1 ? contextOfOne(base, updates[0]!) : contextOfMany(base, updates)
+  const context: Services = updates.length === 1 ? contextOfOne(base, updates[0]!) : contextOfMany(base, updates, group)
   return withAttempt(context, attempt) as Context.Context<R>
 }

@@ -18,7 +18,15 @@ import { contextOf } from "./handling.ts"
 import { persist } from "./persist.ts"
 import type { Retry } from "./retry.ts"
 import { newerIn } from "./newer.ts"
-import { type Origin, type UpdateDelivery, settleable, type Settleable, settleAll } from "./settlement.ts"
+import {
+  acknowledged,
+  type Origin,
+  refusalIn,
+  type UpdateDelivery,
+  settleable,
+  type Settleable,
+  settleAll
+} from "./settlement.ts"
 import { isPassing, storeFailureIn } from "./storeFailure.ts"
 import { makeSpans } from "./spans.ts"
 import { makeWaiter } from "./waiter.ts"
@@ -43,10 +51,14 @@ export interface Options<A, B, E, R> {
 
 type RetryStep = Effect.Success<ReturnType<typeof Schedule.toStep<unknown, Cause.Cause<unknown>, never, never>>>
 
-/** A delivery that is being handled. */
-interface Worker<A> {
+/** A delivery whose handler runs or has ended. */
+interface Handled<A> {
   readonly delivery: Settleable<A>
   readonly updates: ReadonlyArray<UpdateDelivery>
+}
+
+/** A delivery that is being handled. */
+interface Worker<A> extends Handled<A> {
   startedAt: number
   isTimedOut: boolean
   isLost: boolean
@@ -136,10 +148,32 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   const endLost = (delivery: Settleable<A>): void =>
     delivery.updates.length === 1 ? end([delivery]) : endAfter(delivery, persist(delivery.retry()))
 
+  /** Fails the attempt if a statement of the handler has failed. */
+  const failIfRefused = (delivery: Settleable<A>): Effect.Effect<void> => {
+    const { updates } = delivery
+    const refusal = refusalIn(updates)
+    if (refusal === undefined) return Effect.void
+    for (const { origin, value } of updates) origin.metrics.failed(value)
+    return onFailure({ delivery, updates }, Cause.fail(refusal.error))
+  }
+
   const onFlushed = (deliveries: ReadonlyArray<Settleable<A>>, exit: Exit.Exit<void, StoreError>): void => {
-    if (Exit.isSuccess(exit) || defectsOf(exit) !== undefined) return end(deliveries)
+    if (Exit.isSuccess(exit) || defectsOf(exit) !== undefined) {
+      const refused = deliveries.filter(({ updates }) => refusalIn(updates) !== undefined)
+      for (const delivery of refused) endAfter(delivery, failIfRefused(delivery))
+      return end(refused.length === 0 ? deliveries : deliveries.filter((delivery) => !refused.includes(delivery)))
+    }
     // The store refuses all of them, but one may be the cause, so each is settled by itself.
-    for (const delivery of deliveries) endAfter(delivery, persist(delivery.ack))
+    for (const delivery of deliveries) {
+      const settled = persist(settleAll([delivery], acknowledged))
+      endAfter(
+        delivery,
+        Effect.andThen(
+          settled,
+          Effect.suspend(() => failIfRefused(delivery))
+        )
+      )
+    }
   }
 
   /**
@@ -158,7 +192,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     else fiber.addObserver((exit) => onFlushed(deliveries, exit))
   }
 
-  const annotate = <E, R>(effect: Effect.Effect<void, E, R>, { updates }: Worker<A>): Effect.Effect<void, E, R> =>
+  const annotate = <E, R>(effect: Effect.Effect<void, E, R>, { updates }: Handled<A>): Effect.Effect<void, E, R> =>
     updates.length === 1 ? Effect.annotateLogs(effect, annotationsOf(updates[0]!.value)) : effect
 
   /** Handles the delivery again in the same attempt, because the inbox failed and not the handler. */
@@ -179,7 +213,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   }
 
   /** Emits the delivery again, or makes the update a dead letter. */
-  const onFailure = (worker: Worker<A>, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
+  const onFailure = (worker: Handled<A>, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
     const { delivery, updates } = worker
     return Effect.gen(function* () {
       const message = `Attempt ${delivery.attempt} of the handler failed. The retry schedule decides whether it is retried.`
@@ -258,12 +292,12 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   }
 
   const start = (delivery: Settleable<A>): void => {
-    const { attempt, updates } = delivery
+    const { updates } = delivery
     for (const { origin } of updates) if (origin !== lastOrigin) origins.add((lastOrigin = origin))
     if (active++ === 0) idle.closeUnsafe()
     if (updates.some(({ isLost }) => isLost)) return endLost(delivery)
     const startedAt = now
-    const fiber = Effect.runForkWith(contextOf(context, updates, attempt))(prepared(delivery, updates))
+    const fiber = Effect.runForkWith(contextOf(context, delivery))(prepared(delivery, updates))
     const exit = fiber.pollUnsafe()
     if (exit !== undefined && Exit.isSuccess(exit)) {
       onResult?.(delivery, exit.value)

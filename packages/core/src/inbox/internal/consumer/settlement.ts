@@ -4,15 +4,18 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Delivery, Variance } from "../../Deliveries.ts"
 import { TypeId } from "./deliveryTypeId.ts"
-import type { StoreError } from "../../../base/StoreError.ts"
+import type { InboxStore } from "../../InboxStore.ts"
+import { StoreError } from "../../../base/StoreError.ts"
 import type { Update } from "../../../model/Update.ts"
 import type { HandledUpdate } from "./currentUpdate.ts"
 import type { Handling } from "./handling.ts"
 import type { HandlerMetrics } from "./metrics.ts"
+import { type Batch, GroupAttempt } from "./statements.ts"
 
 /** How a delivery is settled. `after` is in milliseconds. */
 export type Outcome =
-  | { readonly _tag: "ack" }
+  /** With a batch, all its updates are acknowledged, or none. */
+  | { readonly _tag: "ack"; readonly batch?: Batch | undefined }
   | {
       readonly _tag: "retry"
       readonly after: number
@@ -22,6 +25,9 @@ export type Outcome =
   /** The partition is left to a process with a newer program. `newer` is the message about the data of that program. */
   | { readonly _tag: "handBack"; readonly newer: string }
   | { readonly _tag: "reject"; readonly cause: Cause.Cause<unknown> }
+
+/** The outcome of an acknowledgement. */
+type Acknowledged = Extract<Outcome, { readonly _tag: "ack" }>
 
 export const acknowledged: Outcome = { _tag: "ack" }
 
@@ -40,6 +46,7 @@ export interface Origin {
   /** Ends the stream of deliveries. */
   readonly fail: (cause: Cause.Cause<never>) => void
   readonly metrics: HandlerMetrics
+  readonly store: InboxStore["Service"]
 }
 
 /** A delivery of an update of the inbox. All other deliveries are made of these. */
@@ -50,7 +57,7 @@ export interface UpdateDelivery extends Settleable<Update> {
   readonly current: HandledUpdate
   readonly origin: Origin
   readonly handling: Handling
-  /** Whether the update is never in a group, because a process died during its handling. */
+  /** Whether the update is never in a group, because a process died during its handling, or its group conflicted. */
   readonly isUngrouped: boolean
   /** Whether another process may have claimed the partition, so that the lease must be confirmed. */
   readonly isDoubtful: boolean
@@ -58,10 +65,17 @@ export interface UpdateDelivery extends Settleable<Update> {
   readonly isLost: boolean
   /** The failure of the inbox that the handler is waiting for to end. */
   readonly storeFailure: StoreError | undefined
+  /** Why the store refused the acknowledgement: the error of a statement. The delivery is not settled then. */
+  readonly refusal: Refusal | undefined
   /** Calls a function when the partition is lost. Branches of a delivery are handled at the same time. */
   readonly watch: (onLost: () => void) => void
   /** Ends `watch`. */
   readonly unwatch: (onLost: () => void) => void
+}
+
+/** The error of a statement because of which a commit was not applied. */
+export interface Refusal {
+  readonly error: unknown
 }
 
 const none: ReadonlyArray<UpdateDelivery> = []
@@ -92,6 +106,10 @@ export abstract class Settleable<out A> implements Delivery<A, unknown> {
   abstract readonly attempt: number
   /** The updates of the delivery. */
   abstract readonly updates: ReadonlyArray<UpdateDelivery>
+  /** Whether the delivery is shared with other pipelines, or has a part that is. */
+  abstract readonly isBranch: boolean
+  /** The attempt to handle all updates of the delivery together. `undefined` if the delivery is no group. */
+  abstract readonly group: GroupAttempt | undefined
   /** Marks the delivery as settled, and returns the updates to write. Empty if the delivery was settled before. */
   abstract take(outcome: Outcome): ReadonlyArray<UpdateDelivery>
 
@@ -101,7 +119,10 @@ export abstract class Settleable<out A> implements Delivery<A, unknown> {
 
   // Getters, because callers may destructure a delivery.
   get ack(): Effect.Effect<void, StoreError> {
-    return settleTaken(() => this.take(acknowledged))
+    return Effect.flatMap(
+      Effect.suspend(() => settleTaken(() => this.take(acknowledged))),
+      () => failIfRefused(this.updates)
+    )
   }
 
   get retry() {
@@ -113,6 +134,21 @@ export abstract class Settleable<out A> implements Delivery<A, unknown> {
     return (cause: Cause.Cause<unknown>): Effect.Effect<void, StoreError> =>
       settleTaken(() => this.take({ _tag: "reject", cause }))
   }
+}
+
+/** Returns why an acknowledgement of several updates was refused. */
+export const refusalIn = (updates: ReadonlyArray<UpdateDelivery>): Refusal | undefined => {
+  for (const { refusal } of updates) if (refusal !== undefined) return refusal
+  return undefined
+}
+
+/** Fails if a statement prevented an acknowledgement, as if the store had refused the acknowledgement for good. */
+const failIfRefused = (updates: ReadonlyArray<UpdateDelivery>): Effect.Effect<void, StoreError> => {
+  const refusal = refusalIn(updates)
+  if (refusal === undefined) return Effect.void
+  const { error } = refusal
+  const reason = `a statement of Commit.add failed: ${error instanceof Error ? error.message : String(error)}`
+  return Effect.fail(new StoreError({ store: "inbox", operation: "commit", reason, isRetryable: false, cause: error }))
 }
 
 const isSettleable = <A>(delivery: Delivery<A>): delivery is Settleable<A> => "take" in delivery
@@ -150,6 +186,12 @@ export const settleAll = (
 ): Effect.Effect<void, StoreError> =>
   settleTaken(() => concat(deliveries, (delivery) => settleable(delivery).take(outcome)))
 
+/** The same, by hand. Fails if a statement prevented an acknowledgement. */
+export const ackAll = (deliveries: ReadonlyArray<Delivery<unknown>>): Effect.Effect<void, StoreError> =>
+  Effect.flatMap(settleAll(deliveries, acknowledged), () =>
+    failIfRefused(concat(deliveries, (delivery) => settleable(delivery).updates))
+  )
+
 /** A delivery whose value a pipeline derived from another delivery. */
 export class MappedDelivery<out A> extends Settleable<A> {
   readonly #of: Settleable<unknown>
@@ -169,6 +211,14 @@ export class MappedDelivery<out A> extends Settleable<A> {
     return this.#of.updates
   }
 
+  get isBranch(): boolean {
+    return this.#of.isBranch
+  }
+
+  get group(): GroupAttempt | undefined {
+    return this.#of.group
+  }
+
   take(outcome: Outcome): ReadonlyArray<UpdateDelivery> {
     return this.#of.take(outcome)
   }
@@ -178,6 +228,7 @@ export class MappedDelivery<out A> extends Settleable<A> {
 export class Group<out A> extends Settleable<Arr.NonEmptyReadonlyArray<A>> {
   readonly #parts: ReadonlyArray<Settleable<A>>
   #updates: ReadonlyArray<UpdateDelivery> | undefined
+  #group: GroupAttempt | undefined
   readonly value: Arr.NonEmptyReadonlyArray<A>
 
   constructor(parts: Arr.NonEmptyReadonlyArray<Delivery<A>>) {
@@ -194,8 +245,22 @@ export class Group<out A> extends Settleable<Arr.NonEmptyReadonlyArray<A>> {
     return (this.#updates ??= concat(this.#parts, ({ updates }) => updates))
   }
 
+  get isBranch(): boolean {
+    return this.#parts.some(({ isBranch }) => isBranch)
+  }
+
+  get group(): GroupAttempt {
+    return (this.#group ??= new GroupAttempt(this.updates, this.isBranch))
+  }
+
   take(outcome: Outcome): ReadonlyArray<UpdateDelivery> {
-    return concat(this.#parts, (part) => part.take(outcome))
+    const statements = outcome._tag === "ack" ? this.#group?.close() : undefined
+    if (statements === undefined || statements.length === 0) return concat(this.#parts, (part) => part.take(outcome))
+    // A group of groups is one batch. The statements of its parts come first.
+    const batch = (outcome as Acknowledged).batch ?? { size: this.updates.length, statements: [] }
+    const updates = concat(this.#parts, (part) => part.take({ _tag: "ack", batch }))
+    batch.statements.push(...statements)
+    return updates
   }
 }
 
@@ -208,9 +273,11 @@ const worse = (a: Outcome, b: Outcome): Outcome => {
 }
 
 class Branch<out A> extends Settleable<A> {
+  readonly isBranch = true
   readonly #of: Settleable<A>
   readonly #settled: (outcome: Outcome) => ReadonlyArray<UpdateDelivery>
   #isSettled = false
+  #group: GroupAttempt | undefined
 
   constructor(of: Settleable<A>, settled: (outcome: Outcome) => ReadonlyArray<UpdateDelivery>) {
     super()
@@ -228,6 +295,10 @@ class Branch<out A> extends Settleable<A> {
 
   get updates(): ReadonlyArray<UpdateDelivery> {
     return this.#of.updates
+  }
+
+  get group(): GroupAttempt | undefined {
+    return this.updates.length === 1 ? undefined : (this.#group ??= new GroupAttempt(this.updates, true))
   }
 
   take(outcome: Outcome): ReadonlyArray<UpdateDelivery> {

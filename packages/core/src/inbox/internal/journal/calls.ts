@@ -4,9 +4,8 @@ import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
 import type { Created } from "../../../client/internal/journal/created.ts"
 import type { Call, Past } from "../../../client/internal/journal/current.ts"
-import type { JournalEntry } from "../../InboxStore.ts"
 import type { QueuedUpdate } from "../../QueuedUpdate.ts"
-import type { Entries } from "./entries.ts"
+import type { Entries, JournalEntry } from "./entries.ts"
 import type { Outcome } from "./metrics.ts"
 import { type Clocks, dialogOf, repeated, type Started, startedNow } from "./past.ts"
 import { resolve } from "./recovery.ts"
@@ -45,21 +44,24 @@ export class Calls {
 
   /** Carries a call out, or returns its recorded answer. */
   call<A, E>(slot: string, call: Call<A, E>): Effect.Effect<A, E> {
-    return Effect.suspend((): Effect.Effect<A, E> => {
+    let latch: Latch.Latch | undefined
+    const result = Effect.suspend((): Effect.Effect<A, E> => {
       const { entries } = this.#options
       // Only a fiber that an earlier attempt has left behind can still be running this call.
       const other = this.#running.get(slot)
       if (other !== undefined) return Effect.andThen(other.await, this.call(slot, call))
       const entry = entries.get(slot)
       if (entry?.state === "done") return this.replay(call, entry.text, "replayed")
-      const latch = Latch.makeUnsafe(false)
+      latch = Latch.makeUnsafe(false)
       this.#running.set(slot, latch)
-      const result = entry === undefined ? this.carryOut(slot, call) : resolve(this, entries, call, entry)
-      return Effect.onExitPrimitive(result, () => {
-        this.#running.delete(slot)
-        latch.openUnsafe()
-        return undefined
-      })
+      return entry === undefined ? this.carryOut(slot, call) : resolve(this, entries, call, entry)
+    })
+    // An interruption cannot come between the entry of the call and its removal.
+    return Effect.onExitPrimitive(result, () => {
+      if (latch === undefined) return undefined
+      this.#running.delete(slot)
+      latch.openUnsafe()
+      return undefined
     })
   }
 

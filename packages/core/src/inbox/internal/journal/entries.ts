@@ -1,10 +1,26 @@
 import * as Effect from "effect/Effect"
 import type { StoreError } from "../../../base/StoreError.ts"
 import type { Outage } from "../../../client/Outage.ts"
-import type { JournalEntry, RecordResult } from "../../InboxStore.ts"
+import type { Row, RowWrite, WriteResult } from "../../InboxStore.ts"
 
-/** Writes entries of the journal of one update, if this process still holds its partition. */
-export type Record = (entries: ReadonlyArray<JournalEntry>) => Effect.Effect<RecordResult, StoreError>
+/** An entry of the journal of an update. */
+export interface JournalEntry {
+  /** Identifies the call or the step within the update. */
+  readonly slot: string
+  /** `started`: the call may have been carried out. `done`: the call was carried out. `removed`: the entry is deleted. */
+  readonly state: "started" | "done" | "removed"
+  /** The content of the entry: the circumstances of the start, or the answer. */
+  readonly text: string
+}
+
+/** Writes rows of the journal of one update, if this process still holds its partition. */
+export type Record = (rows: ReadonlyArray<RowWrite>) => Effect.Effect<WriteResult, StoreError>
+
+/** The parts of an inbox that the journals of its updates use. */
+export interface Writing {
+  readonly outage: Outage
+  readonly nextRevision: () => string
+}
 
 /** The journal whose entries are written. */
 export interface Owner {
@@ -18,35 +34,55 @@ export interface Owner {
   storeFailure: StoreError | undefined
 }
 
-const none: ReadonlyArray<JournalEntry> = []
+const none: ReadonlyArray<never> = []
 
-/** Whether a process that knows some entries of a journal has written or read all entries that the store has now. */
-export const isKnown = (
-  known: ReadonlyArray<JournalEntry> = none,
-  stored: ReadonlyArray<JournalEntry> = none
-): boolean =>
-  stored.every(({ slot, state, text }) =>
-    known.some(
-      (entry) =>
-        entry.slot === slot &&
-        (entry.state === state ? entry.text === text : entry.state === "done" && state === "started")
-    )
-  )
+/** A start and an answer have rows of their own, so that a start that is written late does not replace the answer. */
+const done = "done:"
+const started = "started:"
+
+const toEntry = ({ key, text }: Row): JournalEntry =>
+  key.startsWith(done)
+    ? { slot: key.slice(done.length), state: "done", text }
+    : { slot: key.slice(started.length), state: "started", text }
+
+const toRow = ({ slot, state, text }: JournalEntry, revision: string): RowWrite => ({
+  key: `${state === "done" ? done : started}${slot}`,
+  row: state === "removed" ? undefined : { text },
+  revision
+})
+
+/** Returns the entries of rows by their slots. */
+const bySlot = (rows: ReadonlyArray<Row>): Map<string, JournalEntry> => {
+  const entries = new Map<string, JournalEntry>()
+  for (const entry of rows.map(toEntry)) {
+    if (entry.state === "done" || !entries.has(entry.slot)) entries.set(entry.slot, entry)
+  }
+  return entries
+}
+
+/** Whether all rows of a journal are among rows that were read before. */
+export const wasRead = (read: ReadonlyArray<Row> = none, stored: ReadonlyArray<Row> = none): boolean =>
+  stored.every(({ revision }) => read.some((row) => row.revision === revision))
 
 /** The entries of the journal of one update, in memory and in the store. */
 export class Entries {
   readonly #owner: Owner
   readonly #record: Record
   readonly #outage: Outage
+  readonly #nextRevision: () => string
   readonly #bySlot: Map<string, JournalEntry>
+  /** The revisions of all rows that this process has read, or may have written. */
+  readonly #revisions: Set<string>
   /** The entries that the store may not have, in the order in which the store gets them. */
   readonly #unwritten = new Set<JournalEntry>()
 
-  constructor(owner: Owner, stored: ReadonlyArray<JournalEntry> | undefined, record: Record, outage: Outage) {
+  constructor(owner: Owner, stored: ReadonlyArray<Row> = none, record: Record, { nextRevision, outage }: Writing) {
     this.#owner = owner
     this.#record = record
     this.#outage = outage
-    this.#bySlot = new Map(stored?.map((entry) => [entry.slot, entry]))
+    this.#nextRevision = nextRevision
+    this.#bySlot = bySlot(stored)
+    this.#revisions = new Set(stored.map(({ revision }) => revision))
   }
 
   get isWritten(): boolean {
@@ -59,6 +95,11 @@ export class Entries {
 
   all(): ReadonlyArray<JournalEntry> {
     return [...this.#bySlot.values()]
+  }
+
+  /** Whether this process has written or read all rows that the store has now. */
+  knows(stored: ReadonlyArray<Row> = none): boolean {
+    return stored.every(({ revision }) => this.#revisions.has(revision))
   }
 
   /** Adds an entry that is written later. */
@@ -85,7 +126,9 @@ export class Entries {
       const unwritten = this.#unwritten
       const all = this.#owner.state === "open" && unwritten.size > 0 ? [...unwritten, ...entries] : entries
       if (all.length === 0) return Effect.succeed("applied" as const)
-      return Effect.map(this.#record(all), (result) => {
+      const rows = all.map((entry) => toRow(entry, this.#nextRevision()))
+      for (const { revision } of rows) this.#revisions.add(revision)
+      return Effect.map(this.#record(rows), (result) => {
         this.#owner.storeFailure = undefined
         if (result === "applied") for (const entry of all) unwritten.delete(entry)
         return result

@@ -5,25 +5,24 @@ import type { StoreError } from "../../../base/StoreError.ts"
 import type { ApiError } from "../../../client/ApiError.ts"
 import type { Call, EndpointCall, Response, Texts, UpdateJournal } from "../../../client/internal/journal/current.ts"
 import { CurrentSlots, makeSlots, type Slots } from "../../../client/internal/journal/slots.ts"
-import type { Outage } from "../../../client/Outage.ts"
-import type { JournalEntry } from "../../InboxStore.ts"
+import type { Row } from "../../InboxStore.ts"
 import type { QueuedUpdate } from "../../QueuedUpdate.ts"
 import { monoNow } from "../consumer/lease.ts"
 import { Calls } from "./calls.ts"
 import { nameOf, toCall } from "./endpointCall.ts"
-import { Entries, isKnown, type Owner, type Record } from "./entries.ts"
+import { Entries, type Owner, type Record, wasRead, type Writing } from "./entries.ts"
 import { makeJournalMetrics, type Outcome } from "./metrics.ts"
 import type { Clocks } from "./past.ts"
 import * as texts from "./texts.ts"
 import { makeWriteSoon } from "./writeSoon.ts"
 
-export type { Record }
+export { type Record, wasRead }
 
 /** The services that the journals of all updates of a process share. */
 interface Shared {
   readonly clocks: Clocks
   readonly count: (outcome: Outcome) => void
-  readonly outage: Outage
+  readonly writing: Writing
   /** Writes the unwritten entries of a journal, in the next turn of the event loop. */
   readonly writeSoon: (journal: UpdateJournal) => void
 }
@@ -39,17 +38,32 @@ interface Opened {
   slots: Slots
 }
 
+/** Runs an effect in a slot. A fiber that is interrupted before it takes the slot, and so cannot give it back, takes none. */
+const inSlot = <A, E, R>(
+  slots: Slots,
+  name: string,
+  identity: unknown,
+  run: (slot: string) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => {
+  let slot: string | undefined
+  const taken = Effect.suspend(() => run((slot = slots.take(name, identity))))
+  return Effect.onExitPrimitive(taken, (exit) => {
+    if (slot !== undefined && Exit.isFailure(exit)) slots.fail(slot, name, identity)
+    return undefined
+  })
+}
+
 /** The journal of one update. The journal is used by one process at a time, which holds the partition of the update. */
 export class Journal implements UpdateJournal, Owner {
   readonly #shared: Shared
   readonly #queued: QueuedUpdate
-  readonly #stored: ReadonlyArray<JournalEntry> | undefined
+  readonly #stored: ReadonlyArray<Row> | undefined
   readonly #record: Record
   #opened: Opened | undefined
   #state: Owner["state"] = "open"
   storeFailure: StoreError | undefined = undefined
 
-  constructor(shared: Shared, queued: QueuedUpdate, stored: ReadonlyArray<JournalEntry> | undefined, record: Record) {
+  constructor(shared: Shared, queued: QueuedUpdate, stored: ReadonlyArray<Row> | undefined, record: Record) {
     this.#shared = shared
     this.#queued = queued
     this.#stored = stored
@@ -65,8 +79,8 @@ export class Journal implements UpdateJournal, Owner {
   }
 
   /** Whether this process has written or read all entries that the store has now. */
-  knows(stored: ReadonlyArray<JournalEntry> | undefined): boolean {
-    return isKnown(this.#opened?.entries.all() ?? this.#stored, stored)
+  knows(stored: ReadonlyArray<Row> | undefined): boolean {
+    return this.#opened?.entries.knows(stored) ?? wasRead(this.#stored, stored)
   }
 
   /** Begins the next attempt. */
@@ -99,11 +113,7 @@ export class Journal implements UpdateJournal, Owner {
       if (this.#state === "closed") return call.run(Effect.void, name)
       const { calls, slots: current } = this.#open()
       const slots = fiber.getRef(CurrentSlots) ?? current
-      const slot = slots.take(name, call.identity)
-      return Effect.onExitPrimitive(calls.call(slot, call), (exit) => {
-        if (Exit.isFailure(exit)) slots.fail(slot, name, call.identity)
-        return undefined
-      })
+      return inSlot(slots, name, call.identity, (slot) => calls.call(slot, call))
     })
   }
 
@@ -111,11 +121,7 @@ export class Journal implements UpdateJournal, Owner {
     return Effect.withFiber((fiber) => {
       if (this.#state === "closed") return effect
       const slots = fiber.getRef(CurrentSlots) ?? this.#open().slots
-      const slot = slots.take(name, identity)
-      return Effect.onExitPrimitive(Effect.provideService(effect, CurrentSlots, makeSlots(slot)), (exit) => {
-        if (Exit.isFailure(exit)) slots.fail(slot, name, identity)
-        return undefined
-      })
+      return inSlot(slots, name, identity, (slot) => Effect.provideService(effect, CurrentSlots, makeSlots(slot)))
     })
   }
 
@@ -155,23 +161,23 @@ export class Journal implements UpdateJournal, Owner {
   }
 
   #make(): Opened {
-    const { clocks, count, outage, writeSoon } = this.#shared
-    const entries = new Entries(this, this.#stored, this.#record, outage)
+    const { clocks, count, writeSoon, writing } = this.#shared
+    const entries = new Entries(this, this.#stored, this.#record, writing)
     const calls = new Calls({ queued: this.#queued, entries, clocks, count, writeSoon: () => writeSoon(this) })
     return { entries, calls, slots: makeSlots() }
   }
 }
 
 /** Creates the journals of the updates that a process handles. */
-export const make = Effect.fnUntraced(function* (outage: Outage) {
+export const make = Effect.fnUntraced(function* (writing: Writing) {
   const clock = yield* Clock.Clock
   const context = yield* Effect.context<never>()
   const shared: Shared = {
     clocks: { now: () => clock.currentTimeMillisUnsafe(), monotonic: () => monoNow(clock) },
     count: makeJournalMetrics(context),
-    outage,
+    writing,
     writeSoon: yield* makeWriteSoon(context)
   }
-  return (queued: QueuedUpdate, stored: ReadonlyArray<JournalEntry> | undefined, record: Record): Journal =>
+  return (queued: QueuedUpdate, stored: ReadonlyArray<Row> | undefined, record: Record): Journal =>
     new Journal(shared, queued, stored, record)
 })

@@ -1,10 +1,9 @@
 import * as Effect from "effect/Effect"
 import { Uncertain } from "../../../client/ApiError.ts"
 import type { Call, Candidate } from "../../../client/internal/journal/current.ts"
-import type { JournalEntry } from "../../InboxStore.ts"
 import { CurrentPolicy, type Decision } from "../../Journal.ts"
 import type { Calls } from "./calls.ts"
-import type { Entries } from "./entries.ts"
+import type { Entries, JournalEntry } from "./entries.ts"
 import type { Started } from "./past.ts"
 
 /** A call that an earlier attempt has begun, and whose result is not known. */

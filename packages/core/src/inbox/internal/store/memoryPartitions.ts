@@ -160,19 +160,15 @@ export const makePartitions = (nextSequence: () => number) => {
       return partition?.owner === owner ? partition : undefined
     },
     isQueued,
-    /** Returns the queued updates of a partition with a greater sequence number. */
-    queuedAfter: (key: string, after: number, limit: number): ReadonlyArray<Entry> => {
-      const partition = partitions.get(key)
-      if (partition === undefined) return []
-      const { entries, first } = partition
-      const next = entries.findIndex(({ sequence }, index) => index >= first && sequence > after)
-      return next < 0 ? [] : firstQueued({ ...partition, first: next }, limit)
-    },
-    /** Returns the queued updates of all partitions with a greater sequence number, in ascending order. */
-    queued: (after: number, limit: number): ReadonlyArray<Entry> =>
-      [...partitions.values()]
-        .flatMap(({ entries, first }) =>
-          entries.slice(first).filter(({ isCompleted, sequence }) => !isCompleted && sequence > after)
+    /** Returns the queued updates with a greater sequence number in ascending order, of one partition or of all. */
+    queued: (key: string | undefined, after: number, limit: number): ReadonlyArray<Entry> =>
+      (key === undefined ? [...partitions.values()] : [partitions.get(key)])
+        .flatMap((partition) =>
+          partition === undefined
+            ? []
+            : partition.entries
+                .slice(partition.first)
+                .filter(({ isCompleted, sequence }) => !isCompleted && sequence > after)
         )
         .sort((a, b) => a.sequence - b.sequence)
         .slice(0, limit),
@@ -183,18 +179,24 @@ export const makePartitions = (nextSequence: () => number) => {
       if (isQueued(partition, id)) (partition.begun ??= new Set()).add(id)
     },
     releaseOne: release,
+    /** Renews the leases of an owner, or ends them with a duration of 0. */
     renew: (owner: string, leaseDuration: number, now: number): ReadonlyArray<string> => {
-      const renewed: Array<string> = []
-      for (const partition of partitions.values()) {
-        if (partition.owner !== owner) continue
-        partition.leaseUntil = now + leaseDuration
-        renewed.push(partition.key)
+      const renewed = [...partitions.values()].filter((partition) => partition.owner === owner)
+      for (const partition of renewed) {
+        if (leaseDuration === 0) release(partition)
+        else partition.leaseUntil = now + leaseDuration
       }
-      if (renewed.length > 0) nextLeaseEnd = Math.min(nextLeaseEnd, now + leaseDuration)
-      return renewed
+      if (renewed.length > 0 && leaseDuration > 0) nextLeaseEnd = Math.min(nextLeaseEnd, now + leaseDuration)
+      return renewed.map(({ key }) => key)
     },
-    release: (owner: string): void => {
-      for (const partition of partitions.values()) if (partition.owner === owner) release(partition)
+    /** Returns when a partition can be claimed: 0 if one can be claimed now, the end of the first lease, or `Infinity`. */
+    claimableAt: (): number => {
+      if (ready.peek() !== undefined) return 0
+      let first = Infinity
+      if (nextLeaseEnd === Infinity) return first
+      for (const { leaseUntil, owner } of partitions.values())
+        if (owner !== undefined) first = Math.min(first, leaseUntil)
+      return first
     },
     oldestReceivedAt: (): number | undefined => {
       let oldest: number | undefined

@@ -1,9 +1,9 @@
-import * as Fingerprint from "../../../model/Fingerprint.ts"
-import type { TimerChange, TimerSetting } from "../../InboxStore.ts"
+import type { Due, RowWrite } from "../../InboxStore.ts"
 import type { ChatId } from "../../../model/Recipient.ts"
 import { encode, type TimerUpdate } from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
 import { stringify } from "../../../base/internal/json.ts"
+import { segment } from "../store/keys.ts"
 
 /** The scope of the values and the timers of a user. */
 export const userScope = (user_id: UserId): string => `user:${user_id}`
@@ -38,9 +38,15 @@ export const fromKey = (target: Target, key: string): string | undefined => {
 /** Returns the user to whom a timer belongs: the user of its update. */
 const userOf = ({ user_id }: Target): string | undefined => (user_id === undefined ? undefined : userScope(user_id))
 
-/** Returns the change that sets a timer. */
-export const toChange = (update: TimerUpdate, due: TimerSetting["due"], partitionKey: string): TimerChange => ({
-  name: update.name,
-  key: update.key,
-  set: { due, partitionKey, fingerprint: Fingerprint.of(update), text: stringify(encode(update)), user: userOf(update) }
+/** The beginning of the keys of the rows of all timers. */
+export const prefix = "timer/"
+
+/** Returns the key of the row of a timer. */
+export const rowKey = ({ key, name }: Pick<TimerUpdate, "key" | "name">): string => `${prefix}${segment(name)}/${key}`
+
+/** Returns the row that sets a timer. */
+export const setTimer = (update: TimerUpdate, due: Due, revision: string): RowWrite => ({
+  key: rowKey(update),
+  row: { text: stringify(encode(update)), user: userOf(update), due },
+  revision
 })

@@ -1,9 +1,11 @@
 import * as Cron from "effect/Cron"
 import * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
-import type { TimerChange } from "../../InboxStore.ts"
+import type { Inbox } from "../../Inbox.ts"
+import type { RowWrite } from "../../InboxStore.ts"
+import type { QueuedUpdate } from "../../QueuedUpdate.ts"
 import type { TimerUpdate } from "../../../model/Update.ts"
-import { toChange } from "./change.ts"
+import { rowKey, setTimer } from "./change.ts"
 
 export type Recurrence = NonNullable<TimerUpdate["recurrence"]>
 
@@ -40,16 +42,28 @@ export const nextAfter = (recurrence: Recurrence, time: number): Result.Result<n
 export const isLeftOut = ({ recurrence, timestamp }: TimerUpdate, now: number): boolean =>
   recurrence?.missed === "none" && now - timestamp > missedAfter
 
+/** Returns the key of the row that a timer has whose update became a dead letter. A replay handles such an update. */
+export const rejectedKey = (fingerprint: string): string => `rejected/${fingerprint}`
+
 /**
- * Returns the change that ends the handling of an occurrence of a timer. For a recurring timer, the change sets the
- * next occurrence. With `missed: "all"`, the next occurrence can be in the past, so that it is due at once.
+ * Returns the row that ends the handling of an occurrence of a timer, unless the timer was cancelled or set again. For a
+ * recurring timer, the row is the next occurrence. With `missed: "all"`, the next occurrence can be in the past, so that it
+ * is due at once.
  */
-export const ending = (update: TimerUpdate, occurrence: string, partitionKey: string, now: number): TimerChange => {
-  const { key, name, recurrence, timestamp } = update
-  const last = { name, key, occurrence, set: undefined }
+export const ending = (
+  update: TimerUpdate,
+  { fingerprint, partitionKey }: QueuedUpdate,
+  { nextRevision }: Inbox["Service"],
+  now: number
+): RowWrite => {
+  const { recurrence, timestamp } = update
+  const revision = nextRevision()
+  const condition = { expected: fingerprint, otherwise: "skip" } as const
+  const last = { key: rowKey(update), row: undefined, revision, ...condition }
   if (recurrence === undefined) return last
   const at = nextAfter(recurrence, recurrence.missed === "all" ? timestamp : Math.max(now, timestamp))
   // The expression was checked when the timer was set, so there is no other occurrence.
   if (Result.isFailure(at)) return last
-  return { ...toChange({ ...update, timestamp: at.success }, { at: at.success }, partitionKey), occurrence }
+  const next = setTimer({ ...update, timestamp: at.success }, { time: { at: at.success }, partitionKey }, revision)
+  return { ...next, ...condition }
 }

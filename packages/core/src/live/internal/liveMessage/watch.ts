@@ -28,13 +28,13 @@ export const watch = <R>(
       const handled = yield* CurrentUpdate
       const inbox = handled?.changes?.inbox
       if (inbox === undefined || handled?.entry === undefined) return
-      const { isShared, queuedAfter } = inbox.store
+      const { isShared, updates } = inbox.store
       const { partitionKey } = handled.entry.update
       const stored = yield* inbox.watch(partitionKey)
       let after = handled.entry.id
       for (;;) {
         stored.closeUnsafe()
-        const queued = yield* Effect.catch(queuedAfter({ partitionKey, after, limit: page }), (error) =>
+        const queued = yield* Effect.catch(updates({ of: "queue", partitionKey, after, limit: page }), (error) =>
           Effect.as(Effect.logWarning(error.message), [] as ReadonlyArray<Entry>)
         )
         for (const { id, update } of queued) {

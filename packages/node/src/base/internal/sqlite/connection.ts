@@ -6,7 +6,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type { Connection } from "effect/sql/SqlConnection"
-import type { SqlError } from "effect/sql/SqlError"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import * as Database from "./database.ts"
@@ -16,9 +16,12 @@ import * as Values from "./values.ts"
 type Row = Record<string, unknown>
 type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
-/** A connection with its database, of which `SqlClient.makeSqliteAcquirers` needs to know whether a transaction is open. */
+/** A connection with its database, for synchronous use. */
 export interface SqliteConnection extends Connection {
   readonly database: DatabaseSync
+  readonly settings: Database.ConnectionOptions
+  /** Executes a statement, and returns its rows. Throws a `SqlError`. */
+  readonly all: (sql: string, params: ReadonlyArray<unknown>) => ReadonlyArray<unknown>
 }
 
 const rowsPerChunk = 256
@@ -31,10 +34,10 @@ const untilFree = Backoff.make(Backoff.pauses.lockedFile)
  */
 export const whenFree =
   (busyTimeout: Duration.Duration) =>
-  <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
+  <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Backoff.retry(effect, {
       schedule: Schedule.upTo(untilFree, { duration: busyTimeout }),
-      while: isBusy,
+      while: (error) => isSqlError(error) && isBusy(error),
       clock: Clock.Clock.defaultValue()
     })
 
@@ -91,26 +94,30 @@ export const make = (settings: Database.ConnectionOptions, database: DatabaseSyn
   const uncached = (sql: string) => Database.prepare(database, sql)
   const wait = whenFree(settings.busyTimeout)
 
-  const durability = Database.makeDurability(database, settings.synchronous)
-
-  const run =
+  const runNow =
     <A>(
       prepare: (sql: string) => StatementSync,
       execute: (statement: StatementSync, params: ReadonlyArray<unknown>) => A
     ) =>
-    (sql: string, params: ReadonlyArray<unknown>): Effect.Effect<A, SqlError> =>
-      wait(
-        Effect.suspend(() => {
-          let operation = "prepare"
-          try {
-            const statement = prepare(sql)
-            operation = "execute"
-            return Effect.succeed(durability.around(sql, () => execute(statement, params)))
-          } catch (cause) {
-            return Effect.fail(failure(settings.filename, operation)(cause))
-          }
-        })
-      )
+    (sql: string, params: ReadonlyArray<unknown>): A => {
+      let operation = "prepare"
+      try {
+        const statement = prepare(sql)
+        operation = "execute"
+        return execute(statement, params)
+      } catch (cause) {
+        throw failure(settings.filename, operation)(cause)
+      }
+    }
+
+  const run = <A>(
+    prepare: (sql: string) => StatementSync,
+    execute: (statement: StatementSync, params: ReadonlyArray<unknown>) => A
+  ) => {
+    const now = runNow(prepare, execute)
+    return (sql: string, params: ReadonlyArray<unknown>): Effect.Effect<A, SqlError> =>
+      wait(Effect.try({ try: () => now(sql, params), catch: (error) => error as SqlError }))
+  }
 
   const transformed =
     (execute: (sql: string, params: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, SqlError>) =>
@@ -119,6 +126,8 @@ export const make = (settings: Database.ConnectionOptions, database: DatabaseSyn
 
   return {
     database,
+    settings,
+    all: runNow(cached, all),
     execute: transformed(run(cached, rows)),
     executeUnprepared: transformed(run(uncached, rows)),
     executeValues: run(cached, values),

@@ -32,9 +32,6 @@ export const open = (settings: ConnectionOptions): DatabaseSync => {
   }
 }
 
-/** Begins a transaction that a power failure may undo, because its commit does not wait for the disk. */
-export const beginNotDurable = "BEGIN IMMEDIATE /* not durable */"
-
 const insignificant = /^(?:\s|;|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*$/
 
 /** SQLite would prepare the first statement of a text and ignore the others. */
@@ -61,31 +58,5 @@ export const makeCache = (database: DatabaseSync, capacity: number): ((sql: stri
     statements.set(sql, statement)
     if (statements.size > capacity) statements.delete(statements.keys().next().value!)
     return statement
-  }
-}
-
-/** Executes statements so that a transaction that begins with {@link beginNotDurable}, and no other, is not durable. */
-export const makeDurability = (database: DatabaseSync, synchronous: ConnectionOptions["synchronous"]) => {
-  let isReduced = false
-
-  const restore = (): void => {
-    if (!isReduced || database.isTransaction) return
-    isReduced = false
-    database.exec(`PRAGMA synchronous = ${synchronous}`)
-  }
-
-  return {
-    around: <A>(sql: string, execute: () => A): A => {
-      if (sql === beginNotDurable && (synchronous === "FULL" || synchronous === "EXTRA")) {
-        isReduced = true
-        database.exec("PRAGMA synchronous = NORMAL")
-      }
-      if (!isReduced) return execute()
-      try {
-        return execute()
-      } finally {
-        restore()
-      }
-    }
   }
 }

@@ -16,20 +16,11 @@ export interface Dialect {
   readonly name: "sqlite" | "pg"
   readonly text: Fragment
   readonly integer: Fragment
-  /** The end of the definition of a table whose primary key is a text: the rows are stored in the order of their keys. */
-  readonly clustered: Fragment
-  /** An integer primary key that grows with every row. */
-  readonly identity: Fragment
   /** The functions that return the least and the greatest of their arguments. */
   readonly least: string
   readonly greatest: string
   /** Values as the table `r`, in one parameter, so that one prepared statement serves any number of rows. */
   readonly rows: (columns: Columns, values: ReadonlyArray<object>) => Fragment
-  /** Locks the selected rows until the transaction ends. */
-  readonly lock: Fragment
-  /** Locks the selected rows, and skips rows that another transaction has locked. */
-  readonly lockFree: Fragment
-  readonly beginTransaction: string | undefined
   /**
    * The current time in Unix milliseconds: by the clock of the server, or for a database without a server, the given
    * time.
@@ -64,17 +55,12 @@ const sqlite = (sql: SqlClient.SqlClient): Dialect => ({
   name: "sqlite",
   text: sql.literal("TEXT"),
   integer: sql.literal("INTEGER"),
-  clustered: sql.literal("WITHOUT ROWID"),
-  identity: sql.literal("INTEGER PRIMARY KEY AUTOINCREMENT"),
   least: "MIN",
   greatest: "MAX",
   rows: (columns, values) => {
     const { json, members } = toJson(Object.keys(columns), values)
     return sql`(SELECT ${sql.literal(members)} FROM json_each(${json})) AS r`
   },
-  lock: sql.literal(""),
-  lockFree: sql.literal(""),
-  beginTransaction: undefined,
   now: (clock) => sql`${clock}`
 })
 
@@ -82,18 +68,12 @@ const pg = (sql: SqlClient.SqlClient): Dialect => ({
   name: "pg",
   text: sql.literal("text"),
   integer: sql.literal("bigint"),
-  clustered: sql.literal(""),
-  identity: sql.literal("bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
   least: "LEAST",
   greatest: "GREATEST",
   rows: (columns, values) => {
     const types = Object.entries(columns).map(([name, type]) => `"${name}" ${type}`)
     return sql`json_to_recordset(${JSON.stringify(values)}::json) AS r(${sql.literal(types.join(", "))})`
   },
-  lock: sql.literal("FOR UPDATE"),
-  lockFree: sql.literal("FOR UPDATE SKIP LOCKED"),
-  // Each statement sees all earlier commits, so a read after a lock returns the current rows.
-  beginTransaction: "BEGIN ISOLATION LEVEL READ COMMITTED",
   now: () => sql.literal("(extract(epoch FROM clock_timestamp()) * 1000)::bigint")
 })
 
@@ -133,7 +113,7 @@ export const indexName = (table: string, purpose: string) => `${table.slice(tabl
  * (28), databases (3D) and schemas (3F), invalid statements (26, 34, 42), errors that a trigger raises (38, 39, P0),
  * and damaged data (XX). All other errors are temporary, for example if the server is full, stops or is read-only.
  */
-const permanentStates = /^(?:0A|2[12368]|34|3[89DF]|4[24]|54|P0|XX)/
+export const permanentStates = /^(?:0A|2[12368]|34|3[89DF]|4[24]|54|P0|XX)/
 
 /**
  * Permanent errors of SQLite: invalid statements (1), missing rights (3, 8, 23), damaged files (11, 26), missing
@@ -152,7 +132,8 @@ const isTemporary = (cause: unknown): boolean => {
 /** The codes of PostgreSQL have five characters. The codes of Node are longer. */
 const isState = (code: unknown): code is string => typeof code === "string" && /^[0-9A-Z]{5}$/.test(code)
 
-const isRetryableSql = (cause: unknown): boolean => {
+/** Whether a statement may succeed later. */
+export const isRetryableSql = (cause: unknown): boolean => {
   if (cause instanceof Migrator.MigrationError) return isRetryableSql(cause.cause)
   return isSqlError(cause) && (cause.isRetryable || isTemporary(cause.reason.cause))
 }

@@ -18,6 +18,19 @@ export const decodeText = (encoded: unknown): string => {
   return encoded.startsWith("\u0001") ? Option.getOrElse(decodeJson(encoded.slice(1)), () => encoded) : encoded
 }
 
+/** Characters that a database refuses, and the one that encodes them. */
+// oxlint-disable-next-line no-control-regex
+const unusual = /[\0\u0001\ud800-\udfff]/gu
+
+/** Encodes a key so that every database accepts it, and so that keys with a common beginning still have one. */
+export const encodeKey = (key: string): string =>
+  key.replace(unusual, (character) => `\u0001${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+/** Decodes a key that was encoded by `encodeKey`. */
+export const decodeKey = (encoded: string): string =>
+  // oxlint-disable-next-line no-control-regex
+  encoded.replace(/\u0001([\da-f]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+
 /** Longest text of an index, in characters of up to six bytes. */
 const maxIndexed = 400
 

@@ -1,6 +1,6 @@
 import { InboxStore } from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
-import { deepStrictEqual, ok, strictEqual } from "node:assert"
+import { deepStrictEqual, strictEqual } from "node:assert"
 import {
   type Case,
   claim,
@@ -41,26 +41,6 @@ export const claimCases: ReadonlyArray<Case> = [
     ])
     deepStrictEqual(fingerprints(yield* claim("two")), [["c1"]])
     deepStrictEqual(yield* claim("three"), [])
-  }),
-
-  test("tells when a partition can be claimed, if it can tell", function* () {
-    const { untilClaimable } = yield* InboxStore
-    if (untilClaimable === undefined) return
-    strictEqual(yield* untilClaimable, undefined)
-    yield* enqueue([update("first")])
-    strictEqual(yield* untilClaimable, 0)
-    const claimed = yield* claim("one")
-    ok((yield* untilClaimable)! <= lease)
-    yield* enqueue([update("other", { key: "other" })])
-    strictEqual(yield* untilClaimable, 0)
-    yield* acknowledgeAll("one", claimed)
-    yield* acknowledgeAll("two", yield* claim("two"))
-    strictEqual(yield* untilClaimable, undefined)
-    yield* enqueue([update("second")])
-    yield* claim("three", { leaseDuration: 0 })
-    strictEqual(yield* untilClaimable, 0)
-    yield* acknowledgeAll("four", yield* claim("four"))
-    strictEqual(yield* untilClaimable, undefined)
   }),
 
   test("returns a released partition with its next updates, ordered by the age of the first of them", function* () {
@@ -263,7 +243,7 @@ export const claimCases: ReadonlyArray<Case> = [
 
   test("lists the updates that are queued behind an update of a claimed partition, without the updates that are completed", function* () {
     const after = (id: string, limit = 100) =>
-      InboxStore.use((store) => store.queuedAfter({ partitionKey: "a", after: id, limit }))
+      InboxStore.use((store) => store.updates({ of: "queue", partitionKey: "a", after: id, limit }))
     yield* enqueue([...updatesOf("a", 4), ...updatesOf("b", 2)])
     const partitions = yield* claim("one", { maxUpdates: 4 })
     const claimed = partitions.find(({ key }) => key === "a")!
@@ -283,7 +263,7 @@ export const claimCases: ReadonlyArray<Case> = [
     yield* acknowledgeAll("one", partitions)
     deepStrictEqual(yield* fingerprintsAfter(first!), ["a:4"])
     deepStrictEqual(
-      yield* InboxStore.use((store) => store.queuedAfter({ partitionKey: "none", after: "0", limit: 1 })),
+      yield* InboxStore.use((store) => store.updates({ of: "queue", partitionKey: "none", limit: 1 })),
       []
     )
   }),
@@ -291,7 +271,7 @@ export const claimCases: ReadonlyArray<Case> = [
   test("lists the queued updates of all partitions in order, in pages, without completed updates", function* () {
     const page = (after: string | undefined, limit = 100) =>
       Effect.map(
-        InboxStore.use((store) => store.queued({ after, limit })),
+        InboxStore.use((store) => store.updates({ of: "queue", after, limit })),
         (entries) =>
           entries.map(({ id, update }) => ({ id, fingerprint: update.fingerprint, key: update.partitionKey }))
       )
@@ -326,7 +306,7 @@ export const claimCases: ReadonlyArray<Case> = [
     const seen: Array<string> = []
     let after: string | undefined
     for (let page = 0; page < 5; page++) {
-      const entries = yield* InboxStore.use((store) => store.queued({ after, limit: 100 }))
+      const entries = yield* InboxStore.use((store) => store.updates({ of: "queue", after, limit: 100 }))
       seen.push(...entries.map(({ update }) => update.fingerprint))
       after = entries.at(-1)?.id ?? after
     }

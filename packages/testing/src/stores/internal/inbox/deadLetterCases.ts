@@ -17,16 +17,17 @@ import {
   commit,
   stats,
   drain,
+  takeDeadLetters,
   test,
   malformedUpdate
 } from "./operations.ts"
 
-const replay = (...ids: ReadonlyArray<string>) => InboxStore.use((store) => store.replay(ids))
+const replay = (...ids: ReadonlyArray<string>) => takeDeadLetters(true, ...ids)
 
-const drop = (...ids: ReadonlyArray<string>) => InboxStore.use((store) => store.drop(ids))
+const drop = (...ids: ReadonlyArray<string>) => takeDeadLetters(false, ...ids)
 
 const cleanup = (fingerprintsBefore: number, deadLettersBefore: number) =>
-  InboxStore.use((store) => store.cleanup({ fingerprintsBefore, deadLettersBefore }))
+  InboxStore.use((store) => store.cleanup({ fingerprintsBefore, deadLettersBefore, rowsBefore: 0 }))
 
 export const deadLetterCases: ReadonlyArray<Case> = [
   test("makes a failed update a dead letter, and returns the next update to the next claim", function* () {

@@ -1,4 +1,3 @@
-import { InboxStore } from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, strictEqual } from "node:assert"
 import {
@@ -16,6 +15,7 @@ import {
   test,
   malformedUpdate
 } from "./operations.ts"
+import { put, read } from "../rows/operations.ts"
 
 const strange = [
   "a line\nof \"quotes\" \\ and 'apostrophes'",
@@ -114,22 +114,6 @@ export const enqueueCases: ReadonlyArray<Case> = [
     deepStrictEqual(yield* drain(), ["one"])
   }),
 
-  test("stores the marker of a batch without updates", function* () {
-    strictEqual(yield* enqueue([], { marker: { source: "polling", value: 1n } }), 0)
-    strictEqual(yield* InboxStore.use((store) => store.marker("polling")), 1n)
-  }),
-
-  test("keeps a marker for each source, exact beyond 2^53", function* () {
-    const marker = (source: string) => InboxStore.use((store) => store.marker(source))
-    strictEqual(yield* marker("polling"), undefined)
-    yield* enqueue([update("one")], { marker: { source: "polling", value: 2n ** 53n + 1n } })
-    yield* enqueue([update("one")], { marker: { source: "другой", value: -(2n ** 63n) } })
-    strictEqual(yield* marker("polling"), 2n ** 53n + 1n)
-    strictEqual(yield* marker("другой"), -(2n ** 63n))
-    yield* enqueue([], { marker: { source: "polling", value: 2n ** 63n - 1n } })
-    strictEqual(yield* marker("polling"), 2n ** 63n - 1n)
-  }),
-
   test("stores nothing of a batch that fails", function* () {
     const broken = {
       ...update("broken"),
@@ -137,11 +121,11 @@ export const enqueueCases: ReadonlyArray<Case> = [
         throw new Error("no text")
       }
     }
-    const batch = enqueue([update("one"), broken, update("two")], { marker: { source: "polling", value: 1n } })
+    const batch = enqueue([update("one"), broken, update("two")], { rows: [put("marker", "1")] })
     const exit = yield* Effect.exit(batch)
     if (exit._tag === "Success") return
     deepStrictEqual(yield* stats, { queued: 0, oldestReceivedAt: undefined, deadLetters: 0 })
-    strictEqual(yield* InboxStore.use((store) => store.marker("polling")), undefined)
+    deepStrictEqual(yield* read("marker"), [undefined])
     strictEqual(yield* enqueue([update("one"), update("two")]), 2)
   }),
 

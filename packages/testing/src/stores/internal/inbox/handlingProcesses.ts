@@ -173,10 +173,8 @@ const mortalStore = ({ listen: _, ...store }: Store, { point }: Life): Store => 
     claim: mortal(store.claim),
     commit: lossy(store.commit),
     renew: mortal(store.renew),
-    release: mortal(store.release),
-    journal: { record: lossy(store.journal.record) },
-    state: { ...store.state, get: mortal(store.state.get), write: mortal(store.state.write) },
-    timers: { ...store.timers, change: mortal(store.timers.change) }
+    write: lossy(store.write),
+    read: mortal(store.read)
   }
 }
 

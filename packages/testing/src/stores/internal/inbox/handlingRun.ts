@@ -128,7 +128,7 @@ export const run = Effect.fnUntraced(
         running[index] = yield* start
       }
       // A timer becomes an update and an update sets a timer meanwhile, so both are read several times.
-      const isQuiet = Effect.map(store.timers.untilNext, (next) => next === undefined || next > farAway)
+      const isQuiet = Effect.map(store.untilNext, (next) => next === undefined || next > farAway)
       const wasQuiet = yield* isQuiet
       const { queued } = yield* store.stats
       quietRounds = wasQuiet && queued === 0 && (yield* isQuiet) ? quietRounds + 1 : 0

@@ -50,10 +50,10 @@ export const claim = (
     begin = 0,
     leaseDuration = lease,
     maxPartitions = 100,
-    maxTimers = 0,
+    maxDue = 0,
     maxUpdates = 100
   }: Partial<Omit<Claim, "owner">> = {}
-) => InboxStore.use((store) => store.claim({ owner, leaseDuration, maxPartitions, maxTimers, maxUpdates, begin }))
+) => InboxStore.use((store) => store.claim({ owner, leaseDuration, maxPartitions, maxDue, maxUpdates, begin }))
 
 /** Commits nothing but the given parts. */
 export const change = (owner: string, partitionKey: string, parts: Partial<Commit> = {}): Commit => ({
@@ -87,7 +87,7 @@ export const failAll = (owner: string, { key, updates }: Partition, error: strin
 export const renew = (owner: string, leaseDuration: number) =>
   InboxStore.use((store) => store.renew(owner, leaseDuration))
 
-export const release = (owner: string) => InboxStore.use((store) => store.release(owner))
+export const release = (owner: string) => renew(owner, 0)
 
 /** Attempts and crashes of claimed updates, by their fingerprints. */
 export const counts = (partitions: ReadonlyArray<Partition>): Record<string, readonly [number, number]> =>
@@ -100,7 +100,14 @@ export const counts = (partitions: ReadonlyArray<Partition>): Record<string, rea
 export const stats = InboxStore.use((store) => store.stats)
 
 export const listDeadLetters = (limit = 100, after?: string) =>
-  InboxStore.use((store) => store.deadLetters({ limit, after }))
+  Effect.map(
+    InboxStore.use((store) => store.updates({ of: "deadLetters", limit, after })),
+    (letters) => letters.map(({ failure, ...entry }) => ({ ...entry, ...failure! }))
+  )
+
+/** Replays dead letters, or drops them. */
+export const takeDeadLetters = (replay: boolean, ...ids: ReadonlyArray<string>) =>
+  InboxStore.use((store) => store.takeDeadLetters({ ids, replay }))
 
 export const fingerprints = (partitions: ReadonlyArray<Partition>): ReadonlyArray<ReadonlyArray<string>> =>
   partitions.map(({ updates }) => updates.map(({ update }) => update.fingerprint))

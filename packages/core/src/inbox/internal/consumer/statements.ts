@@ -1,0 +1,73 @@
+import type { Commit, Statement, StatementFailed } from "../../InboxStore.ts"
+import type { HandledUpdate } from "./currentUpdate.ts"
+import type { UpdateDelivery } from "./settlement.ts"
+
+/** Why a statement cannot be added. */
+export type Problem = "noUpdate" | "acknowledged" | "branches" | "inboxes" | "store"
+
+/** Where an attempt adds the statements that are executed when its update, or its group of updates, is acknowledged. */
+export interface StatementList {
+  /** Returns the reason if the statement cannot be added. */
+  readonly addStatement: (statement: Statement) => Problem | undefined
+}
+
+/** The updates of groups that are acknowledged together or not at all, and the statements of the groups. */
+export interface Batch {
+  /** The number of updates. A batch that has lost an update is not acknowledged. */
+  size: number
+  readonly statements: Array<Statement>
+}
+
+/** How often in succession the rows of an attempt may be other rows than the handler expected, before the attempt fails. */
+const maxConflicts = 20
+
+/** Returns the error if the attempt has failed. Otherwise, the attempt begins again. */
+export const refusalOf = (
+  { change, conflicts }: { readonly change: Pick<Commit, "statements"> | undefined; readonly conflicts: number },
+  refused: "again" | "conflict" | StatementFailed
+): { readonly error: unknown } | undefined => {
+  if (typeof refused === "object") return { error: refused.error }
+  if (conflicts < maxConflicts || refused === "again") return undefined
+  if (change?.statements?.some(({ expectedRows }) => expectedRows !== undefined) !== true) return undefined
+  return {
+    error: new Error(
+      `The commit of the update conflicted ${conflicts + 1} times. Does a statement of Commit.add change or return the number of ` +
+        "rows that its option `expectedRows` says?"
+    )
+  }
+}
+
+/** The attempt to handle a group of updates. The updates have no journal and no changes in common. */
+export class GroupAttempt implements HandledUpdate, StatementList {
+  readonly journal = undefined
+  readonly answers = undefined
+  readonly changes = undefined
+  readonly entry = undefined
+  readonly #problem: Problem | undefined
+  #statements: ReadonlyArray<Statement> = []
+  #isClosed = false
+
+  constructor(updates: ReadonlyArray<UpdateDelivery>, isBranch: boolean) {
+    const origin = updates[0]?.origin
+    if (isBranch) this.#problem = "branches"
+    else if (updates.some((update) => update.origin !== origin)) this.#problem = "inboxes"
+    else if (origin?.store.executesStatements !== true) this.#problem = "store"
+  }
+
+  get statements(): StatementList {
+    return this
+  }
+
+  addStatement(statement: Statement): Problem | undefined {
+    if (this.#problem !== undefined) return this.#problem
+    if (this.#isClosed) return "acknowledged"
+    this.#statements = [...this.#statements, statement]
+    return undefined
+  }
+
+  /** Returns the statements. No more are added. */
+  close(): ReadonlyArray<Statement> {
+    this.#isClosed = true
+    return this.#statements
+  }
+}

@@ -1,0 +1,206 @@
+import type { Partition as Claimed } from "../../InboxStore.ts"
+import type { Commits } from "./commits.ts"
+import type { Held } from "./held.ts"
+import type { Leases, SentAt } from "./leases.ts"
+import { Polling } from "./polling.ts"
+import type { Partition } from "./partition.ts"
+import type { Selection } from "./selection.ts"
+import { ClaimSize } from "./size.ts"
+
+/**
+ * A claim can miss partitions that another transaction locks, so the last claim is repeated after this time if updates
+ * are queued.
+ */
+const certainAfter = 1000
+
+/**
+ * - `idle`: nothing is asked.
+ * - `claiming`, `counting`, `asking`: the store is asked.
+ * - `polling`: the store is asked, instead of a claim.
+ * - `failed`: the last claim failed. The next claim comes after a pause.
+ */
+type Request = "idle" | "claiming" | "failed" | "asking" | "polling" | "counting"
+
+/** When partitions are claimed, and when there is nothing left to claim. */
+export class Claiming<D> {
+  readonly #held: Held<D>
+  readonly #commits: Commits<D>
+  readonly #leases: Leases<D>
+  readonly #size: ClaimSize<D>
+  readonly polling: Polling<D>
+  #request: Request = "idle"
+  /** Whether something may be claimable. A wake-up during a claim is for the next claim. */
+  #isDue = true
+  /** Whether something may be claimable, and waits until it fits into memory. */
+  #isBlocked = false
+  #claimAt = -Infinity
+  #sentAt: SentAt & { readonly owner: string } = { owner: "", wall: 0, mono: 0 }
+  #source: "running" | "ended" | "failed" = "running"
+  /** Whether the source had ended, and nothing was in memory, when the last claim was sent. */
+  #wasIdle = false
+  /** Whether updates that are queued, but were not found, have been waited for. */
+  #isCertain = false
+  #isEnd = false
+
+  constructor(held: Held<D>, selection: Selection<D>, commits: Commits<D>, leases: Leases<D>) {
+    this.#held = held
+    this.#commits = commits
+    this.#leases = leases
+    this.#size = new ClaimSize(held, selection)
+    this.polling = new Polling(held)
+  }
+
+  /** Whether the store is carrying out a claim. */
+  get isClaiming(): boolean {
+    return this.#request === "claiming"
+  }
+
+  /** Whether the consumer looks for partitions, or for its end. Otherwise, neither time nor the content of the store matters. */
+  get #isLooking(): boolean {
+    const { isIdle, phase, size } = this.#held
+    return phase === "running" && (size === 0 || this.#size.wantsMore || (this.#source !== "running" && isIdle))
+  }
+
+  /** Whether a wake-up has an effect. */
+  get isWaiting(): boolean {
+    return this.#request === "idle" && !this.#isDue && this.#isLooking
+  }
+
+  /** Whether the stream of deliveries ends. */
+  get isEnd(): boolean {
+    if (this.#source === "failed" || this.#isEnd) return true
+    return this.#source === "ended" && this.#held.isStopping && this.#held.size === 0
+  }
+
+  get wakeAt(): number {
+    if (this.#request !== "idle" || this.#isEnd || !this.#isLooking) return Infinity
+    return this.#isDue ? this.#claimAt : this.polling.wakeAt
+  }
+
+  /** Claims, or asks when to claim. */
+  advance(): void {
+    const { commands, mono } = this.#held
+    if (!this.isClaiming) this.#leases.owners.releaseFound()
+    if (this.#request !== "idle" || this.#isEnd) return
+    if (!this.#isLooking) {
+      this.#isBlocked ||= this.#isDue
+      this.#isDue = false
+      return
+    }
+    if (this.#isBlocked) {
+      // One claim follows for all updates that end in this turn of the event loop.
+      this.#isBlocked = false
+      this.#held.hasCapacity = true
+    }
+    if (!this.#isDue && !this.polling.isTimerKnown) {
+      this.#request = "asking"
+      this.polling.asked()
+      return commands.ask(false)
+    }
+    if (!this.#isDue && mono >= this.polling.dueAt) {
+      if (this.polling.elapsed()) {
+        this.#request = "polling"
+        return commands.ask(true)
+      }
+      this.#isDue = true
+    }
+    if (this.#isDue && mono >= this.#claimAt && !this.#leases.owners.isReleasing) this.#claim()
+  }
+
+  #claim(): void {
+    const { commands, isIdle, mono, options, wall } = this.#held
+    // After the process was suspended, leases are renewed before a claim could treat them as leases of a dead process.
+    if (options.isShared && this.#leases.isDoubtful) return this.#leases.advance()
+    const size = this.#size.next()
+    this.#isDue = false
+    this.#wasIdle = this.#source === "ended" && isIdle
+    if (size === undefined) return this.#ended(0)
+    const owner = this.#leases.owners.current
+    this.#leases.claiming()
+    this.#request = "claiming"
+    this.#sentAt = { owner, wall, mono }
+    commands.claim({ owner, leaseDuration: options.leaseMillis, ...size, ...this.polling.claiming() })
+  }
+
+  /** Returns how many partitions were lost. */
+  claimed(partitions: ReadonlyArray<Claimed>): number {
+    this.#request = "idle"
+    const held = this.#held
+    this.#leases.owners.claimed()
+    // All leases of the process are ended after this claim.
+    if (held.phase !== "running" && held.phase !== "stopping") return 0
+    let lost = 0
+    const adopted: Array<Partition<D>> = []
+    for (const claimed of partitions) {
+      if (this.#leases.owners.isEnded(claimed, this.#sentAt.owner)) {
+        this.#isDue = true
+        continue
+      }
+      const before = held.byKey.get(claimed.key)
+      const partition = this.#leases.adopt(claimed, before, this.#sentAt, this.#size.begin)
+      if (before?.isLost === true) lost++
+      if (partition === undefined) continue
+      adopted.push(partition)
+      if (this.#size.isCrashing(claimed)) {
+        this.#size.foundCrashing()
+        this.#commits.release(partition)
+      } else this.#commits.resume(partition)
+    }
+    this.#size.claimed(adopted)
+    this.polling.claimed(adopted.length)
+    this.#ended(adopted.length)
+    return lost
+  }
+
+  /** A claim has ended. */
+  #ended(count: number): void {
+    const { commands, options } = this.#held
+    if (count === 0 && this.#wasIdle && !this.#isDue) {
+      if (!options.isShared || this.#isCertain) this.#isEnd = true
+      else {
+        this.#request = "counting"
+        commands.count()
+      }
+      return
+    }
+    this.#isCertain = false
+    if (!this.#isLooking || (count > 0 && !this.#size.wasShort && this.#size.wantsMore)) this.#isDue = true
+    this.polling.wait()
+  }
+
+  /** Returns how many partitions were lost. */
+  failed(): number {
+    this.#request = "failed"
+    this.#isDue = true
+    return this.#leases.claimFailed()
+  }
+
+  /** The pause after a failure is over. */
+  again(): void {
+    if (this.#request === "failed") this.#request = "idle"
+  }
+
+  answered(millis: number | undefined): void {
+    const isPoll = this.#request === "polling"
+    this.#request = "idle"
+    if (!isPoll) this.polling.timerIsDueIn(millis)
+    else if (this.polling.claimableIn(millis)) this.#isDue = true
+  }
+
+  counted(queued: number | undefined): void {
+    this.#request = "idle"
+    if (queued === 0) this.#isEnd = true
+    this.#isCertain = this.#isDue = true
+    this.#claimAt = this.#held.mono + certainAfter
+  }
+
+  woken(): void {
+    this.#isDue = true
+    this.polling.woken()
+  }
+
+  sourceEnded(isFailure: boolean): void {
+    this.#source = isFailure ? "failed" : "ended"
+    this.#isDue = true
+  }
+}

@@ -1,0 +1,161 @@
+import type { Held } from "./held.ts"
+import type { Batch, Partition, Update } from "./partition.ts"
+import type { Selection } from "./selection.ts"
+import { type Settlement, Write } from "./write.ts"
+
+const none: ReadonlyArray<never> = []
+
+/** What is written: the outcomes of updates, the marks of updates that begin, and the ends of leases. */
+export class Commits<D> {
+  readonly #held: Held<D>
+  readonly #selection: Selection<D>
+  /** The settlements of this turn, which are one write. */
+  #settlements: Array<Settlement<D>> = []
+  /** Settlements that the store has refused together. One can be the cause, so each of them is written by itself. */
+  readonly divided: Array<Settlement<D>> = []
+  /** Partitions that are to be released. */
+  readonly #finished = new Set<Partition<D>>()
+  /** Number of writes that are to be sent for the first time. */
+  unsent = 0
+
+  constructor(held: Held<D>, selection: Selection<D>) {
+    this.#held = held
+    this.#selection = selection
+  }
+
+  settle(settlement: Settlement<D>): void {
+    for (const update of settlement.updates) {
+      if (update.state === "open") update.moveTo("settling", update.outcome?._tag !== "retry" || this.#held.isStopping)
+    }
+    this.#settlements.push(settlement)
+  }
+
+  /** Lets a partition go on with its next update, or with its release. */
+  resume(partition: Partition<D>): void {
+    if (partition.state === "held" && partition.isFinished(this.#held.isStopping)) this.#finished.add(partition)
+    else this.#selection.add(partition)
+  }
+
+  /** Releases a partition of which nothing has begun. */
+  release(partition: Partition<D>): void {
+    this.#finished.add(partition)
+  }
+
+  /** Writes what is settled, begins what can begin, and releases what is finished, in this order. */
+  advance(): void {
+    const held = this.#held
+    if (this.#settlements.length > 0) {
+      const settlements = this.#settlements
+      this.#settlements = []
+      this.#write(settlements)
+    }
+    if (this.divided.length > 0) for (const settlement of this.divided.splice(0)) this.#write([settlement])
+    if (!held.isStopping && this.#selection.size > 0) {
+      const write = new Write<D>(none)
+      this.#begin(write, held.available, held.unsettled - held.reported, none)
+      this.#send(write)
+    }
+    if (this.#finished.size === 0) return
+    const write = new Write<D>(none)
+    for (const partition of this.#finished) if (partition.state === "held") write.changeOf(partition).release = true
+    this.#finished.clear()
+    this.#send(write)
+  }
+
+  /** Settles updates, and begins as many others, in one write. */
+  #write(settlements: ReadonlyArray<Settlement<D>>): void {
+    const held = this.#held
+    const write = new Write(settlements)
+    const settled: Array<Update<D>> = []
+    for (const { updates } of settlements) {
+      for (const update of updates) {
+        const { state } = update.partition
+        if (update.state === "settling" && (state === "held" || state === "committing")) settled.push(update)
+      }
+    }
+    // With one update of a chat at a time, the next update of the chat can share the change.
+    const isOnly = settled.length === 1 || held.options.perChat === 1
+    let batches: Map<Batch, ReadonlyArray<Update<D>>> | undefined
+    for (const update of settled) {
+      const batch = update.outcome?._tag === "ack" ? update.outcome.batch : undefined
+      if (batch === undefined) write.settle(update, isOnly)
+      else (batches ??= new Map()).set(batch, [...(batches.get(batch) ?? none), update])
+    }
+    for (const [batch, updates] of batches ?? none) {
+      // A batch that has lost an update is not acknowledged.
+      if (updates.length !== batch.size) this.#beginAgain(updates, "again")
+      else if (!write.settleBatch(batch, updates, isOnly)) this.#beginAgain(updates, "alone")
+    }
+    if (write.changes.length === 0) return this.resolve(write)
+    const certain = isOnly ? write.changes : write.certain
+    for (const change of certain) {
+      const { partition } = change
+      change.release = partition.commits === 0 && partition.isFinished(held.isStopping)
+      if (held.options.isShared && !change.release) this.#selection.add(partition)
+    }
+    if (held.options.isShared && !held.isStopping) {
+      const count = Math.min(settled.length, held.free)
+      this.#begin(write, count, held.unsettled - settled.length - held.reported, settled)
+    }
+    this.#send(write)
+  }
+
+  #beginAgain(updates: ReadonlyArray<Update<D>>, reason: "again" | "alone"): void {
+    for (const update of updates) {
+      update.outcome = undefined
+      this.#held.commands.refused(update, reason)
+      this.#held.again(update, 0)
+      this.resume(update.partition)
+    }
+  }
+
+  /** Begins updates: those that the store knows to have begun at once, and the others when the write is applied. */
+  #begin(write: Write<D>, count: number, others: number, settled: ReadonlyArray<Update<D>>): void {
+    const held = this.#held
+    const begun = this.#selection.take(held.mono, count, others, settled)
+    held.unsettled += begun.length
+    if (!held.options.isShared) return begun.forEach((update) => this.start(update))
+    const joined = this.#selection.takeJoined()
+    if (joined !== undefined) write.record(joined)
+    for (const update of begun) write.mark(update)
+    write.started = begun.filter(({ change }) => change !== undefined)
+    for (const update of begun) if (update.change === undefined) this.start(update)
+  }
+
+  /** An update that begins is marked in the store before. */
+  start(update: Update<D>): void {
+    const held = this.#held
+    update.isMarked = true
+    update.moveTo("ready")
+    if (held.commands.start(update)) held.ready.push(update)
+    else update.moveTo("open")
+  }
+
+  #send(write: Write<D>): void {
+    if (write.changes.length === 0) return
+    for (const { partition, release } of write.changes) {
+      partition.change = undefined
+      partition.commits++
+      partition.moveTo(release ? "releasing" : "committing")
+    }
+    this.unsent++
+    this.#held.commands.commit(write)
+  }
+
+  /** Releases all partitions that nothing is written of. Open updates count as attempted. */
+  giveBack(): void {
+    const write = new Write<D>(none)
+    for (const partition of this.#held.byKey.values()) {
+      if (partition.state !== "held") continue
+      for (const update of partition.begun) if (update.state === "open" && !update.isRecorded) write.record(update)
+      write.changeOf(partition).release = true
+    }
+    this.#send(write)
+  }
+
+  /** Lets the callers of settlements go on. */
+  resolve({ changes, settlements }: Write<D>): void {
+    for (const { partition } of changes) this.resume(partition)
+    for (const settlement of settlements) this.#held.commands.resolve(settlement, undefined)
+  }
+}

@@ -1,0 +1,90 @@
+import type * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { StoreError } from "../../../base/StoreError.ts"
+import type { InboxStore, RowWrite, WriteResult } from "../../InboxStore.ts"
+import { monoNow } from "../consumer/lease.ts"
+import type { Queued } from "./delivery.ts"
+import type { Kernel } from "./kernel.ts"
+import type { Partition } from "./partition.ts"
+import type { Turns } from "./turns.ts"
+
+const confirmInterval = "100 millis"
+
+/** What effects need of the lease of their chat. */
+export class Leased {
+  readonly #kernel: Kernel<Queued>
+  readonly #turns: Turns
+  readonly #clock: Clock.Clock
+  readonly #store: InboxStore["Service"]
+  #waiting: Array<() => void> = []
+  #renewals = 0
+
+  constructor(kernel: Kernel<Queued>, turns: Turns, clock: Clock.Clock, store: InboxStore["Service"]) {
+    this.#kernel = kernel
+    this.#turns = turns
+    this.#clock = clock
+    this.#store = store
+  }
+
+  isValid(partition: Partition<Queued>): boolean {
+    const clock = this.#clock
+    return this.#kernel.leases.isValid(partition, { wall: clock.currentTimeMillisUnsafe(), mono: monoNow(clock) })
+  }
+
+  /** Renews the leases at once. Returns after the next renewal, also if the renewal fails. */
+  readonly #renew = Effect.callback<void>((resume) => {
+    this.#waiting.push(() => resume(Effect.void))
+    this.#turns.event(() => this.#kernel.leases.request())
+  })
+
+  /** Lets those go on that wait for a renewal. Called after each turn. */
+  onTurn(): void {
+    if (this.#renewals === this.#kernel.leases.renewals) return
+    this.#renewals = this.#kernel.leases.renewals
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resume of waiting) resume()
+  }
+
+  /** Waits until the lease is certain. Interrupts if the partition is lost. */
+  confirm(partition: Partition<Queued>): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (partition.isLost) return Effect.interrupt
+      if (this.isValid(partition)) return Effect.void
+      // A lease can stay doubtful until a claim is answered, also if time stands still between the renewals.
+      const again = Effect.suspend(() =>
+        this.isValid(partition) || partition.isLost
+          ? this.confirm(partition)
+          : Effect.andThen(Effect.sleep(confirmInterval), this.confirm(partition))
+      )
+      return Effect.andThen(this.#renew, again)
+    })
+  }
+
+  /**
+   * Writes rows of the journal of an update. Returns `"leaseLost"` if the partition is lost or the update is not
+   * queued any more. The result `"leaseLost"` says nothing about the lease while the update is being acknowledged. A
+   * store that has the lease of an update that is being handled, but not the update, has lost writes: the partition is
+   * claimed again.
+   */
+  record(queued: Queued, rows: ReadonlyArray<RowWrite>): Effect.Effect<WriteResult, StoreError> {
+    const { entry, held } = queued
+    const { partition } = held
+    const { isShared, write } = this.#store
+    const recorded: Effect.Effect<WriteResult, StoreError> = Effect.suspend(() => {
+      const { isLost, key, owner } = partition
+      if (isLost) return Effect.succeed("leaseLost")
+      return Effect.flatMap(write([{ rows, journal: { owner, partitionKey: key, id: entry.id } }]), ([result]) => {
+        if (result !== "leaseLost" || !isShared || queued.outcome?._tag === "ack") return Effect.succeed(result!)
+        // The partition can have been claimed again by this process, under another name.
+        if (partition.owner !== owner) return recorded
+        return Effect.flatMap(this.#renew, () => {
+          if (!partition.isLost && partition.owner !== owner) return recorded
+          if (queued.outcome === undefined) this.#turns.event(() => this.#kernel.giveUp(partition, owner))
+          return Effect.succeed(result)
+        })
+      })
+    })
+    return recorded
+  }
+}

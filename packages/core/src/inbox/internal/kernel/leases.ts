@@ -1,0 +1,191 @@
+import type { Partition as Claimed } from "../../InboxStore.ts"
+import type { Held } from "./held.ts"
+import { Owners } from "./owners.ts"
+import { Partition } from "./partition.ts"
+
+/** The last part of a lease does not count, because operations that began in time have to reach the platform in time. */
+const margin = 0.1
+
+/**
+ * A lease is renewed this often before the lease expires. With 3, the event loop may be busy for two thirds of the
+ * lease.
+ */
+const renewalsPerLease = 3
+
+/** After a failure, leases are renewed again after this time, in milliseconds. */
+const failedRenewalInterval = 1000
+
+/** A time by the wall clock and by the monotonic clock, before a request was sent. */
+export interface SentAt {
+  readonly wall: number
+  readonly mono: number
+}
+
+/** The leases of this process, and their renewals. */
+export class Leases<D> {
+  readonly #held: Held<D>
+  readonly #interval: number
+  readonly owners: Owners<D>
+  renewAt = Infinity
+  /** The partitions of the renewal that is under way. */
+  #renewing: (SentAt & { readonly partitions: Map<string, Partition<D>> }) | undefined
+  #isFailing = false
+  #isRequested = false
+  /** How often a claim has waited for a renewal. The first can be a renewal that was sent before the process was suspended. */
+  #doubts = 0
+  /** Number of renewals that have ended, also with a failure. */
+  renewals = 0
+  constructor(held: Held<D>) {
+    this.#held = held
+    this.owners = new Owners(held)
+    this.#interval = Math.floor(held.options.leaseMillis / renewalsPerLease)
+  }
+
+  /** The monotonic clock stands still while a computer is suspended, and the other clock can be set back. */
+  isValid({ isLost, mono, wall }: Partition<D>, at: SentAt): boolean {
+    const { isShared, leaseMillis } = this.#held.options
+    const validFor = leaseMillis * (1 - margin)
+    return !isShared || (!isLost && at.wall - wall < validFor && at.mono - mono < validFor)
+  }
+
+  /** Whether no other process has completed one of the updates, or has made a call for one of them. */
+  #isUnchanged(partition: Partition<D>, { updates: stored }: Claimed): boolean {
+    const { begun, isLeft, rest } = partition
+    const compared = Math.min(begun.length + rest.length, stored.length)
+    // A partition of which nothing has begun is being given back.
+    if (isLeft || compared === 0 || (partition.state === "releasing" && begun.length === 0)) return false
+    return stored.slice(0, compared).every((claimed, index) => {
+      const known = begun[index]?.entry ?? rest[index - begun.length]!
+      return known.id === claimed.id && this.#held.commands.knows(known, begun[index]?.delivery, claimed)
+    })
+  }
+
+  /**
+   * Returns the claimed partition, or `undefined` if this process holds the partition already: its lease has expired,
+   * for example while the store was unavailable. Handlers and commits continue under the new owner. A partition that
+   * another process has handled meanwhile is lost, and is handled from where that process ended.
+   */
+  adopt(
+    claimed: Claimed,
+    before: Partition<D> | undefined,
+    { mono, owner, wall }: SentAt & { readonly owner: string },
+    marked: number
+  ): Partition<D> | undefined {
+    const held = this.#held
+    const { isShared, perChat } = held.options
+    if (before !== undefined && this.#isUnchanged(before, claimed)) {
+      // A renewal may have been answered since.
+      // The claim is newer than a renewal that is under way.
+      this.#renewing?.partitions.delete(claimed.key)
+      Object.assign(before, { owner, wall: Math.max(before.wall, wall), mono: Math.max(before.mono, mono) })
+      return undefined
+    }
+    // If the partition was released, but the result of the commit is not known yet, its completed updates are gone.
+    if (before !== undefined && before.state !== "releasing") held.lose(before)
+    const partition = new Partition<D>(claimed, { owner, wall, mono }, perChat, marked)
+    held.add(partition)
+    // The leases are renewed within a third of their duration.
+    if (isShared && held.byKey.size === 1) this.renewAt = mono + this.#interval
+    return partition
+  }
+
+  /** Renews the leases at once, unless the last renewal failed. */
+  request(): void {
+    this.#isRequested = true
+  }
+
+  /**
+   * Whether a claim has to wait for a renewal, so that the claim cannot take leases of this process for leases of a dead
+   * process. If the leases stay doubtful, the claim has another name: a claim whose answer is lost would revive them.
+   */
+  get isDoubtful(): boolean {
+    const held = this.#held
+    let isDoubtful = false
+    let isOfOwner = false
+    for (const partition of held.byKey.values()) {
+      if (this.isValid(partition, held)) continue
+      isDoubtful = true
+      isOfOwner ||= partition.owner === this.owners.current
+    }
+    if (isDoubtful && !this.#isFailing && this.#doubts < 2) {
+      if (this.#isRequested || this.#renewing !== undefined) return true
+      this.#isRequested = true
+      this.#doubts++
+      return true
+    }
+    if (isOfOwner) this.owners.change()
+    return false
+  }
+
+  /** A claim was sent. */
+  claiming(): void {
+    this.owners.claiming()
+    this.#doubts = 0
+  }
+
+  /** Begins a renewal if one is due. */
+  advance(): void {
+    const held = this.#held
+    const { mono, wall } = held
+    if (this.#renewing !== undefined) return
+    if (held.byKey.size === 0) {
+      this.renewAt = Infinity
+      this.#isFailing = false
+      if (this.#isRequested) this.renewals++
+      this.#isRequested = false
+    } else if (mono >= this.renewAt || (this.#isRequested && !this.#isFailing)) {
+      this.#isRequested = false
+      this.#renewing = { wall, mono, partitions: new Map(held.byKey) }
+      held.commands.renew([...new Set([...held.byKey.values()].map(({ owner }) => owner))])
+    }
+  }
+
+  /** Returns how many partitions are lost, because the store does not return them. */
+  renewed(owner: string, keys: ReadonlyArray<string>): number {
+    const held = this.#held
+    const { mono, partitions, wall } = this.#renewing!
+    const renewed = new Set(keys)
+    const lost: Array<Partition<D>> = []
+    for (const [key, partition] of partitions) {
+      if (held.byKey.get(key) !== partition || partition.owner !== owner) continue
+      if (renewed.has(key)) {
+        // Another process can have had the lease before a claim that is under way. The answer of the claim decides.
+        if (owner !== this.owners.claimedBy || this.isValid(partition, held)) Object.assign(partition, { wall, mono })
+      } else if (partition.state !== "releasing") lost.push(partition)
+    }
+    for (const partition of lost) held.lose(partition)
+    // A partition that was claimed when the renewal was sent may have been released since.
+    this.owners.forsake(
+      owner,
+      keys.filter((key) => partitions.get(key)?.owner !== owner)
+    )
+    return lost.length
+  }
+
+  renewalEnded(isFailed: boolean): void {
+    const { mono } = this.#renewing!
+    this.#renewing = undefined
+    this.#isFailing = isFailed
+    this.renewals++
+    this.renewAt = isFailed ? this.#held.mono + Math.min(failedRenewalInterval, this.#interval) : mono + this.#interval
+  }
+
+  /**
+   * A claim that failed may have been carried out, so its name is not used again. Leases that had expired may have come
+   * back with the claim, after another process had them.
+   */
+  claimFailed(): number {
+    const held = this.#held
+    let lost = 0
+    for (const partition of Array.from(held.byKey.values())) {
+      const isKept =
+        partition.owner !== this.owners.claimedBy || partition.state === "releasing" || this.isValid(partition, held)
+      if (isKept) continue
+      held.lose(partition)
+      lost++
+    }
+    if (this.owners.current === this.owners.claimedBy) this.owners.change()
+    this.owners.claimed()
+    return lost
+  }
+}

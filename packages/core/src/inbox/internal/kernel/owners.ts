@@ -1,0 +1,89 @@
+import type { Commit, Partition as Claimed } from "../../InboxStore.ts"
+import type { Held, UnknownLease } from "./held.ts"
+
+/** The names under which this process has leases, and the leases of these names that nobody here knows. */
+export class Owners<D> {
+  readonly #held: Held<D>
+  /** All names that may have leases. */
+  readonly all = new Set<string>()
+  #generation = 0
+  /** Leases that the store has, and that nobody here knows. */
+  #found: ReadonlyArray<UnknownLease> = []
+  isReleasing = false
+  /** The owner of the claim that is under way. */
+  claimedBy: string | undefined
+  /** Updates that were completed, and partitions whose lease may have been ended, while the claim was under way. */
+  readonly #completed = new Set<string>()
+  readonly #ended = new Set<string>()
+
+  constructor(held: Held<D>) {
+    this.#held = held
+  }
+
+  get current(): string {
+    return `${this.#held.options.name}.${this.#generation}`
+  }
+
+  change(): void {
+    this.#generation++
+  }
+
+  #isUnknown({ owner, partitionKey }: UnknownLease): boolean {
+    return this.#held.byKey.get(partitionKey)?.owner !== owner
+  }
+
+  /** What the store has under a name of this process, and nobody here holds, is released: others would wait for ever. */
+  forsake(owner: string, keys: ReadonlyArray<string>): void {
+    const unknown = keys.map((partitionKey) => ({ owner, partitionKey })).filter((lease) => this.#isUnknown(lease))
+    if (unknown.length === 0) return
+    // Under a new name, the leases of the old name are certain as soon as no claim is under way.
+    if (owner === this.current) this.change()
+    this.#found = [...this.#found, ...unknown]
+  }
+
+  /** Releases unknown leases. A claim that is under way may return them. */
+  releaseFound(): void {
+    if (this.#found.length === 0 || this.isReleasing) return
+    const unknown = this.#found.filter((lease) => this.#isUnknown(lease))
+    this.#found = []
+    if (unknown.length === 0) return
+    this.isReleasing = true
+    this.#held.commands.release(unknown)
+  }
+
+  released(): void {
+    this.isReleasing = false
+  }
+
+  /** A claim has been answered. */
+  claimed(): void {
+    this.claimedBy = undefined
+  }
+
+  /** A claim was sent. */
+  claiming(): void {
+    this.claimedBy = this.current
+    this.all.add(this.current)
+    this.#completed.clear()
+    this.#ended.clear()
+  }
+
+  /** The lease of a partition was ended, or may have been ended. */
+  onRelease({ completed, owner, partitionKey }: Commit, isApplied: boolean): void {
+    if (this.claimedBy !== undefined) {
+      if (isApplied && completed.length > 0) for (const { id } of completed) this.#completed.add(id)
+      else if (owner === this.claimedBy) this.#ended.add(partitionKey)
+    }
+    // The release is repeated, and must not end the lease of a later claim.
+    if (!isApplied && owner === this.current) this.change()
+  }
+
+  /** Whether the store may have ended the lease of a claimed partition after the claim. */
+  isEnded({ key, updates }: Claimed, owner: string): boolean {
+    if (this.#ended.size > 0 && this.#ended.has(key)) {
+      this.forsake(owner, [key])
+      return true
+    }
+    return this.#completed.size > 0 && updates.some(({ id }) => this.#completed.has(id))
+  }
+}

@@ -1,0 +1,161 @@
+import type { Commit, CommitResult } from "../../InboxStore.ts"
+import type { Commits } from "./commits.ts"
+import type { Held } from "./held.ts"
+import type { Leases } from "./leases.ts"
+import type { Partition, Update } from "./partition.ts"
+import { type Change, isRefused, type Settlement, type Write } from "./write.ts"
+
+/** Those of a batch are one commit, whose result is the result of each. */
+const together = <D>(changes: ReadonlyArray<Change<D>>): ReadonlyArray<Commit> => {
+  const groups = [...Map.groupBy(changes, (change) => change.batch ?? change).values()]
+  groups.forEach((group, at) => group.forEach((change) => (change.at = at)))
+  return groups.map(([first, ...others]) => (others.length === 0 ? first! : { ...first!, together: others }))
+}
+
+/** What follows from the answers of the store to writes. */
+export class Results<D> {
+  readonly #held: Held<D>
+  readonly #commits: Commits<D>
+  readonly #leases: Leases<D>
+  /** Writes of batches of which a partition is lost, and the number of renewals before. */
+  #broken: ReadonlyArray<{ readonly write: Write<D>; readonly renewals: number }> = []
+  /** How many writes the store is applying. */
+  sent = 0
+
+  constructor(held: Held<D>, commits: Commits<D>, leases: Leases<D>) {
+    this.#held = held
+    this.#commits = commits
+    this.#leases = leases
+  }
+
+  /** Returns what is to be written, under the present owners. Nothing is committed after a loss. */
+  attempt(write: Write<D>): ReadonlyArray<Commit> {
+    this.sent++
+    if (!write.isBegun) this.#commits.unsent--
+    write.isBegun = write.isSent = true
+    write.live = this.#held.options.isShared ? this.#live(write) : write.changes
+    if (write.live.some(({ batch }) => batch !== undefined)) return together(write.live)
+    write.live.forEach((change, at) => (change.at = at))
+    return write.live
+  }
+
+  #live({ changes }: Write<D>): ReadonlyArray<Change<D>> {
+    const { byKey } = this.#held
+    // Nothing is written of a partition that this process has claimed again after its release.
+    const isHeld = ({ partition }: Change<D>): boolean => byKey.get(partition.key) === partition
+    for (const change of changes) {
+      change.owner = change.partition.owner
+      if (change.batch === undefined || isHeld(change)) continue
+      for (const other of changes) if (other.batch === change.batch && isHeld(other)) other.result = "again"
+    }
+    return changes.filter((change) => change.result === undefined && isHeld(change))
+  }
+
+  /** The store has answered. Returns how many partitions were found to be lost. */
+  committed(write: Write<D>, results: ReadonlyArray<CommitResult>): number {
+    this.#answered(write)
+    if (!this.#held.options.isShared) {
+      for (const change of write.live) change.result = results[change.at]!
+      this.#applied(write)
+      return 0
+    }
+    const lost = new Set<Partition<D>>()
+    let isRepeated = false
+    for (const change of write.live) {
+      const { batch, owner, partition, release } = change
+      change.result = results[change.at]!
+      if (release && change.result === "applied") this.#leases.owners.onRelease(change, true)
+      if (change.result !== "leaseLost") continue
+      if (batch !== undefined) {
+        // One of the partitions of the batch is lost. The next renewal shows which.
+        write.isBroken = true
+        change.result = "again"
+      } else if (partition.owner !== owner) {
+        // This process has claimed the partition again meanwhile, under another name.
+        change.result = undefined
+        isRepeated = true
+        // The result of a release that was repeated says nothing: the partition is released in any case.
+      } else if (!release && !partition.isLost) lost.add(partition)
+    }
+    for (const partition of lost) this.#held.lose(partition)
+    if (isRepeated) this.#held.commands.commit(write)
+    else if (write.isBroken) {
+      this.#leases.request()
+      this.#broken = [...this.#broken, { write, renewals: this.#leases.renewals }]
+    } else this.#applied(write)
+    return lost.size
+  }
+
+  /** Batches with a lost partition go on after the renewal. */
+  advance(): void {
+    if (this.#broken.length === 0) return
+    const ended = this.#broken.filter(({ renewals }) => renewals < this.#leases.renewals)
+    this.#broken = this.#broken.filter(({ renewals }) => renewals === this.#leases.renewals)
+    for (const { write } of ended) this.#applied(write)
+  }
+
+  /** The store has not answered. */
+  failed(write: Write<D>): void {
+    this.#answered(write)
+    for (const change of write.live) if (change.release) this.#leases.owners.onRelease(change, false)
+  }
+
+  #answered(write: Write<D>): void {
+    if (write.isSent) this.sent--
+    write.isSent = false
+  }
+
+  #applied(write: Write<D>): void {
+    for (const change of write.changes) this.#held.endCommit(change.partition, change.release && !isRefused(change))
+    for (const { updates } of write.settlements) for (const update of updates) this.#settled(update)
+    for (const update of write.started) {
+      if (update.state !== "beginning") continue
+      if (isRefused(update.change) || this.#held.isStopping) this.#held.again(update, 0)
+      else this.#commits.start(update)
+    }
+    this.#commits.resolve(write)
+  }
+
+  #settled(update: Update<D>): void {
+    const { change, outcome } = update
+    if (update.state !== "settling" || outcome === undefined) return
+    update.outcome = undefined
+    if (isRefused(change)) {
+      // The attempt has failed because of a statement, or begins again.
+      if (this.#held.commands.refused(update, change.result)) update.moveTo("open")
+      else this.#held.again(update, 0)
+    } else if (outcome._tag === "retry") {
+      update.isMarked = update.isRecorded = false
+      this.#held.commands.settled(update, "next")
+      this.#held.again(update, outcome.after)
+    } else {
+      this.#held.commands.settled(update, "done")
+      this.#held.drop(update)
+    }
+  }
+
+  /** The store refuses a write, or the stream is closed. */
+  refused(write: Write<D>, error: unknown): void {
+    this.failed(write)
+    const { settlements } = write
+    // The lease of a partition that cannot be released expires.
+    for (const { partition, release } of write.changes)
+      this.#held.endCommit(partition, release && settlements.length === 0)
+    for (const update of write.started) if (update.state === "beginning") this.#held.again(update, 0)
+    if (settlements.length > 1) this.#commits.divided.push(...settlements)
+    else this.#reopen(settlements, error)
+    for (const { partition } of write.changes) this.#commits.resume(partition)
+  }
+
+  #reopen(settlements: ReadonlyArray<Settlement<D>>, error: unknown): void {
+    for (const settlement of settlements) {
+      for (const update of settlement.updates) {
+        if (update.state !== "settling") continue
+        update.moveTo("open")
+        update.outcome = undefined
+        this.#held.commands.settled(update, "refused")
+      }
+      this.#held.commands.resolve(settlement, error)
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import { type BatchStore, InboxStore, withWriteBatching } from "@colloquy/core/inbox/InboxStore"
+import { StoreError } from "@colloquy/core/base/StoreError"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Semaphore from "effect/Semaphore"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { makeStore, retryConflicts, withTransaction } from "../../../base/internal/stores/sql.ts"
+import { withTimeLimit } from "../../../base/internal/stores/timeLimit.ts"
+import { batchReads } from "../batchedReads.ts"
+import * as commits from "./commits.ts"
+import { makeQueries, makeRows } from "./queries.ts"
+import { migrations } from "./schema.ts"
+import * as updates from "./updates.ts"
+import * as WakeUps from "./wakeUps.ts"
+
+/**
+ * Minimum number of updates whose commits start another transaction while PostgreSQL applies commits (benchmark
+ * `batch-exact-rate`).
+ */
+const minConcurrentCommits = 250
+
+const cleanupChunk = 1000
+
+interface Options {
+  readonly prefix: string | undefined
+  readonly operationTimeout: Duration.Duration
+}
+
+/**
+ * The store on PostgreSQL. Locks are always taken in the same order, so that transactions do not deadlock: fingerprints, partitions
+ * by key, rows of authors, rows by key, updates and their journals, counts. Fingerprints and rows of the same kind are locked in
+ * the order of their keys. A transaction that adds updates to a partition or ends its lease holds the lock of the partition.
+ * Therefore an empty partition can be deleted safely, and the lock of a partition is also that of its queued updates and their
+ * journals.
+ */
+export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: Options) {
+  const { migrate, sql, table, toStoreError } = yield* makeStore({ store: "inbox", prefix, migrations })
+  const rows = makeRows(sql, table)
+  const queries = makeQueries(sql, table)
+  const updateQueries = updates.make(sql, table)
+  const wakeUps = yield* WakeUps.make(sql, table)
+
+  // Each statement sees all earlier commits, so a read after a lock returns the current rows.
+  const begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
+  const transact = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
+    retryConflicts(Effect.provideService(withTransaction(sql)(effect), SqlClient.BeginTransaction, begin))
+
+  const commit = commits.make({ sql, table, transact, wake: wakeUps.notify })
+
+  const migrationLock = yield* Semaphore.make(1)
+  let isMigrated = false
+  const migrateOnce = migrationLock
+    .withPermit(
+      Effect.suspend(() =>
+        isMigrated
+          ? Effect.void
+          : // Rows may have been changed outside of the library while no process was running.
+            Effect.map(Effect.andThen(migrate, transact(queries.recount)), () => {
+              isMigrated = true
+            })
+      )
+    )
+    .pipe(Effect.withTracerEnabled(false), Effect.mapError(toStoreError("migrate")))
+
+  /** Does not run an effect before the tables exist. */
+  const migrated = <A, E>(effect: Effect.Effect<A, E>) =>
+    Effect.suspend(() => (isMigrated ? effect : Effect.andThen(migrateOnce, effect)))
+
+  const operation = (name: string) => {
+    const reason = `the database did not answer within ${Duration.format(operationTimeout)}`
+    const limited = withTimeLimit(
+      operationTimeout,
+      () => new StoreError({ store: "inbox", operation: name, reason, isRetryable: true })
+    )
+    return <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, StoreError> =>
+      migrated(limited(effect)).pipe(
+        Effect.mapError(toStoreError(name)),
+        // Most operations belong to no handler, and an idle inbox would fill the traces of a bot.
+        Effect.withTracerEnabled(false)
+      )
+  }
+
+  /** An operation of one statement. */
+  const statement = <A, E>(name: string, effect: Effect.Effect<A, E>) => operation(name)(retryConflicts(effect))
+
+  const waking = <A extends { readonly wakes: boolean }, E>(effect: Effect.Effect<A, E>) =>
+    Effect.map(effect, (result) => {
+      if (result.wakes) wakeUps.notify()
+      return result
+    })
+
+  /** Deletes rows in several transactions, so that none of them holds its locks for long. */
+  const inChunks = (deleteAtMost: (max: number) => Effect.Effect<number, SqlError>) =>
+    Effect.repeat(Effect.tap(statement("cleanup", deleteAtMost(cleanupChunk)), Effect.yieldNow), {
+      while: (deleted) => deleted === cleanupChunk
+    })
+
+  const read: BatchStore["read"] = (keys) =>
+    keys.length === 0 ? Effect.succeed([]) : operation("read")(rows.read(keys))
+
+  const release = Effect.fnUntraced(function* (owner: string) {
+    const keys = yield* queries.owned(owner)
+    const end = { owner, completed: [], failed: [], begun: [], release: true }
+    yield* commit(keys.map((partitionKey) => ({ ...end, partitionKey })))
+    return keys
+  })
+
+  const store: BatchStore = {
+    isShared: true,
+    executesStatements: true,
+    minConcurrentCommits,
+    enqueueAll: (batches) =>
+      Effect.map(
+        waking(
+          statement(
+            "enqueue",
+            Effect.suspend(() => updateQueries.enqueue(batches))
+          )
+        ),
+        ({ added }) => added
+      ),
+    claim: (claim) => statement("claim", updateQueries.claim(claim)),
+    commit: (all) => (all.length === 0 ? Effect.succeed([]) : operation("commit")(commit(all))),
+    renew: (owner, leaseDuration) =>
+      leaseDuration > 0
+        ? statement("renew", queries.renew(owner, leaseDuration))
+        : operation("renew")(retryConflicts(release(owner))),
+    write: (writes) =>
+      writes.length === 0
+        ? Effect.succeed([])
+        : Effect.map(waking(operation("write")(Effect.suspend(() => rows.write(writes)))), ({ results }) => results),
+    read,
+    rows: (page) => operation("rows")(rows.page(page)),
+    forget: (options) => statement("forget", rows.forget(options)),
+    updates: ({ after = "0", limit, of, partitionKey }) =>
+      operation("updates")(updateQueries.page(of, partitionKey, after, limit)),
+    takeDeadLetters: ({ ids, replay }) =>
+      replay
+        ? Effect.map(waking(statement("takeDeadLetters", updateQueries.replay(ids))), ({ count }) => count)
+        : statement("takeDeadLetters", updateQueries.drop(ids)),
+    stats: operation("stats")(queries.stats),
+    cleanup: ({ deadLettersBefore, fingerprintsBefore, rowsBefore }) =>
+      Effect.all(
+        [
+          inChunks((chunk) => queries.forgetOld(fingerprintsBefore, chunk)),
+          inChunks((chunk) => updateQueries.dropOld(deadLettersBefore, chunk)),
+          inChunks((chunk) => rows.dropOld(rowsBefore, chunk))
+        ],
+        { discard: true }
+      ),
+    untilNext: operation("untilNext")(queries.untilNext),
+    ...(wakeUps.listen === undefined ? {} : { listen: wakeUps.listen })
+  }
+  const batched = yield* withWriteBatching(store)
+  const readBatched = batchReads(read)
+  /** In a transaction of the caller, rows are read and written on its connection. */
+  const onConnection = <A, E>(inTransaction: Effect.Effect<A, E>, outside: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.contextWith((context: Context.Context<never>) =>
+      Option.isSome(Context.getOption(context, sql.transactionService)) ? inTransaction : outside
+    )
+  return {
+    store: InboxStore.of({
+      ...batched,
+      write: (writes) => onConnection(store.write(writes), batched.write(writes)),
+      read: (keys) => onConnection(read(keys), readBatched(keys))
+    }),
+    ready: migrated(Effect.void)
+  }
+})

@@ -1,0 +1,53 @@
+import type { InboxStore } from "@colloquy/core/inbox/InboxStore"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { createHash, randomUUID } from "node:crypto"
+import { sqlToStoreError } from "../../../base/internal/stores/sql.ts"
+import * as Listener from "../listener.ts"
+import * as Notifier from "../notifier.ts"
+
+interface Notification {
+  readonly payload: string
+}
+
+/** An optional operation of a `SqlClient`, which the client of `@effect/sql-pg` has. */
+interface Listening {
+  readonly listen: (channel: string) => Effect.Effect<Queue.Dequeue<Notification, SqlError>, SqlError, Scope.Scope>
+}
+
+const isListening = (sql: SqlClient.SqlClient): sql is SqlClient.SqlClient & Listening =>
+  Predicate.hasProperty(sql, "listen") && typeof sql.listen === "function"
+
+export interface WakeUps {
+  /** Tells the other processes that a partition can be claimed. */
+  readonly notify: () => void
+  readonly listen?: InboxStore["Service"]["listen"]
+}
+
+/**
+ * Wakes other processes with `NOTIFY`, in a separate transaction after the commit: commits with notifications run one
+ * after the other, and each of them would wait for the disk.
+ */
+export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, table: string) {
+  // The name of a channel has at most 63 bytes.
+  const channel = `colloquy_${createHash("sha256").update(table).digest("hex").slice(0, 32)}`
+  const sender = randomUUID()
+  const fork = Effect.runForkWith(yield* Effect.context<never>())
+  const send = sql`SELECT pg_notify(${channel}, ${sender})`.pipe(
+    Effect.ignore,
+    Effect.catchDefect((defect) => Effect.logError("Other processes were not woken up.", defect)),
+    Effect.withTracerEnabled(false)
+  )
+  const notify = yield* Notifier.make(() => void fork(send))
+  if (!isListening(sql)) return { notify } satisfies WakeUps
+  const listen = yield* Listener.make({
+    subscribe: sql.listen(channel),
+    toStoreError: sqlToStoreError("inbox")("listen"),
+    isForeign: ({ payload }: Notification) => payload !== sender
+  })
+  return { notify, listen } satisfies WakeUps
+})
