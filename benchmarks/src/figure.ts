@@ -16,6 +16,7 @@ export interface Figure {
     | "kB"
     | "defects"
     | "seeds"
+    | "states"
     | "hours"
   readonly goal: number
   /** A second value of the same measurement, with its goal. */

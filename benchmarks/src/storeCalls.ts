@@ -108,9 +108,9 @@ const inbox = Effect.gen(function* () {
   )
   yield* measure("inbox.renew", store.renew("one", 60_000))
   yield* measure("inbox.stats", store.stats)
-  yield* measure("inbox.deadLetters", store.deadLetters({ limit: 100 }))
-  yield* measure("inbox.release", store.release("one"))
-  yield* measure("inbox.cleanup", store.cleanup({ fingerprintsBefore: 2, deadLettersBefore: 2 }))
+  yield* measure("inbox.deadLetters", store.updates({ of: "deadLetters", limit: 100 }))
+  yield* measure("inbox.release", store.renew("one", 0))
+  yield* measure("inbox.cleanup", store.cleanup({ fingerprintsBefore: 2, deadLettersBefore: 2, rowsBefore: 2 }))
 })
 
 await Effect.runPromise(Effect.provide(chats, Layer.merge(places.layerChats(place), Logger.layer([]))))

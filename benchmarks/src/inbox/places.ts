@@ -105,6 +105,20 @@ export const layer = (place: Place): Layer.Layer<InboxStore.InboxStore, unknown>
 export const layerInbox = (place: Place, options?: Inbox.Options): Layer.Layer<Inbox.Inbox, unknown> =>
   Inbox.layer(options).pipe(Layer.provide(layer(place)), Layer.provideMerge(Logger.layer([])))
 
+/**
+ * The same, with a client for the database of the inbox, whose statements the commits of the inbox can execute. Only on SQLite
+ * and PostgreSQL.
+ */
+export const layerRows = (
+  place: Place,
+  options?: Inbox.Options
+): Layer.Layer<Inbox.Inbox | InboxStore.SqlTransactions | SqlClient.SqlClient, unknown> =>
+  Inbox.layer(options).pipe(
+    Layer.provideMerge(SqlInboxStore.layer()),
+    Layer.provideMerge(place.store === "sqlite" ? sqlite(place, "inbox.sqlite") : postgres(place.name)),
+    Layer.provideMerge(Logger.layer([]))
+  )
+
 /** The chats of a place. */
 export const layerChats = (place: Place): Layer.Layer<ChatStore.ChatStore, unknown> =>
   backends[place.store].chats(place)

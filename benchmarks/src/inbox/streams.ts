@@ -29,21 +29,31 @@ export const overRun = async (name: "Stream.mapEffect" | "Deliveries.mapEffect")
   }
 }
 
-/** Rows per second that a stream writes to PostgreSQL in batches, over the same inserts by hand. */
-export const batchSinkRate = async (): Promise<Measured> => {
-  const costs = await places.withPlace("postgres", (place) =>
-    costsOf(["inbox/batchSink.ts", ...places.toArguments(place)])
+/** Rows per second that a stream writes to PostgreSQL, each exactly once, over those of the smallest queue by hand. */
+export const batchExactRate = async (): Promise<Measured> => {
+  const { queue, stream } = await places.withPlace("postgres", (place) =>
+    costsOf(["inbox/batchExact.ts", ...places.toArguments(place)])
   )
   // The figure is a ratio of rates, so the costs are passed in reverse order.
-  const measured = compare(
-    { name: "by hand", costs: costs["by hand"] },
-    { name: "stream", costs: costs["stream"] },
-    "us per row"
-  )
-  const rateOf = (program: "by hand with the store" | "queue") =>
-    median(costs["by hand"].map((cost, round) => cost / costs[program][round])).toFixed(2)
-  const others = `claims and acknowledgements by hand ${rateOf("by hand with the store")}, smallest queue ${rateOf("queue")}`
-  return { ...measured, detail: `${measured.detail}; ${others}` }
+  return compare({ name: "queue", costs: queue }, { name: "stream", costs: stream }, "us per row")
+}
+
+/** CPU time of an update with a statement, over an update without: the higher ratio of SQLite and PostgreSQL. */
+export const rowsCost = async (): Promise<Measured> => {
+  const measured: Array<Measured> = []
+  for (const store of ["sqlite", "postgres"] as const) {
+    const { "with a statement": ours, without } = await costsOf(["inbox/rowsCost.ts", store], "--expose-gc")
+    const { detail, value } = compare(
+      { name: "with a statement", costs: ours },
+      { name: "without", costs: without },
+      "us CPU"
+    )
+    measured.push({ value, detail: `${store} ${value.toFixed(2)} (${detail})` })
+  }
+  return {
+    value: Math.max(...measured.map(({ value }) => value)),
+    detail: measured.map(({ detail }) => detail).join("; ")
+  }
 }
 
 const cyclesOn = (store: places.Store) =>

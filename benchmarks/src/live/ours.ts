@@ -27,15 +27,13 @@ const answer = Stream.fromIterable(load.tokens).pipe(
 /** An inbox in memory, and how much its journals have written. */
 const countingInbox = Effect.map(InboxStore.makeMemory, (store) => {
   const written = { records: 0, characters: 0 }
-  const journal: typeof store.journal = {
-    record: (records) =>
-      Effect.suspend(() => {
-        written.records += records.length
-        for (const { text } of records.flatMap(({ entries }) => entries)) written.characters += text.length
-        return store.journal.record(records)
-      })
-  }
-  const layer = Inbox.layer().pipe(Layer.provide(Layer.succeed(InboxStore.InboxStore, { ...store, journal })))
+  const write: typeof store.write = (writes) =>
+    Effect.suspend(() => {
+      written.records += writes.length
+      for (const { row } of writes.flatMap(({ rows }) => rows)) written.characters += row?.text.length ?? 0
+      return store.write(writes)
+    })
+  const layer = Inbox.layer().pipe(Layer.provide(Layer.succeed(InboxStore.InboxStore, { ...store, write })))
   return { layer, written }
 })
 

@@ -107,7 +107,7 @@ export const outcomeOf = (store: places.Store, processes: number, scenario: Scen
         await sleep(Math.random() * 20)
         await bots[Math.floor(Math.random() * bots.length)].restart()
       }
-      const queued = Inbox.Inbox.use(({ stats, store }) => Effect.all({ stats, next: store.timers.untilNext }))
+      const queued = Inbox.Inbox.use(({ stats, store }) => Effect.all({ stats, next: store.untilNext }))
       await workUntil(async (messages) => {
         if (messages < total) return false
         const { next, stats } = await inbox.runPromise(queued)

@@ -53,3 +53,12 @@ export const speed = async (): Promise<Measured> => {
   if (value === undefined) throw new Error(`The simulation failed: ${output.slice(-1000)}`)
   return { value: Number(value), detail: `${hours} virtual hours` }
 }
+
+export const kernelStates = async (): Promise<Measured> => {
+  const output = await runScript("explore", "--states", "60000").catch(
+    (error: { readonly stdout: string }) => error.stdout
+  )
+  const [detail, states, violations] = /^(\d+) states, (\d+) violations$/m.exec(output) ?? []
+  if (detail === undefined) throw new Error(`The exploration failed: ${output.slice(-1000)}`)
+  return { value: Number(states), also: Number(violations), detail }
+}
