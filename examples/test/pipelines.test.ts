@@ -1,5 +1,6 @@
 import { BotApi, Chat, Inbox, Json, LongPolling, Message, Messages, RateLimiter, Update, Updates } from "@colloquy/core"
 import { Emulator, Fixtures, TestBotApi, TestUpdates } from "@colloquy/testing"
+import { SqlInboxStore } from "@colloquy/node"
 import { NodeFileSystem } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
@@ -80,7 +81,8 @@ describe("the pipeline countPerMinute", () => {
         )
         const sql = yield* SqlClient.SqlClient
         for (const given of [updates, updates.slice(0, 700), []]) {
-          yield* countPerMinute.pipe(Effect.provide(TestUpdates.layer(given)))
+          const source = Layer.provideMerge(Updates.layer(Stream.fromIterable(given)), Inbox.layer())
+          yield* countPerMinute.pipe(Effect.provide(Layer.provideMerge(source, Layer.fresh(SqlInboxStore.layer()))))
         }
         const chats = Array.from({ length: 100 }, (_, chat) => chat)
         const rows = yield* sql<{ chat_id: string; minute: string; messages: string }>`
@@ -92,7 +94,6 @@ describe("the pipeline countPerMinute", () => {
       }).pipe(
         Effect.provide(
           database(
-            "counted_messages (fingerprint text PRIMARY KEY, chat_id bigint NOT NULL, minute bigint NOT NULL)",
             "messages_per_minute (chat_id bigint, minute bigint, messages bigint NOT NULL, PRIMARY KEY (chat_id, minute))"
           )
         )

@@ -19,11 +19,8 @@ export const scenario: Runner.Scenario = Effect.gen(function* () {
   const table = `${services.BOT_NAME}_messages`
   const database = PgClient.layer({ url: Redacted.make(services.DATABASE_URL) })
 
-  const stored = Effect.flatMap(
-    SqlClient.SqlClient,
-    (sql) => sql<{ fingerprint: string }>`SELECT fingerprint FROM ${sql(table)}`
-  ).pipe(
-    Effect.map((rows) => rows.map(({ fingerprint }) => fingerprint)),
+  const stored = Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ mid: string }>`SELECT mid FROM ${sql(table)}`).pipe(
+    Effect.map((rows) => rows.map(({ mid }) => mid)),
     // The table does not exist before the program has started.
     Effect.orElseSucceed(() => [] as ReadonlyArray<string>),
     Effect.provide(database)
@@ -40,7 +37,7 @@ export const scenario: Runner.Scenario = Effect.gen(function* () {
     yield* Console.log(line("people", `(send ${count} messages)`))
     for (let index = 0; index < count; index++) {
       const { body } = yield* people[index % people.length].send(`message ${index}`)
-      expected.add(`message_created:${body?.mid}`)
+      expected.add(body?.mid ?? "")
     }
   })
 
@@ -55,7 +52,7 @@ export const scenario: Runner.Scenario = Effect.gen(function* () {
   yield* restarted.stop
 
   const rows = yield* stored
-  const missing = [...expected].filter((fingerprint) => !rows.includes(fingerprint)).length
+  const missing = [...expected].filter((mid) => !rows.includes(mid)).length
   if (missing > 0 || rows.length !== expected.size) return yield* new WrongRows({ rows: rows.length, missing })
   return yield* Console.log(line("database", `${rows.length} messages, each stored once`))
 })
