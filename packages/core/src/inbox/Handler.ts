@@ -236,6 +236,7 @@ export const promise =
   <U extends Update.Update, R = BotApi>(handler: (update: U, calls: Calls<R>) => Promise<unknown>) =>
   (update: U): Effect.Effect<unknown, unknown, R | BotApi> =>
     Effect.contextWith((services: Context.Context<R | BotApi>) =>
+      // @effect-diagnostics-next-line unknownInEffectCatch:off
       Effect.tryPromise({
         try: (signal) => {
           const run = <A, E>(effect: Effect.Effect<A, E, R | BotApi>) =>
@@ -247,7 +248,6 @@ export const promise =
             reply: (content) => run(Messages.reply(update as Update.KnownUpdate, content))
           })
         },
-        // @effect-diagnostics-next-line unknownInEffectCatch:off
         catch: (reason) => reason
       })
     )
