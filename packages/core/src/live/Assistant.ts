@@ -19,7 +19,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { BotApi } from "../client/BotApi.ts"
 import * as budgets from "./internal/assistant/budget.ts"
-import { type Added, converse, textOf } from "./internal/assistant/turns.ts"
+import { type Added, converse, counted, textOf } from "./internal/assistant/turns.ts"
 import type { Said } from "./internal/liveMessage/content.ts"
 import * as Journal from "../inbox/Journal.ts"
 import * as LiveMessage from "./LiveMessage.ts"
@@ -88,6 +88,7 @@ export type ReplyOptions<U extends LiveMessage.ReplyUpdate, E> = LiveMessage.Rep
 export type Error =
   | AiError.AiError
   | LiveMessage.Error
+  | LiveMessage.IdleTimeout
   | Messages.NoChat
   | State.NoStateKey
   | State.StaleState
@@ -135,7 +136,7 @@ const countTokens = (messages: ReadonlyArray<Prompt.Message>): Effect.Effect<num
 
 /**
  * Returns the text of a response of `LanguageModel.streamText` as a stream of strings, for `LiveMessage.reply`. A part that
- * reports an error fails the stream. {@link make} does this, keeps the history, and runs functions.
+ * reports an error fails the stream, and another part is an empty string, so that a model that thinks is not silent. {@link make} does this, keeps the history, and runs functions.
  *
  * **Example** (An answer without a history)
  *
@@ -232,11 +233,15 @@ export const make = <Tools extends Record<string, Tool.Any> = {}, E = never, R =
     const known = yield* budgets.withinBudget(before.content, budget, countTokens)
     const asked = Prompt.concat(Prompt.concat(instructions, Prompt.fromMessages(known)), question)
     const added: Added = { messages: [] }
+    const running = { functions: 0 }
     const after = (said: Said) =>
       Stream.unwrap(
-        Effect.map(toolkit, (handled) => converse({ prompt: asked, toolkit: handled, maxTurns, goOn, added }, said))
+        Effect.map(toolkit, (handled) =>
+          converse({ prompt: asked, toolkit: counted(handled, running), maxTurns, goOn, added }, said)
+        )
       )
-    const result = yield* LiveMessage.replyFrom(update, { goesOn: true, after }, { ...replyOptions, name })
+    const source = { goesOn: true, isBusy: () => running.functions > 0, after }
+    const result = yield* LiveMessage.replyFrom(update, source, { ...replyOptions, name })
     if (result.text === "") return result
     const said = result.outcome === "completed" && added.messages.length > 0
     const answered = yield* Journal.step(

@@ -8,9 +8,11 @@
  *
  * @since 0.1.0
  */
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Answers from "../endpoints/Answers.ts"
 import * as ApiError from "../client/ApiError.ts"
@@ -19,6 +21,8 @@ import { BotApi } from "../client/BotApi.ts"
 import type * as Endpoint from "../client/Endpoint.ts"
 import * as Handler from "../inbox/Handler.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
+import { CurrentTimeout } from "../inbox/internal/consumer/currentTimeout.ts"
+import { defaultIdleTimeout, failWhenIdle } from "./internal/idle.ts"
 import * as dashboards from "./internal/liveMessage/dashboard.ts"
 import { messageIdOf, notificationOf, runningOf, stopPayload } from "./internal/liveMessage/presses.ts"
 import { render } from "./internal/liveMessage/progressText.ts"
@@ -128,6 +132,69 @@ export type Error =
   | StoreError
 
 /**
+ * The stream of a live message has emitted nothing for the time of its option `idleTimeout`.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class IdleTimeout extends TaggedError("IdleTimeout", () => ({
+  /** The name of the live message. */
+  name: Schema.String,
+  /** The limit, in milliseconds. */
+  timeout: Schema.Finite
+})) {
+  override get message() {
+    return `The stream of the live message "${this.name}" has emitted nothing for ${Duration.format(Duration.millis(this.timeout))}. The option \`idleTimeout\` changes this limit.`
+  }
+}
+
+/**
+ * The texts that live messages use by themselves. {@link CurrentTexts} replaces them. A string is plain text.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Texts {
+  /** The notice if the stream fails. Default: "The answer could not be completed.", in italics. */
+  readonly failed: Text.Input
+  /**
+   * The notice if the stream fails with {@link IdleTimeout}. Default: "There is no answer at the moment. Please try again
+   * later.", in italics.
+   */
+  readonly idle: Text.Input
+}
+
+/**
+ * The texts that live messages use by themselves. Default: English texts.
+ *
+ * **Example** (Russian texts)
+ *
+ * ```ts
+ * import { Handler, LiveMessage } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * declare const bot: Handler.Handler
+ *
+ * const russian = Handler.transform(
+ *   bot,
+ *   Effect.updateService(LiveMessage.CurrentTexts, (texts) => ({ ...texts, idle: "Сейчас ответа нет." }))
+ * )
+ * ```
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const CurrentTexts: Context.Reference<Texts> = Context.Reference<Texts>(
+  "@colloquy/core/LiveMessage/CurrentTexts",
+  {
+    defaultValue: () => ({
+      failed: Text.italic("The answer could not be completed."),
+      idle: Text.italic("There is no answer at the moment. Please try again later.")
+    })
+  }
+)
+
+/**
  * The content that is added at the end of a message.
  *
  * @category models
@@ -205,11 +272,17 @@ export interface Options<in E = unknown> extends CommonOptions {
    */
   readonly onNextMessage?: "queue" | "replace" | "drop" | undefined
   /**
-   * The text that is appended if the stream fails. A string is plain text. If the function returns `undefined`, no text
-   * is appended. The effect fails with the error in any case. Default: "The answer could not be completed.", in
-   * italics.
+   * Maximum time in which the stream emits nothing, at its beginning and between two elements, after which the effect
+   * fails with {@link IdleTimeout}. In a handler, the time is at most three quarters of the `timeout` of `Updates.run`, so
+   * that the user is told. `Duration.infinity`: no limit of the stream. Default: 60 seconds.
    */
-  readonly onFailure?: ((error: E) => Text.Input | undefined) | undefined
+  readonly idleTimeout?: Duration.Input | undefined
+  /**
+   * The text that is appended if the stream fails. A string is plain text. If the function returns `undefined`, no text
+   * is appended. The effect fails with the error in any case. Default: `failed` of {@link Texts}, or `idle` for
+   * {@link IdleTimeout}.
+   */
+  readonly onFailure?: ((error: E | IdleTimeout) => Text.Input | undefined) | undefined
 }
 
 /**
@@ -221,7 +294,7 @@ export interface Options<in E = unknown> extends CommonOptions {
  */
 export interface CommentOptions<in E = unknown> extends Pick<
   Options<E>,
-  "format" | "onNextMessage" | "onFailure" | "isStop" | "interval" | "disable_link_preview" | "name"
+  "format" | "onNextMessage" | "idleTimeout" | "onFailure" | "isStop" | "interval" | "disable_link_preview" | "name"
 > {
   /** The text that is appended at the end, or a function that returns this text for the outcome. Default: no text. */
   readonly atEnd?:
@@ -243,8 +316,6 @@ export type ReplyOptions<U extends ReplyUpdate, E> = [Extract<U, Messages.Commen
   : CommentOptions<E>
 
 const defaults = { interval: "500 millis", name: "LiveMessage" } as const
-
-const failureNotice = Text.italic("The answer could not be completed.")
 
 type Recipient = ReplyUpdate | Messages.To
 
@@ -290,17 +361,38 @@ const common = (to: Recipient, options: CommonOptions) =>
     }
   }) satisfies Partial<Spec<never, never, SendError>>
 
-const grow = <E, R>(to: Recipient, source: contents.Source<E, R>, options: Options<E>) => {
-  const { format = "markdown", onFailure, onNextMessage = "queue" } = options
-  return run<E, R, SendError>({
-    ...common(to, options),
-    onNextMessage,
-    isRecorded: true,
-    content: contents.growingText(isComment(to) && format === "markdown" ? "comment" : format, source),
-    onFailure: (error) =>
-      onFailure === undefined || Option.isNone(error) ? failureNotice : toText(onFailure(error.value))
+/** The share of the time of a handler after which a silent stream fails, so that there is time to say so. */
+const idleShare = 0.75
+
+const grow = <E, R>(to: Recipient, source: contents.Source<E, R>, options: Options<E>) =>
+  Effect.gen(function* () {
+    const {
+      format = "markdown",
+      idleTimeout = defaultIdleTimeout,
+      name = defaults.name,
+      onNextMessage = "queue"
+    } = options
+    const texts = yield* CurrentTexts
+    const atMost = Duration.millis(idleShare * (yield* CurrentTimeout))
+    const timeout = Duration.min(Duration.fromInputUnsafe(idleTimeout), atMost)
+    const error = () => new IdleTimeout({ name, timeout: Duration.toMillis(timeout) })
+    const toNotice = (error: E | IdleTimeout): Text.Input | undefined =>
+      options.onFailure === undefined
+        ? error instanceof IdleTimeout
+          ? texts.idle
+          : texts.failed
+        : options.onFailure(error)
+    return yield* run<E | IdleTimeout, R, SendError>({
+      ...common(to, options),
+      onNextMessage,
+      isRecorded: true,
+      content: contents.growingText(isComment(to) && format === "markdown" ? "comment" : format, {
+        ...source,
+        after: (said) => failWhenIdle(source.after(said), { timeout, isBusy: source.isBusy, error })
+      }),
+      onFailure: (failure) => toText(Option.isNone(failure) ? texts.failed : toNotice(failure.value))
+    })
   })
-}
 
 const toSource = <E, R>(source: Source<E, R>): contents.Source<E, R> =>
   typeof source === "function"
@@ -333,7 +425,8 @@ const toSource = <E, R>(source: Source<E, R>): contents.Source<E, R> =>
  * The `timeout` of `Updates.run`, 1 minute by default, includes the duration of the stream: increase the timeout for a
  * slow model.
  *
- * Fails with the error of the stream, with {@link Error}, and with the errors of `Messages.reply`.
+ * Fails with the error of the stream, with {@link IdleTimeout} if the stream is silent, with {@link Error}, and with the
+ * errors of `Messages.reply`.
  *
  * **Example** (Stream an answer, with a button that stops the stream)
  *
@@ -361,21 +454,21 @@ export const reply = <U extends ReplyUpdate, E, R>(
   update: U,
   text: Source<E, R>,
   options: ReplyOptions<U, E> = {} as ReplyOptions<U, E>
-): Effect.Effect<Result, E | Error | Messages.NoChat, R | BotApi> => grow(update, toSource(text), options)
+): Effect.Effect<Result, E | IdleTimeout | Error | Messages.NoChat, R | BotApi> => grow(update, toSource(text), options)
 
 /** @internal Answers an update as {@link reply} does, from a source that keeps notes beside the text. */
 export const replyFrom = <E, R>(
   update: ReplyUpdate,
   source: contents.Source<E, R>,
   options: Options<E>
-): Effect.Effect<Result, E | Error | Messages.NoChat, R | BotApi> => grow(update, source, options)
+): Effect.Effect<Result, E | IdleTimeout | Error | Messages.NoChat, R | BotApi> => grow(update, source, options)
 
 /**
  * Sends a text that grows to a chat or a user, as {@link reply} does. `send` can be used outside of handlers. There,
  * the live message is stopped by presses of its {@link stopButton} that {@link onStop} handles, and by the removal of
  * the message before its next edit; the text is not recorded, and `onNextMessage` has no effect.
  *
- * Fails with the error of the stream, and with {@link Error}.
+ * Fails with the error of the stream, with {@link IdleTimeout}, and with {@link Error}.
  *
  * **Example** (A report for an administrator)
  *
@@ -395,10 +488,10 @@ export const send = <E, R>(
   to: Messages.To,
   text: Source<E, R>,
   options: Options<E> = {}
-): Effect.Effect<Result, E | Error, R | BotApi> =>
+): Effect.Effect<Result, E | IdleTimeout | Error, R | BotApi> =>
   Effect.catchIf(grow(to, toSource(text), options), isNoChat, Effect.die) as Effect.Effect<
     Result,
-    E | Error,
+    E | IdleTimeout | Error,
     R | BotApi
   >
 

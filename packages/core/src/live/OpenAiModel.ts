@@ -8,12 +8,14 @@
  */
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as Config from "effect/Config"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Settings from "../client/Settings.ts"
+import { defaultIdleTimeout } from "./internal/idle.ts"
 import { make } from "./internal/assistant/openAi.ts"
 
 /**
@@ -29,6 +31,11 @@ export interface Options {
   readonly model: string
   /** The key of the API. Default: none, for a model on the same machine. */
   readonly apiKey?: Redacted.Redacted | undefined
+  /**
+   * Maximum time in which the API sends nothing, before its answer and between two events, after which the request fails
+   * with a retryable `AiError`. `Duration.infinity`: no limit. Default: 60 seconds.
+   */
+  readonly idleTimeout?: Duration.Input | undefined
 }
 
 /**
@@ -59,6 +66,7 @@ export const layer = (options: Options): Layer.Layer<LanguageModel.LanguageModel
  * - `baseUrl`: `MODEL_URL`. Required.
  * - `model`: `MODEL_NAME`. Required.
  * - `apiKey`: `MODEL_KEY`. Default: none.
+ * - `idleTimeout`: `MODEL_IDLE_TIMEOUT`. Default: 60 seconds.
  *
  * @category settings
  * @since 0.1.0
@@ -66,7 +74,8 @@ export const layer = (options: Options): Layer.Layer<LanguageModel.LanguageModel
 export const settings = {
   baseUrl: Config.NonEmptyString("MODEL_URL"),
   model: Config.NonEmptyString("MODEL_NAME"),
-  apiKey: Config.map(Config.option(Config.Redacted("MODEL_KEY")), Option.getOrUndefined)
+  apiKey: Config.map(Config.option(Config.Redacted("MODEL_KEY")), Option.getOrUndefined),
+  idleTimeout: Config.withDefault(Config.Duration("MODEL_IDLE_TIMEOUT"), defaultIdleTimeout)
 }
 
 /**

@@ -13,8 +13,12 @@ const keyboard = Keyboard.make([LiveMessage.stopButton("Stop")])
 describe("the types of LiveMessage", () => {
   it("contain the error of a stream, and of a function that returns one", () => {
     Handler.on("message_created", (update) => {
-      type Expected = Effect.Effect<LiveMessage.Result, Broken | LiveMessage.Error | Messages.NoChat, BotApi.BotApi>
-      const ofStream = LiveMessage.reply(update, text, { keyboard, onFailure: ({ _tag }: Broken) => _tag })
+      type Failure = Broken | LiveMessage.IdleTimeout | LiveMessage.Error | Messages.NoChat
+      type Expected = Effect.Effect<LiveMessage.Result, Failure, BotApi.BotApi>
+      const ofStream = LiveMessage.reply(update, text, {
+        keyboard,
+        onFailure: ({ _tag }: Broken | LiveMessage.IdleTimeout) => _tag
+      })
       const ofFunction = LiveMessage.reply(update, (said) => Stream.concat(text, Stream.make(said)))
       expectTypeOf(ofStream).toEqualTypeOf<Expected>()
       expectTypeOf(ofFunction).toEqualTypeOf<Expected>()

@@ -1,5 +1,6 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -14,6 +15,7 @@ import { RateLimiterStopped } from "../../../client/internal/rateLimiter/queue.t
 import * as Outage from "../../../client/Outage.ts"
 import { annotationsOf } from "./annotations.ts"
 import type { Lease } from "../../../client/internal/currentLease.ts"
+import { CurrentTimeout } from "./currentTimeout.ts"
 import { contextOf } from "./handling.ts"
 import { persist } from "./persist.ts"
 import type { Retry } from "./retry.ts"
@@ -79,7 +81,8 @@ const immediateInterruptionTimeout = "100 millis"
  */
 export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A, B, E, R>) {
   const { concurrency, handle, isDeclined = constFalse, onHandled, onResult, retry } = options
-  const context = yield* Effect.context<R>()
+  const timeout = Duration.toMillis(options.timeout)
+  const context = Context.add(yield* Effect.context<R>(), CurrentTimeout, timeout)
   const clock = yield* Clock.Clock
   /** Done when a fiber of the pool ends with a defect. */
   const died = yield* Deferred.make<never>()
@@ -89,7 +92,6 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   }
   const run = Effect.runForkWith(context)
   const fork = <A, E>(effect: Effect.Effect<A, E, R>) => watchFiber(run(effect), onDefect)
-  const timeout = Duration.toMillis(options.timeout)
   /**
    * A store can write one half of the handled deliveries while the other half is being handled (benchmark
    * `redis-over-groupmq`).

@@ -4,15 +4,17 @@ import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Prompt from "effect/ai/Prompt"
 import type * as Response from "effect/ai/Response"
 import * as Tool from "effect/ai/Tool"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Sse from "effect/encoding/Sse"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import type { Options } from "../../OpenAiModel.ts"
+import { defaultIdleTimeout, failWhenIdle } from "../idle.ts"
 
 const optional = <S extends Schema.Constraint>(schema: S) => Schema.optional(Schema.NullOr(schema))
 
@@ -134,15 +136,14 @@ const collect = (parts: Stream.Stream<Response.StreamPartEncoded, AiError.AiErro
   })
 
 /** Creates the model. */
-export const make = Effect.fnUntraced(function* ({
-  apiKey,
-  baseUrl,
-  model
-}: {
-  readonly baseUrl: string
-  readonly model: string
-  readonly apiKey?: Redacted.Redacted | undefined
-}) {
+export const make = Effect.fnUntraced(function* ({ apiKey, baseUrl, idleTimeout, model }: Options) {
+  const timeout = Duration.fromInputUnsafe(idleTimeout ?? defaultIdleTimeout)
+  const silent = () =>
+    fail(
+      new AiError.InternalProviderError({
+        description: `The model "${model}" has sent nothing for ${Duration.format(timeout)}. The option \`idleTimeout\` changes this limit.`
+      })
+    )
   const client = HttpClient.filterStatusOk(yield* HttpClient.HttpClient)
   const streamText = ({ prompt, tools }: LanguageModel.ProviderOptions) => {
     const request = HttpClientRequest.post(`${baseUrl.replace(/\/$/, "")}/chat/completions`).pipe(
@@ -166,7 +167,7 @@ export const make = Effect.fnUntraced(function* ({
           : fail(new AiError.UnknownError({ description: error._tag === "Retry" ? "Interrupted" : error.message }))
       )
     )
-    return toParts(chunks)
+    return toParts(failWhenIdle(chunks, { timeout, error: silent }))
   }
   return yield* LanguageModel.make({ streamText, generateText: (options) => collect(streamText(options)) })
 })

@@ -20,14 +20,14 @@ const unknown = (error: unknown): AiError.AiError =>
         })
       })
 
-/** The text of a response. */
+/** The text of a response. Another part is an empty string, which shows that the model works. */
 export const textOf = <P extends { readonly type: string }, E, R>(
   parts: Stream.Stream<P, E, R>
 ): Stream.Stream<string, E | AiError.AiError, R> =>
   Stream.flatMap(parts, (part) => {
     const { delta, error, type } = part as { readonly type: string; readonly delta?: string; readonly error?: unknown }
     if (type === "text-delta") return Stream.succeed(delta ?? "")
-    return type === "error" ? Stream.fail(unknown(error)) : Stream.empty
+    return type === "error" ? Stream.fail(unknown(error)) : Stream.succeed("")
   })
 
 /** The messages that the model and the functions have added to a conversation. */
@@ -169,6 +169,20 @@ export const converse = <Tools extends Record<string, Tool.Any>>(
         : afterTurn(asked, last.content, left, said.text.trim() !== "", begun)
     })
   )
+}
+
+/** The same functions, which count how many of them run. */
+export const counted = <Tools extends Record<string, Tool.Any>>(
+  toolkit: Toolkit.WithHandler<Tools>,
+  running: { functions: number }
+): Toolkit.WithHandler<Tools> => {
+  const ended = Effect.sync(() => void running.functions--)
+  const handle: typeof toolkit.handle = (...call) =>
+    Effect.suspend(() => {
+      running.functions++
+      return Effect.onError(Effect.map(toolkit.handle(...call), Stream.ensuring(ended)), () => ended)
+    })
+  return { ...toolkit, handle }
 }
 
 const toGoOn = (asked: Prompt.Prompt, beginning: string, goOn: GoOn): Prompt.Prompt => {

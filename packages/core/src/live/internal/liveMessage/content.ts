@@ -56,6 +56,8 @@ export interface Said {
 export interface Source<E, R> {
   /** Whether the source continues the text of an earlier attempt, or begins again. */
   readonly goesOn: boolean
+  /** Whether the stream waits for work that may take long, so that silence is no failure. Default: `false`. */
+  readonly isBusy?: () => boolean
   readonly after: (said: Said) => Stream.Stream<string | { readonly note: string }, E, R>
 }
 
