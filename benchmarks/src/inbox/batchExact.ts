@@ -3,12 +3,12 @@
  * their updates, and of the same inserts from the smallest queue that writes each row once: `batchExact.ts postgres NAME`. The
  * queue is a table in the same database, without chats, order, leases and attempts.
  */
-import { Commit, Deliveries, Inbox, Update, Updates } from "@colloquy/core"
+import { Commit, Deliveries, Update, Updates } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { printCosts } from "../child.ts"
 import * as places from "./places.ts"
-import { fill, indexOf, layerFilled, pageOf } from "./traffic.ts"
+import { indexOf, layerFilled, pageOf, refill } from "./traffic.ts"
 
 const place = places.fromArguments(process.argv.slice(2))
 
@@ -75,13 +75,6 @@ const program = Effect.gen(function* () {
     { discard: true, concurrency }
   )
 
-  /** A stream that has ended has closed the inbox. */
-  const refill = (first: number) =>
-    Effect.andThen(
-      Inbox.Inbox.use(({ open }) => open),
-      fill(first, rows, chats)
-    )
-
   const cost = <E, R>(write: Effect.Effect<void, E, R>) =>
     Effect.gen(function* () {
       const start = performance.now()
@@ -99,7 +92,7 @@ const program = Effect.gen(function* () {
     const updates = pageOf(first, rows, chats).flatMap(({ decoded }) =>
       decoded._tag === "Success" ? [decoded.success] : []
     )
-    yield* refill(first)
+    yield* refill(first, rows, chats)
     const ofStream = yield* cost(stream)
     for (let from = 0; from < rows; from += 5000) yield* fillQueue(updates.slice(from, from + 5000))
     const ofQueue = yield* cost(queue)

@@ -39,8 +39,7 @@ const handleAll = (chats: number) =>
       Effect.sync(() => {
         handled++
       })
-    return Inbox.Inbox.use(({ open }) => open).pipe(
-      Effect.andThen(Updates.run(handle, { concurrency })),
+    return Updates.run(handle, { concurrency }).pipe(
       Effect.provide(
         layerSource((inbox) => Effect.provideService(fill(first, updates, chats, page), Inbox.Inbox, inbox))
       ),

@@ -3,7 +3,7 @@
  * `Deliveries.mapEffect`, all with a concurrency of 64 and updates that wait in the inbox: `streamRates.ts STORE NAME`.
  * Requires `--expose-gc`, which excludes the storing of the updates from the figure.
  */
-import { Deliveries, Inbox, type Update, Updates } from "@colloquy/core"
+import { Deliveries, type Update, Updates } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Record from "effect/Record"
@@ -11,7 +11,7 @@ import * as Stream from "effect/Stream"
 import { printCosts } from "../child.ts"
 import { takeTurns, threadTime } from "../rounds.ts"
 import * as places from "./places.ts"
-import { fill, layerFilled } from "./traffic.ts"
+import { refill, layerFilled } from "./traffic.ts"
 
 const place = places.fromArguments(process.argv.slice(2))
 
@@ -48,8 +48,7 @@ const micros = () => (isWaiting ? performance.now() * 1000 : threadTime())
 
 const cost = <E>(contender: Effect.Effect<void, E, Updates.Updates>) =>
   Effect.gen(function* () {
-    yield* Inbox.Inbox.use(({ open }) => open)
-    yield* fill(filled, updates, chats)
+    yield* refill(filled, updates, chats)
     filled += updates
     handled = 0
     gc!()

@@ -1,5 +1,6 @@
 import { Inbox, type Update, Updates } from "@colloquy/core"
 import { ChatId } from "@colloquy/core/model/Chat"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { Fixtures } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -29,6 +30,15 @@ export const fill = (first: number, count: number, chats: number, page = 500) =>
       Array.from({ length: Math.ceil(count / page) }, (_, at) => at * page),
       (done) => inbox.receive(pageOf(first + done, Math.min(page, count - done), chats)),
       { discard: true }
+    )
+  )
+
+/** Like {@link fill}, after a consumer of the inbox has ended, which closes the inbox, and before the next consumer. */
+export const refill = (first: number, count: number, chats: number) =>
+  Inbox.Inbox.use(({ store }) =>
+    fill(first, count, chats).pipe(
+      Effect.provide(Layer.fresh(Inbox.layer())),
+      Effect.provideService(InboxStore.InboxStore, store)
     )
   )
 

@@ -114,7 +114,7 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a claim that fails is not repeated",
     file: "inbox/internal/kernel/interpreter.ts",
-    find: "Effect.orDie(inbox.outage.retryOrDie(claimed, isTemporary))",
+    find: "Effect.orDie(inbox[hooks].outage.retryOrDie(claimed, isTemporary))",
     replace: "Effect.orDie(claimed)",
     programs: handlers
   },

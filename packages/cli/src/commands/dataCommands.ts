@@ -16,6 +16,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { randomUUID } from "node:crypto"
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { parseUserId } from "../base/client.ts"
@@ -207,7 +208,7 @@ const setState = ({
     yield* checkScope(scope)
     const parsed = Result.try(() => Json.parse(value))
     if (Result.isFailure(parsed)) return yield* invalid(`The value is not JSON. A text is in quotes: '"ru"'.`)
-    const { nextRevision, store } = yield* Inbox.Inbox
+    const { store } = yield* Inbox.Inbox
     const stored = yield* readState(name, scope)
     const writtenVersion = Option.getOrElse(version, () => stored.version)
     const row = {
@@ -219,7 +220,7 @@ const setState = ({
       key: State.rowKey({ name, scope }),
       row,
       expected: stored.row?.revision ?? null,
-      revision: nextRevision()
+      revision: randomUUID()
     }
     const [result] = yield* store.write([{ rows: [write] }])
     if (result !== "applied") {

@@ -149,7 +149,7 @@ const change =
   (verb: "replay" | "drop") =>
   ({ ids, ...filter }: ChangeFlags) =>
     Effect.gen(function* () {
-      const { store, wakeAll } = yield* Inbox.Inbox
+      const { store } = yield* Inbox.Inbox
       // The ids are read before anything changes: a replayed update may fail at once, and be a dead letter again.
       const selected =
         ids.length > 0
@@ -162,7 +162,6 @@ const change =
       for (let from = 0; from < selected.length; from += chunk) {
         changed += yield* store.takeDeadLetters({ ids: selected.slice(from, from + chunk), replay: verb === "replay" })
       }
-      wakeAll()
       const done = verb === "replay" ? "Replayed" : "Deleted"
       yield* print(
         { [verb === "replay" ? "replayed" : "dropped"]: changed },

@@ -19,6 +19,7 @@ import * as FieldIssue from "../base/FieldIssue.ts"
 import type * as Handler from "../inbox/Handler.ts"
 import type { Due, Row } from "../inbox/InboxStore.ts"
 import { Inbox } from "../inbox/Inbox.ts"
+import { hooks } from "../inbox/internal/hooks.ts"
 import { withParts } from "../inbox/internal/handlers/parts.ts"
 import { fromKey, prefix, rowKey, setTimer, toKey } from "../inbox/internal/timers/change.ts"
 import { isLeftOut, nextAfter, type Recurrence } from "../inbox/internal/timers/recurrence.ts"
@@ -298,10 +299,10 @@ export const make: {
           ...(recurrence === undefined ? {} : { recurrence })
         }
         const partitionKey = yield* Effect.try({
-          try: () => inbox.partitionKeyOf(update),
+          try: () => inbox[hooks].partitionKeyOf(update),
           catch: (error) => invalid(`the option \`partitionKey\` of the inbox failed: ${String(error)}`)
         })
-        yield* write(setTimer(update, { time: due, partitionKey }, inbox.nextRevision()))
+        yield* write(setTimer(update, { time: due, partitionKey }, inbox[hooks].nextRevision()))
       })
 
     return {
@@ -345,7 +346,7 @@ export const make: {
           write({
             key: rowKey({ name, key: toKey(target, options?.key) }),
             row: undefined,
-            revision: inbox.nextRevision()
+            revision: inbox[hooks].nextRevision()
           })
         )
     }

@@ -17,11 +17,11 @@ import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Result from "effect/Result"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as InboxStore from "./InboxStore.ts"
 import { toBatch } from "./internal/batch.ts"
 import { randomId } from "../base/internal/randomId.ts"
+import { type Hooks, hooks } from "./internal/hooks.ts"
 import { makeInboxMetrics } from "./internal/consumer/metrics.ts"
 import { makeRecentUpdates } from "./internal/sources/recentUpdates.ts"
 import { watchFiber } from "../base/internal/watchFiber.ts"
@@ -118,6 +118,32 @@ export class InboxStopping extends TaggedError("InboxStopping") {
 export type ReceiveError = InboxFull | InboxStopping | StoreError
 
 /**
+ * The service {@link Inbox}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Service {
+  /**
+   * Stores all updates, in order and together with the position of their source, or none of them. After `receive` has
+   * succeeded, the updates may be acknowledged. Duplicates are not stored. Updates that cannot be decoded become dead
+   * letters.
+   */
+  readonly receive: (
+    updates: ReadonlyArray<Received>,
+    marker?: { readonly source: string; readonly value: bigint }
+  ) => Effect.Effect<void, ReceiveError>
+  /** Returns the position up to which a source has been read, or `None` for a new source. */
+  readonly marker: (source: string) => Effect.Effect<Option.Option<bigint>, StoreError>
+  /** Returns the number of queued updates and dead letters. */
+  readonly stats: Effect.Effect<InboxStore.Stats, StoreError>
+  /** The store of the inbox. */
+  readonly store: InboxStore.InboxStore["Service"]
+  /** The hooks of consumers, sources and timers, which only the library reads. */
+  readonly [hooks]: Hooks
+}
+
+/**
  * The inbox of a program. Sources write updates to the inbox, and `Updates.run` handles the updates.
  *
  * Metrics: `colloquy_updates_received_total` by `update_type` and `colloquy_updates_duplicate_total` count updates;
@@ -128,64 +154,7 @@ export type ReceiveError = InboxFull | InboxStopping | StoreError
  * @category services
  * @since 0.1.0
  */
-export class Inbox extends Context.Service<
-  Inbox,
-  {
-    /**
-     * Stores all updates, in order and together with the position of their source, or none of them. After `receive` has
-     * succeeded, the updates may be acknowledged. Duplicates are not stored. Updates that cannot be decoded become dead
-     * letters.
-     */
-    readonly receive: (
-      updates: ReadonlyArray<Received>,
-      marker?: { readonly source: string; readonly value: bigint }
-    ) => Effect.Effect<void, ReceiveError>
-    /** Moves a dead letter to the end of its partition. Returns `true` if the dead letter existed. */
-    readonly replay: (id: string) => Effect.Effect<boolean, StoreError>
-    /** Returns the position up to which a source has been read, or `undefined` for a new source. */
-    readonly marker: (source: string) => Effect.Effect<bigint | undefined, StoreError>
-    /** Returns the number of queued updates and dead letters. */
-    readonly stats: Effect.Effect<InboxStore.Stats, StoreError>
-    /** Ends `close`. */
-    readonly open: Effect.Effect<void>
-    /**
-     * Tells that this process handles no more updates. If other processes may use the store, the inbox goes on accepting updates, so
-     * that none comes late; otherwise, `receive` fails with {@link InboxStopping}.
-     */
-    readonly close: Effect.Effect<void>
-    /** Returns `false` after `close`. */
-    readonly isOpen: Effect.Effect<boolean>
-    /**
-     * Returns the latch of a consumer. The latch is opened when there may be partitions to claim, until the scope
-     * closes.
-     */
-    readonly wakeUp: Effect.Effect<Latch.Latch, never, Scope.Scope>
-    /** Opens the latches of all consumers. */
-    readonly wakeAll: () => void
-    /** Returns a latch that is opened when this process stores updates of a partition, until the scope closes. */
-    readonly watch: (partitionKey: string) => Effect.Effect<Latch.Latch, never, Scope.Scope>
-    /** Returns the partition key of an update: its chat, or the result of the option `partitionKey` of the inbox. */
-    readonly partitionKeyOf: (update: Update) => string
-    /** Tells the consumers that this process has written or deleted rows with a due time. */
-    readonly onTimers: () => void
-    /** Returns a revision of a row, which no other write has. */
-    readonly nextRevision: () => string
-    /** Returns how many times `onTimers` was called. */
-    readonly timerChanges: () => number
-    /** For how long dead letters are kept, in milliseconds. */
-    readonly deadLetterRetention: number
-    /** Claims partitions from the store. Updates that this process has stored recently are not decoded again. */
-    readonly claim: InboxStore.InboxStore["Service"]["claim"]
-    /** Dies with the defect of a fiber that the inbox runs in the background. */
-    readonly died: Effect.Effect<never>
-    /** Repeats the operations of the inbox while its store is away. */
-    readonly outage: Outage.Outage
-    /** The duration of leases on partitions. */
-    readonly leaseDuration: Duration.Duration
-    /** The store of the inbox. */
-    readonly store: InboxStore.InboxStore["Service"]
-  }
->()("@colloquy/core/Inbox") {}
+export class Inbox extends Context.Service<Inbox, Service>()("@colloquy/core/Inbox") {}
 
 const defaults = {
   deduplicationWindow: "24 hours",
@@ -201,7 +170,7 @@ const countInterval = 1000
 /** When the inbox seems to be full. Handlers may have completed updates since the last count. */
 const countIntervalWhenFull = 50
 
-type Marker = Parameters<Inbox["Service"]["receive"]>[1]
+type Marker = Parameters<Service["receive"]>[1]
 
 const markerKey = (source: string): string => `marker/${source}`
 
@@ -308,62 +277,61 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
 
   return Inbox.of({
     receive,
-    replay: (id) =>
-      Effect.map(store.takeDeadLetters({ ids: [id], replay: true }), (count) => {
-        wakeAll()
-        return count > 0
-      }),
     marker: (source) =>
-      Effect.map(store.read([markerKey(source)]), ([row]) => (row === undefined ? undefined : BigInt(row.text))),
+      Effect.map(store.read([markerKey(source)]), ([row]) =>
+        row === undefined ? Option.none() : Option.some(BigInt(row.text))
+      ),
     stats: Effect.map(store.stats, (stats) => {
       metrics.stats(stats, clock.currentTimeMillisUnsafe())
       return stats
     }),
-    open: Effect.sync(() => {
-      isOpen = true
-    }),
-    close: Effect.sync(() => {
-      isOpen = false
-    }),
-    isOpen: Effect.sync(() => isOpen),
-    wakeUp: Effect.acquireRelease(
-      Effect.sync(() => {
-        const wakeUp = Latch.makeUnsafe(false)
-        wakeUps.add(wakeUp)
-        return wakeUp
+    store,
+    [hooks]: {
+      open: Effect.sync(() => {
+        isOpen = true
       }),
-      (wakeUp) => Effect.sync(() => wakeUps.delete(wakeUp))
-    ),
-    wakeAll,
-    watch: (partitionKey) =>
-      Effect.acquireRelease(
+      close: Effect.sync(() => {
+        isOpen = false
+      }),
+      isOpen: () => isOpen,
+      wakeUp: Effect.acquireRelease(
         Effect.sync(() => {
-          const watcher = Latch.makeUnsafe(false)
-          const others = watchers.get(partitionKey)
-          if (others === undefined) watchers.set(partitionKey, new Set([watcher]))
-          else others.add(watcher)
-          return watcher
+          const wakeUp = Latch.makeUnsafe(false)
+          wakeUps.add(wakeUp)
+          return wakeUp
         }),
-        (watcher) =>
-          Effect.sync(() => {
-            const all = watchers.get(partitionKey)
-            if (all?.delete(watcher) === true && all.size === 0) watchers.delete(partitionKey)
-          })
+        (wakeUp) => Effect.sync(() => wakeUps.delete(wakeUp))
       ),
-    partitionKeyOf: (update) =>
-      partitionKey === undefined ? QueuedUpdate.defaultPartitionKey(update) : String(partitionKey(update)),
-    onTimers: () => {
-      timerChanges++
-      wakeAll()
-    },
-    nextRevision,
-    timerChanges: () => timerChanges,
-    deadLetterRetention,
-    claim: recent === undefined ? store.claim : (claim) => Effect.map(store.claim(claim), recent.recall),
-    died: Deferred.await(died),
-    outage: Outage.make("The inbox"),
-    leaseDuration,
-    store
+      wakeAll,
+      watch: (partitionKey) =>
+        Effect.acquireRelease(
+          Effect.sync(() => {
+            const watcher = Latch.makeUnsafe(false)
+            const others = watchers.get(partitionKey)
+            if (others === undefined) watchers.set(partitionKey, new Set([watcher]))
+            else others.add(watcher)
+            return watcher
+          }),
+          (watcher) =>
+            Effect.sync(() => {
+              const all = watchers.get(partitionKey)
+              if (all?.delete(watcher) === true && all.size === 0) watchers.delete(partitionKey)
+            })
+        ),
+      partitionKeyOf: (update) =>
+        partitionKey === undefined ? QueuedUpdate.defaultPartitionKey(update) : String(partitionKey(update)),
+      onTimers: () => {
+        timerChanges++
+        wakeAll()
+      },
+      timerChanges: () => timerChanges,
+      nextRevision,
+      claim: recent === undefined ? store.claim : (claim) => Effect.map(store.claim(claim), recent.recall),
+      died: Deferred.await(died),
+      outage: Outage.make("The inbox"),
+      deadLetterRetention,
+      leaseDuration
+    }
   })
 })
 
@@ -480,7 +448,13 @@ export const deadLetters: Stream.Stream<QueuedUpdate.DeadLetter, StoreError, Inb
  * @category dead letters
  * @since 0.1.0
  */
-export const replay = (id: string): Effect.Effect<boolean, StoreError, Inbox> => Inbox.use((inbox) => inbox.replay(id))
+export const replay = (id: string): Effect.Effect<boolean, StoreError, Inbox> =>
+  Inbox.use(({ store, [hooks]: { wakeAll } }) =>
+    Effect.map(store.takeDeadLetters({ ids: [id], replay: true }), (count) => {
+      wakeAll()
+      return count > 0
+    })
+  )
 
 /**
  * Deletes a dead letter. Returns `true` if the dead letter existed.

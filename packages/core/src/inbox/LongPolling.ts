@@ -101,7 +101,7 @@ export const make = Effect.fnUntraced(function* (
   /** Polls forever, or until a page is empty. */
   const run = Effect.fnUntraced(function* (timeout: number | undefined, untilEmpty: boolean) {
     yield* warnInProduction
-    let marker = options.marker ?? (yield* untilStored(inbox, inbox.marker(source)))
+    let marker = options.marker ?? Option.getOrUndefined(yield* untilStored(inbox, inbox.marker(source)))
     if (options.skipPending === true) marker = yield* skipPending(marker)
     for (;;) {
       yield* untilBelow(inbox, maxQueued)

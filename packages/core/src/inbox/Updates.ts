@@ -18,6 +18,7 @@ import { downcast } from "../base/internal/downcast.ts"
 import type * as Endpoint from "../client/Endpoint.ts"
 import type { Handler } from "./Handler.ts"
 import { Inbox } from "./Inbox.ts"
+import { hooks } from "./internal/hooks.ts"
 import { watch } from "./internal/handlers/placement.ts"
 import * as consumer from "./internal/kernel/consumer.ts"
 import * as streamSource from "./internal/sources/streamSource.ts"
@@ -659,7 +660,7 @@ export const drain = <E, R, R2 = never, From extends AnySource = never>(
       let isEmpty = true
       const given: Given = {
         // A webhook delivers to the inbox also while nothing is drained, and another `drain` may be running.
-        inbox: { ...inbox, close: Effect.void },
+        inbox: { ...inbox, [hooks]: { ...inbox[hooks], close: Effect.void } },
         source: drain ?? source,
         services,
         onWaiting: () => {

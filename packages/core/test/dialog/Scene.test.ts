@@ -427,7 +427,7 @@ describe("a scene on the emulator", () => {
             'is in the state "waiting", which cannot be read: the program has no such state'
           )
           assert.deepStrictEqual(yield* since, [])
-          yield* elsewhere(Inbox.Inbox.use(({ replay }) => replay(letter!.id)))
+          yield* elsewhere(Inbox.replay(letter!.id))
           yield* during(bot, Effect.void)
           assert.deepStrictEqual(yield* since, ["Dock"])
         }).pipe(Effect.provide(platform))

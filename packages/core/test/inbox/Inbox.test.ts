@@ -8,6 +8,7 @@ import * as Metric from "effect/Metric"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Inbox, type Update, Updates } from "../../src/index.ts"
+import { hooks } from "../../src/inbox/internal/hooks.ts"
 import * as InboxStore from "../../src/inbox/InboxStore.ts"
 import { chatOf, inboxOver, inTime, source, started, timeOf, within } from "../support/deliveries.ts"
 
@@ -145,7 +146,7 @@ describe("Inbox", () => {
       const running = Updates.run((update) => Effect.sync(() => times.push(timeOf(update))))
       const first = yield* Effect.forkChild(running, { startImmediately: true })
       yield* Fiber.interrupt(first)
-      assert.isFalse(yield* inbox.isOpen)
+      assert.isFalse(inbox[hooks].isOpen())
       const second = yield* Effect.forkChild(running, { startImmediately: true })
       yield* inbox.receive([started(1, 1)])
       yield* TestClock.adjust("1 second")
@@ -163,7 +164,7 @@ describe("Inbox", () => {
       yield* TestClock.adjust("1 second")
       const stopping = yield* Effect.forkChild(Fiber.interrupt(fiber), { startImmediately: true })
       yield* TestClock.adjust("1 second")
-      assert.isFalse(yield* inbox.isOpen)
+      assert.isFalse(inbox[hooks].isOpen())
       yield* inbox.receive([started(2, 2)])
       yield* inTime(Fiber.join(stopping))
       const updates = yield* inbox.store.updates({ of: "queue", limit: 10 })

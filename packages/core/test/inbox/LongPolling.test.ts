@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
@@ -176,7 +177,7 @@ describe("LongPolling.layer", () => {
       yield* Effect.gen(function* () {
         const fiber = yield* Effect.forkChild(Stream.runDrain(emitted), { startImmediately: true })
         yield* TestClock.adjust("1 second")
-        assert.strictEqual(yield* (yield* Inbox.Inbox).marker("updates"), long)
+        assert.deepStrictEqual(yield* (yield* Inbox.Inbox).marker("updates"), Option.some(long))
         yield* Fiber.interrupt(fiber)
       }).pipe(Effect.provide(platform.layer))
     })

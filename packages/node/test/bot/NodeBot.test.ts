@@ -5,7 +5,6 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -83,21 +82,22 @@ describe("NodeBot", () => {
     Effect.gen(function* () {
       const BOT_BASE_URL = yield* Servers.serve(me)
       const BOT_INBOX = yield* Files.file
-      const env = { BOT_TOKEN: "the-token", BOT_BASE_URL, BOT_INBOX, BOT_INBOX_CAPACITY: "1" }
+      const env = { BOT_TOKEN: "the-token", BOT_BASE_URL, BOT_INBOX, BOT_INBOX_CAPACITY: "2" }
       const bot = NodeBot.layerConfig({
         inbox: {
           partitionKey: Config.succeed(() => "one for all"),
-          leaseDuration: Config.succeed("1 minute"),
+          deduplicationWindow: Config.succeed(0),
           capacity: Config.Int("BOT_INBOX_CAPACITY")
         }
       }).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
       yield* Effect.gen(function* () {
         assert.strictEqual((yield* Me.get()).first_name, "Echo")
-        const { leaseDuration, receive, store } = yield* Inbox.Inbox
+        const { receive, stats, store } = yield* Inbox.Inbox
         const received = (timestamp: number) => [{ decoded: Result.succeed(Fixtures.botStarted({ timestamp })) }]
         yield* receive(received(1))
+        yield* receive(received(1))
+        assert.strictEqual((yield* stats).queued, 2)
         assert.strictEqual((yield* Effect.flip(receive(received(2))))._tag, "InboxFull")
-        assert.strictEqual(Duration.toMillis(leaseDuration), 60_000)
         const claim = { owner: "one", leaseDuration: 0, maxPartitions: 1, maxUpdates: 1, begin: 0 }
         assert.deepStrictEqual(
           (yield* store.claim(claim)).map(({ key }) => key),

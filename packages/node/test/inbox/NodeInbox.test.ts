@@ -2,7 +2,7 @@ import { Inbox, Updates } from "@colloquy/core"
 import { NodeInbox } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, ConfigProvider, Effect, Latch, Layer, Result, Tracer } from "effect"
+import { Clock, ConfigProvider, Effect, Latch, Layer, Option, Result, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
@@ -24,7 +24,7 @@ describe("NodeInbox", () => {
       yield* Effect.gen(function* () {
         const inbox = yield* Inbox.Inbox
         assert.strictEqual((yield* inbox.stats).queued, 1)
-        assert.strictEqual(yield* inbox.marker("polling"), 2n ** 60n)
+        assert.deepStrictEqual(yield* inbox.marker("polling"), Option.some(2n ** 60n))
         const options = { owner: "one", leaseDuration: 0, maxPartitions: 1, maxUpdates: 1, begin: 0 }
         const [partition] = yield* inbox.store.claim(options)
         assert.deepStrictEqual(partition.updates[0].update.decoded, Result.succeed(Fixtures.messageCreated()))

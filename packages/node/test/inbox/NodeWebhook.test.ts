@@ -83,7 +83,13 @@ describe("NodeWebhook.layerServer", () => {
       assert.deepStrictEqual([ready.status, ready.headers.get("content-type")], [200, "application/json"])
       assert.nestedPropertyVal(JSON.parse(ready.body), "checks.inbox.ok", true)
       assert.strictEqual((yield* post(`${at}/live`, { method: "HEAD", body: null })).status, 200)
-      yield* Inbox.Inbox.use(({ close }) => close)
+      const updates = Updates.Updates.of({ inbox: yield* Inbox.Inbox, source: Effect.never })
+      const bot = Effect.provideService(
+        Updates.run(() => Effect.void),
+        Updates.Updates,
+        updates
+      )
+      yield* Fiber.interrupt(yield* Effect.forkChild(bot, { startImmediately: true }))
       assert.strictEqual((yield* post(`${at}/ready`, { method: "GET", body: null })).status, 503)
     }).pipe(Effect.provide(server()))
   )

@@ -26,6 +26,7 @@ import {
   type Update,
   Updates
 } from "../../../src/index.ts"
+import { type Hooks, hooks } from "../../../src/inbox/internal/hooks.ts"
 import {
   chatOf,
   inboxOver,
@@ -43,7 +44,7 @@ const noRetry = { retry: Schedule.recurs(0) }
 const Later = Timer.make("later", Schema.String)
 
 /** The latch of a consumer that calls a function whenever the consumer waits. */
-const counted = (wakeUp: Inbox.Inbox["Service"]["wakeUp"], onAwait: () => void): typeof wakeUp =>
+const counted = (wakeUp: Hooks["wakeUp"], onAwait: () => void): typeof wakeUp =>
   Effect.map(wakeUp, (latch) => ({
     ...latch,
     openUnsafe: () => latch.openUnsafe(),
@@ -233,11 +234,11 @@ describe("consumer", () => {
       const latch = yield* Deferred.make<void>()
       const inbox = yield* Inbox.Inbox
       let polls = 0
-      const wakeUp = counted(inbox.wakeUp, () => polls++)
+      const wakeUp = counted(inbox[hooks].wakeUp, () => polls++)
       const fiber = yield* Updates.run(() => Deferred.await(latch), { concurrency: 1, maxInMemory: 2 }).pipe(
         Effect.provideService(
           Updates.Updates,
-          Updates.Updates.of({ inbox: { ...inbox, wakeUp }, source: Effect.never })
+          Updates.Updates.of({ inbox: { ...inbox, [hooks]: { ...inbox[hooks], wakeUp } }, source: Effect.never })
         ),
         Effect.forkChild({ startImmediately: true })
       )
@@ -268,12 +269,12 @@ describe("consumer", () => {
       )
       const inbox = yield* Inbox.Inbox
       let polls = 0
-      const wakeUp = counted(inbox.wakeUp, () => polls++)
+      const wakeUp = counted(inbox[hooks].wakeUp, () => polls++)
       yield* Effect.orDie(inbox.receive([started(1, 1), started(2, 2)]))
       yield* Updates.run(bot, { concurrency: 1 }).pipe(
         Effect.provideService(
           Updates.Updates,
-          Updates.Updates.of({ inbox: { ...inbox, wakeUp }, source: Effect.never })
+          Updates.Updates.of({ inbox: { ...inbox, [hooks]: { ...inbox[hooks], wakeUp } }, source: Effect.never })
         ),
         Effect.forkScoped
       )

@@ -9,6 +9,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Deliveries, Inbox, StoreError, type Update, Updates } from "../../../src/index.ts"
+import { hooks } from "../../../src/inbox/internal/hooks.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { CurrentLease, type Lease } from "../../../src/client/internal/currentLease.ts"
 import { chatOf, inTime, source, started, storeOver, timeOf } from "../../support/deliveries.ts"
@@ -515,7 +516,7 @@ describe("leases", () => {
             const fiber = yield* Effect.forkScoped(Updates.run(handle))
             yield* TestClock.adjust("500 millis")
             isDown = isLost = true
-            const claims = Effect.andThen(Effect.sleep(from), Effect.sync(inbox.wakeAll))
+            const claims = Effect.andThen(Effect.sleep(from), Effect.sync(inbox[hooks].wakeAll))
             yield* Effect.forkChild(claims, { startImmediately: true })
             yield* TestClock.adjust("13 seconds")
             const other = { owner: "other", leaseDuration: 10_000, maxPartitions: 1, maxUpdates: 1, begin: 1 }

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { Inbox, StoreError } from "../../../src/index.ts"
+import { hooks } from "../../../src/inbox/internal/hooks.ts"
 import { deliver, inbox, receiver } from "../../support/webhooks.ts"
 
 describe("The health of the webhook", () => {
@@ -49,7 +50,7 @@ describe("The health of the webhook", () => {
 
   it.effect("is not ready while the program is stopping", () =>
     Effect.gen(function* () {
-      yield* Inbox.Inbox.use(({ close }) => close)
+      yield* Inbox.Inbox.use((inbox) => inbox[hooks].close)
       const { body, status } = yield* ask("ready")
       assert.strictEqual(status, 503)
       assert.include(JSON.stringify(body), "the program is stopping")

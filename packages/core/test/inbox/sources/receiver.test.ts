@@ -6,6 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { Inbox, StoreError, Webhook } from "../../../src/index.ts"
+import { hooks } from "../../../src/inbox/internal/hooks.ts"
 import {
   captureLogs,
   deadLetters,
@@ -143,7 +144,7 @@ describe("A delivery that the inbox does not store", () => {
 
   it.effect("because the program is stopping is answered with 503", () =>
     Effect.gen(function* () {
-      yield* Inbox.Inbox.use(({ close }) => close)
+      yield* Inbox.Inbox.use((inbox) => inbox[hooks].close)
       yield* answersWith503
     }).pipe(Effect.provide(receiver()))
   )

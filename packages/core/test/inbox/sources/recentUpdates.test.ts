@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
 import { Inbox, Update } from "../../../src/index.ts"
+import { type Hooks, hooks } from "../../../src/inbox/internal/hooks.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import * as QueuedUpdate from "../../../src/inbox/QueuedUpdate.ts"
 
@@ -38,7 +39,7 @@ const stored = (change: (update: QueuedUpdate.QueuedUpdate) => Partial<QueuedUpd
     }))
   )
 
-const claimAll = (claim: Inbox.Inbox["Service"]["claim"], maxPartitions = 10_000) =>
+const claimAll = (claim: Hooks["claim"], maxPartitions = 10_000) =>
   Effect.map(claim({ owner: "one", leaseDuration: 10_000, maxPartitions, maxUpdates: 10, begin: 0 }), (partitions) =>
     partitions.flatMap(({ updates }) => updates.map(({ update }) => update))
   )
@@ -49,7 +50,7 @@ describe("recentUpdates", () => {
       const inbox = yield* Inbox.Inbox
       const update = received(textOf(1))
       yield* inbox.receive([update])
-      const [claimed] = yield* claimAll(inbox.claim)
+      const [claimed] = yield* claimAll(inbox[hooks].claim)
       assert.strictEqual(claimed!.decoded, update.decoded)
       assert.strictEqual(claimed!.text, textOf(1))
     }).pipe(Effect.provide(Layer.provide(Inbox.layer(), stored())))
@@ -59,7 +60,7 @@ describe("recentUpdates", () => {
     Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
       yield* inbox.receive([received(textOf(1, "Ann"))])
-      const [claimed] = yield* claimAll(inbox.claim)
+      const [claimed] = yield* claimAll(inbox[hooks].claim)
       assert.deepStrictEqual(claimed!.decoded, Update.parse(textOf(1, "Bob")))
     }).pipe(
       Effect.provide(
@@ -77,7 +78,7 @@ describe("recentUpdates", () => {
       yield* inbox.receive([received(textOf(1))])
       yield* TestClock.adjust("1 second")
       yield* inbox.receive([received(textOf(1))])
-      const [claimed] = yield* claimAll(inbox.claim)
+      const [claimed] = yield* claimAll(inbox[hooks].claim)
       assert.strictEqual(claimed!.receivedAt, 0)
       assert.isTrue(Result.isSuccess(claimed!.decoded))
     }).pipe(Effect.provide(Layer.provide(Inbox.layer(), stored())))
@@ -91,7 +92,7 @@ describe("recentUpdates", () => {
       yield* TestClock.adjust("10 seconds")
       const late = received(textOf(5000))
       yield* inbox.receive([late])
-      const claimed = yield* claimAll(inbox.claim)
+      const claimed = yield* claimAll(inbox[hooks].claim)
       const isKept = claimed.map(({ decoded }, index) => decoded === (updates[index] ?? late).decoded)
       assert.deepStrictEqual(
         isKept.flatMap((kept, index) => (kept ? [] : [index])),

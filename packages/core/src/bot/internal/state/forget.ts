@@ -6,6 +6,7 @@ import * as Stream from "effect/Stream"
 import * as ChatStore from "../../ChatStore.ts"
 import { prefix as statePrefix, userOfScope } from "../../../inbox/internal/store/stateRows.ts"
 import * as Inbox from "../../../inbox/Inbox.ts"
+import { hooks } from "../../../inbox/internal/hooks.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import { userIdOf } from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
@@ -24,12 +25,12 @@ const forgetValues = (user_id: UserId) =>
 
 const forgetTimers = (user_id: UserId) =>
   Effect.gen(function* () {
-    const { onTimers, store } = yield* Inbox.Inbox
+    const { store, [hooks]: inboxHooks } = yield* Inbox.Inbox
     const user = userScope(user_id)
     const count = yield* store.forget({ user, prefix: timerPrefix })
     const changes = (yield* CurrentUpdate)?.changes
     if (changes?.store === store) changes.forgetTimers(user)
-    onTimers()
+    inboxHooks.onTimers()
     return count
   })
 

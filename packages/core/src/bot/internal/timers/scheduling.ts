@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { RowWrite } from "../../../inbox/InboxStore.ts"
 import type { Inbox } from "../../../inbox/Inbox.ts"
+import { hooks } from "../../../inbox/internal/hooks.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import { chatOf, chatTypeOf, type TimerUpdate, userIdOf } from "../../../model/Update.ts"
 import type { Changes } from "../../../inbox/internal/consumer/changes.ts"
@@ -18,7 +19,7 @@ export interface Schedule {
 }
 
 const inStore = (inbox: Inbox["Service"], row: RowWrite): Effect.Effect<void, StoreError> =>
-  Effect.map(inbox.store.write([{ rows: [row] }]), inbox.onTimers)
+  Effect.map(inbox.store.write([{ rows: [row] }]), inbox[hooks].onTimers)
 
 /**
  * Whether the timer whose update is being handled was cancelled or set again after its due time. The replay of a dead

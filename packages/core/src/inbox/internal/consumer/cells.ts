@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Backoff from "../../../base/Backoff.ts"
 import type { Inbox } from "../../Inbox.ts"
+import { hooks } from "../hooks.ts"
 import type { RowWrite } from "../../InboxStore.ts"
 import { rowKey, type StateKey, type StateValue, toWrite } from "../store/stateRows.ts"
 import { StoreError } from "../../../base/StoreError.ts"
@@ -69,7 +70,7 @@ interface StoredCell extends Cell {
  * A value in the store. A write whose answer was lost is repeated, and its revision shows whether the first write was
  * applied.
  */
-export const stored = ({ nextRevision, store }: Inbox["Service"], key: StateKey): StoredCell => {
+export const stored = ({ store, [hooks]: { nextRevision } }: Inbox["Service"], key: StateKey): StoredCell => {
   const get = Effect.map(
     Effect.suspend(() => store.read([rowKey(key)])),
     ([found]) => found
@@ -173,7 +174,7 @@ export class Session {
       const entry = this.#entries.get(rowKey(key))
       if (this.#isClosed || entry === undefined || isSame(entry.first.value, entry.current.value)) return Effect.void
       const { current, first } = entry
-      const revision = this.#inbox.nextRevision()
+      const revision = this.#inbox[hooks].nextRevision()
       // After a failure, the handler runs again, and reads the stored value.
       return Effect.flatMap(stored(this.#inbox, key).attempt(first, current.value, revision), (isApplied) => {
         if (!isApplied) return Effect.fail(changed())
@@ -194,7 +195,7 @@ export class Session {
     const writes: Array<RowWrite> = []
     for (const { current, first, key } of this.#entries.values()) {
       if (isSame(first.value, current.value)) continue
-      writes.push(toWrite(key, current.value, first.revision, this.#inbox.nextRevision()))
+      writes.push(toWrite(key, current.value, first.revision, this.#inbox[hooks].nextRevision()))
     }
     return writes
   }

@@ -14,6 +14,7 @@ import { watchFiber } from "../../../base/internal/watchFiber.ts"
 import type { OutageError } from "../../../client/Outage.ts"
 import type { Delivery } from "../../Deliveries.ts"
 import type { Inbox } from "../../Inbox.ts"
+import { hooks } from "../hooks.ts"
 import type { DeadLetter } from "../../QueuedUpdate.ts"
 import * as deadLetters from "../consumer/deadLetters.ts"
 import type { Common } from "../consumer/handling.ts"
@@ -87,14 +88,14 @@ const kernelOptions = <R>(inbox: Inbox["Service"], clock: Clock.Clock, name: str
     isShared,
     isWoken: listen !== undefined,
     // Without other processes, no lease has to end before this process does.
-    leaseMillis: isShared ? Duration.toMillis(inbox.leaseDuration) : Infinity,
+    leaseMillis: isShared ? Duration.toMillis(inbox[hooks].leaseDuration) : Infinity,
     handBack: { first: Duration.toMillis(first), cap: Duration.toMillis(cap) },
     startedAt: monoNow(clock)
   }
 }
 
 /** Lets the store wake this process. */
-const listening = ({ outage, store }: Inbox["Service"], wakeUp: Latch.Latch, kernel: Kernel<Queued>) => {
+const listening = ({ store, [hooks]: { outage } }: Inbox["Service"], wakeUp: Latch.Latch, kernel: Kernel<Queued>) => {
   const onWake = (): void => {
     // Another process may have set a timer.
     kernel.claiming.polling.timersChanged()
@@ -151,7 +152,7 @@ const open = Effect.fnUntraced(function* <E, R>(
   options: Options<R>
 ) {
   const { services } = options
-  yield* inbox.open
+  yield* inbox[hooks].open
   const program = yield* Effect.context<R>()
   const context = services === undefined ? program : Context.merge(program, services)
   const clock = yield* Clock.Clock
@@ -160,8 +161,8 @@ const open = Effect.fnUntraced(function* <E, R>(
   const metrics = makeHandlerMetrics(context)
   const { maxCrashes, onDeadLetter, onDeadLetterTimeout: timeout } = options
   const dead = deadLetters.make({ clock, context, metrics, maxCrashes, onDeadLetter, timeout })
-  const openJournal = yield* journals.make(inbox)
-  const wakeUp = yield* inbox.wakeUp
+  const openJournal = yield* journals.make(inbox[hooks])
+  const wakeUp = yield* inbox[hooks].wakeUp
   const fiber = yield* Effect.forkScoped(updates)
 
   const turns: Turns = new Turns({
@@ -169,7 +170,7 @@ const open = Effect.fnUntraced(function* <E, R>(
     run,
     at: (wall, mono) => kernel.at(wall, mono),
     advance: (wall, mono) => {
-      if (timerChanges !== (timerChanges = inbox.timerChanges())) kernel.claiming.polling.timersChanged()
+      if (timerChanges !== (timerChanges = inbox[hooks].timerChanges())) kernel.claiming.polling.timersChanged()
       kernel.advance(wall, mono)
       return kernel.wakeAt
     },
@@ -215,7 +216,7 @@ const open = Effect.fnUntraced(function* <E, R>(
     release: (leases) => interpreter.release(leases),
     ask: (isPoll) => interpreter.ask(isPoll),
     count: () => interpreter.count(),
-    announce: oncePerTurn(inbox.wakeAll),
+    announce: oncePerTurn(inbox[hooks].wakeAll),
     end: (waiting) =>
       turns.do(() => {
         if (waiting.length > 0) {
@@ -231,7 +232,7 @@ const open = Effect.fnUntraced(function* <E, R>(
   const { unsettledAfter } = options
   const monitor = monitoring.make({ clock, inbox, kernel, metrics, onReported, unsettledAfter })
 
-  let timerChanges = inbox.timerChanges()
+  let timerChanges = inbox[hooks].timerChanges()
   let onClosed: () => void = () => undefined
 
   /** Ends the stream of deliveries with a defect. Handlers are interrupted, because their leases may not be renewed any more. */
@@ -250,7 +251,7 @@ const open = Effect.fnUntraced(function* <E, R>(
     emitter.interruptBackground()
     turns.turn()
     turns.event(() => kernel.closing.stop())
-    return Effect.andThen(inbox.close, Fiber.interrupt(fiber))
+    return Effect.andThen(inbox[hooks].close, Fiber.interrupt(fiber))
   })
 
   const { isShared, listen } = inbox.store
@@ -265,13 +266,13 @@ const open = Effect.fnUntraced(function* <E, R>(
   const inBackground = (effect: Effect.Effect<unknown, never, Scope.Scope>) =>
     Effect.map(Effect.forkScoped(effect, { startImmediately: true }), (fiber) => watchFiber(fiber, fail))
   if (isShared && listen !== undefined) yield* inBackground(listening(inbox, wakeUp, kernel))
-  yield* inBackground(inbox.died)
+  yield* inBackground(inbox[hooks].died)
   yield* inBackground(monitor.run)
   yield* inBackground(interpreter.claiming)
   // Claims that are under way and renewals go on until everything is given back.
   yield* Effect.addFinalizer(() =>
     Effect.andThen(
-      Effect.andThen(inbox.close, closed),
+      Effect.andThen(inbox[hooks].close, closed),
       Effect.sync(() => {
         turns.end()
       })

@@ -5,6 +5,7 @@ import type { StoreError } from "../../../base/StoreError.ts"
 import type { AnswerLog } from "../../../client/internal/callContext.ts"
 import { chatOf, type Update } from "../../../model/Update.ts"
 import type { Inbox } from "../../Inbox.ts"
+import { hooks } from "../hooks.ts"
 import type { ClaimedUpdate } from "../../InboxStore.ts"
 import { Attempt } from "../consumer/attempt.ts"
 import type { Written } from "../consumer/changes.ts"
@@ -171,7 +172,7 @@ export class Queued extends Settleable<Update> implements UpdateDelivery {
   writtenOnReject(clock: Clock.Clock): Written | undefined {
     const ending = this.#ending(clock)
     if (ending === undefined) return undefined
-    const { deadLetterRetention, nextRevision } = this.inbox
+    const { deadLetterRetention, nextRevision } = this.inbox[hooks]
     const expiresAt = clock.currentTimeMillisUnsafe() + deadLetterRetention
     const key = rejectedKey(this.entry.update.fingerprint)
     return { rows: [ending, { key, row: { text: "", expiresAt }, revision: nextRevision() }] }
@@ -180,7 +181,7 @@ export class Queued extends Settleable<Update> implements UpdateDelivery {
   #ending(clock: Clock.Clock) {
     const { entry, inbox, value } = this
     if (value?.update_type !== "colloquy_timer") return undefined
-    return ending(value, entry.update, inbox, clock.currentTimeMillisUnsafe())
+    return ending(value, entry.update, inbox[hooks].nextRevision(), clock.currentTimeMillisUnsafe())
   }
 
   /** The update could not be settled. */

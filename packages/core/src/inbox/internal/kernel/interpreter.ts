@@ -7,6 +7,7 @@ import * as Backoff from "../../../base/Backoff.ts"
 import { defectsOf } from "../../../base/internal/watchFiber.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import type { Inbox } from "../../Inbox.ts"
+import { hooks } from "../hooks.ts"
 import type { Claim, CommitResult } from "../../InboxStore.ts"
 import { isTemporary } from "../consumer/persist.ts"
 import type { Queued } from "./delivery.ts"
@@ -110,7 +111,7 @@ export class Interpreter implements StoreCommands {
   get claiming(): Effect.Effect<never> {
     const { inbox, onClaimed, turns } = this.#options
     const claimed = Effect.flatMap(this.#next, (request) =>
-      Effect.matchEffect(inbox.claim(request), {
+      Effect.matchEffect(inbox[hooks].claim(request), {
         onFailure: (error) => {
           turns.event(() => this.#warn(this.#kernel.claiming.failed(), warnOfLoss))
           return Effect.fail(error)
@@ -122,7 +123,7 @@ export class Interpreter implements StoreCommands {
           })
       })
     )
-    return Effect.forever(Effect.orDie(inbox.outage.retryOrDie(claimed, isTemporary)), { disableYield: true })
+    return Effect.forever(Effect.orDie(inbox[hooks].outage.retryOrDie(claimed, isTemporary)), { disableYield: true })
   }
 
   commit(write: Write<Queued>): void {
@@ -136,7 +137,9 @@ export class Interpreter implements StoreCommands {
       this.#kernel.results.failed(write)
       const again = Effect.tapError(attempt, () => Effect.sync(() => this.#kernel.results.failed(write)))
       // A write that fails after the stream was closed is repeated by its caller, or not at all.
-      const retried = inbox.outage.retryOrDie(Backoff.failedOnce(again, cause), (error) => this.#isRetried(error))
+      const retried = inbox[hooks].outage.retryOrDie(Backoff.failedOnce(again, cause), (error) =>
+        this.#isRetried(error)
+      )
       this.#write(write, retried, (error) => this.#kernel.results.refused(write, error))
     })
   }
@@ -161,7 +164,8 @@ export class Interpreter implements StoreCommands {
     this.#ask(ending, (exit) => {
       if (Exit.isSuccess(exit)) {
         this.#warn(this.#kernel.results.committed(write, exit.value), warnOfLoss)
-        if (write.changes.some(({ rows }) => rows?.some(({ row }) => row?.due !== undefined) === true)) inbox.onTimers()
+        if (write.changes.some(({ rows }) => rows?.some(({ row }) => row?.due !== undefined) === true))
+          inbox[hooks].onTimers()
       } else
         for (const reason of exit.cause.reasons) if (Cause.isFailReason(reason)) onFailure(reason.error, exit.cause)
     })
@@ -197,7 +201,7 @@ export class Interpreter implements StoreCommands {
       if (Exit.isFailure(exit)) return
       // Others were released after the renewal had returned them.
       const released = exit.value.filter((result) => result === "applied").length
-      if (released > 0) inbox.wakeAll()
+      if (released > 0) inbox[hooks].wakeAll()
       this.#warn(released, warnOfUnknown)
     })
   }

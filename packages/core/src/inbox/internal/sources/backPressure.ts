@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type { Inbox, ReceiveError } from "../../Inbox.ts"
+import { hooks } from "../hooks.ts"
 import * as Backoff from "../../../base/Backoff.ts"
 import { StoreError } from "../../../base/StoreError.ts"
 
@@ -19,10 +20,10 @@ const isFull = (error: ReceiveError): boolean => !(error instanceof StoreError)
  */
 export const untilStored = <A>(inbox: Inbox["Service"], effect: Effect.Effect<A, ReceiveError>): Effect.Effect<A> =>
   Effect.orDie(
-    Effect.catchIf(inbox.outage.retryOrDie(effect, isAway), isFull, (full) =>
+    Effect.catchIf(inbox[hooks].outage.retryOrDie(effect, isAway), isFull, (full) =>
       Effect.andThen(
         Effect.logWarning(`The inbox does not accept updates, so their source pauses. ${full.message}`),
-        Effect.retry(inbox.outage.retryOrDie(effect, isAway), { schedule: checks, while: isFull })
+        Effect.retry(inbox[hooks].outage.retryOrDie(effect, isAway), { schedule: checks, while: isFull })
       )
     )
   )

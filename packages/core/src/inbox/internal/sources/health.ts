@@ -2,6 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Inbox } from "../../Inbox.ts"
+import { hooks } from "../hooks.ts"
 import type { Check, Health, SubscriptionState, WebhookRequest, WebhookResponse } from "../../Webhook.ts"
 import { methodNotAllowed, respond } from "./responses.ts"
 
@@ -23,7 +24,7 @@ const checkInbox = (inbox: Inbox["Service"], maxAge: Duration.Duration): Effect.
     const ageMs = oldestReceivedAt === undefined ? 0 : Math.max(0, now - oldestReceivedAt)
     const isOld = ageMs > Duration.toMillis(maxAge)
     return {
-      inbox: check((yield* inbox.isOpen) ? undefined : "the program is stopping"),
+      inbox: check(inbox[hooks].isOpen() ? undefined : "the program is stopping"),
       queue: {
         ...check(isOld ? `the oldest update has been waiting for more than ${Duration.format(maxAge)}` : undefined),
         waiting: queued,

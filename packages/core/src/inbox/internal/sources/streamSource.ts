@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Inbox, Received } from "../../Inbox.ts"
@@ -45,5 +46,5 @@ export const run = Effect.fnUntraced(function* <E, R>(
     }
   })
 
-  yield* Stream.runForEachArray(elements(yield* untilStored(inbox, inbox.marker(name))), store)
+  yield* Stream.runForEachArray(elements(Option.getOrUndefined(yield* untilStored(inbox, inbox.marker(name)))), store)
 })

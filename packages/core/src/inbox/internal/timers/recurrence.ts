@@ -1,7 +1,6 @@
 import * as Cron from "effect/Cron"
 import * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
-import type { Inbox } from "../../Inbox.ts"
 import type { RowWrite } from "../../InboxStore.ts"
 import type { QueuedUpdate } from "../../QueuedUpdate.ts"
 import type { TimerUpdate } from "../../../model/Update.ts"
@@ -53,11 +52,10 @@ export const rejectedKey = (fingerprint: string): string => `rejected/${fingerpr
 export const ending = (
   update: TimerUpdate,
   { fingerprint, partitionKey }: QueuedUpdate,
-  { nextRevision }: Inbox["Service"],
+  revision: string,
   now: number
 ): RowWrite => {
   const { recurrence, timestamp } = update
-  const revision = nextRevision()
   const condition = { expected: fingerprint, otherwise: "skip" } as const
   const last = { key: rowKey(update), row: undefined, revision, ...condition }
   if (recurrence === undefined) return last

@@ -4,6 +4,7 @@ import type { Entry } from "../../../inbox/QueuedUpdate.ts"
 import type { MessageId } from "../../../model/Recipient.ts"
 import { chatOf, type Update, userIdOf } from "../../../model/Update.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
+import { hooks } from "../../../inbox/internal/hooks.ts"
 import { postOf } from "../../../model/internal/postOf.ts"
 
 /** How often a process asks for updates that other processes have received. */
@@ -30,7 +31,7 @@ export const watch = <R>(
       if (inbox === undefined || handled?.entry === undefined) return
       const { isShared, updates } = inbox.store
       const { partitionKey } = handled.entry.update
-      const stored = yield* inbox.watch(partitionKey)
+      const stored = yield* inbox[hooks].watch(partitionKey)
       let after = handled.entry.id
       for (;;) {
         stored.closeUnsafe()

@@ -1,0 +1,50 @@
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as Latch from "effect/Latch"
+import type * as Scope from "effect/Scope"
+import type { Outage } from "../../client/Outage.ts"
+import type { Update } from "../../model/Update.ts"
+import type { InboxStore } from "../InboxStore.ts"
+
+/** The member of an inbox that only the library reads. */
+export const hooks: unique symbol = Symbol("@colloquy/core/Inbox/hooks")
+
+/** The hooks by which an inbox, its consumers, its sources, and the timers work together. */
+export interface Hooks {
+  /** Ends `close`. */
+  readonly open: Effect.Effect<void>
+  /**
+   * Tells that this process handles no more updates. If other processes may use the store, the inbox goes on accepting updates, so
+   * that none comes late; otherwise, `receive` fails with `InboxStopping`.
+   */
+  readonly close: Effect.Effect<void>
+  /** Returns `false` after `close`. */
+  readonly isOpen: () => boolean
+  /**
+   * Returns the latch of a consumer. The latch is opened when there may be partitions to claim, until the scope
+   * closes.
+   */
+  readonly wakeUp: Effect.Effect<Latch.Latch, never, Scope.Scope>
+  /** Opens the latches of all consumers. */
+  readonly wakeAll: () => void
+  /** Returns a latch that is opened when this process stores updates of a partition, until the scope closes. */
+  readonly watch: (partitionKey: string) => Effect.Effect<Latch.Latch, never, Scope.Scope>
+  /** Returns the partition key of an update: its chat, or the result of the option `partitionKey` of the inbox. */
+  readonly partitionKeyOf: (update: Update) => string
+  /** Tells the consumers that this process has written or deleted rows with a due time. */
+  readonly onTimers: () => void
+  /** Returns how many times `onTimers` was called. */
+  readonly timerChanges: () => number
+  /** Returns a revision of a row, which no other write has. */
+  readonly nextRevision: () => string
+  /** Claims partitions from the store. Updates that this process has stored recently are not decoded again. */
+  readonly claim: InboxStore["Service"]["claim"]
+  /** Dies with the defect of a fiber that the inbox runs in the background. */
+  readonly died: Effect.Effect<never>
+  /** Repeats the operations of the inbox while its store is away. */
+  readonly outage: Outage
+  /** For how long dead letters are kept, in milliseconds. */
+  readonly deadLetterRetention: number
+  /** The duration of leases on partitions. */
+  readonly leaseDuration: Duration.Duration
+}
