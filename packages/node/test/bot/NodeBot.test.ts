@@ -7,6 +7,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { existsSync } from "node:fs"
 import type { RequestListener } from "node:http"
@@ -140,7 +141,10 @@ describe("NodeBot", () => {
       for (const inbox of [one, two]) yield* inbox.receive(received, { source: "updates", value: 7n })
       for (const { stats } of [one, two]) assert.strictEqual((yield* stats).queued, 1)
       yield* one.receive([], { source: "updates", value: 8n })
-      assert.deepStrictEqual([yield* one.marker("updates"), yield* two.marker("updates")], [8n, 7n])
+      assert.deepStrictEqual(
+        [yield* one.marker("updates"), yield* two.marker("updates")],
+        [Option.some(8n), Option.some(7n)]
+      )
     }).pipe(Effect.scoped)
   )
 
