@@ -64,10 +64,16 @@ export class Body {
   /** Runs an effect that is finished before the run is paused. */
   finishing<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
-      this.#busy++
-      return Effect.onExit(effect, (exit) =>
+      let isBusy = false
+      const begun = Effect.suspend(() => {
+        isBusy = true
+        this.#busy++
+        return effect
+      })
+      // An interruption cannot come between the begin of the effect and its end.
+      return Effect.onExit(begun, (exit) =>
         Effect.suspend(() => {
-          this.#busy--
+          if (isBusy) this.#busy--
           if (this.pause === undefined || this.#busy > 0) return Effect.void
           if (Exit.isSuccess(exit)) return Effect.sync(this.#settle)
           // If nothing recovers from the failure, the body fails first.

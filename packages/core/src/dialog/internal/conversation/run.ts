@@ -8,7 +8,7 @@ import type { UserId } from "../../../model/User.ts"
 import { HasUniqueName } from "../../../client/internal/journal/current.ts"
 import { Body } from "./body.ts"
 import { type Event, type Place, toBody } from "./event.ts"
-import { OperationNames } from "./operationNames.ts"
+import { type Name, OperationNames } from "./operationNames.ts"
 import type { Entry, Kept, Record, Waiting } from "./record.ts"
 import type { Storing } from "./storing.ts"
 
@@ -98,7 +98,7 @@ export class Run {
   }
 
   /** Runs an operation with a name that no other operation of this run has. */
-  operation<A, E, R>(name: string, run: (slot: string) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+  operation<A, E, R>(name: Name, run: (slot: string) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.suspend(() => this.body.unlessPaused(() => this.names.start(name, run)))
   }
 
@@ -193,7 +193,7 @@ export class Run {
   say(content: Content, name: string | undefined): Send<void> {
     return Effect.withFiber((fiber) => {
       if (name !== undefined || !this.body.isRoot(fiber)) {
-        return this.operation(name ?? this.names.ofContent(content), (slot) =>
+        return this.operation(name ?? (() => this.names.ofContent(content)), (slot) =>
           this.known(slot) !== undefined
             ? Effect.void
             : Effect.map(this.send(content, slot), () => this.record([slot, "done"]))
