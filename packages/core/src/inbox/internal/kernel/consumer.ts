@@ -280,4 +280,5 @@ const open = Effect.fnUntraced(function* <E, R>(
   )
   fiber.addObserver((exit) => turns.event(() => kernel.claiming.sourceEnded(Exit.isFailure(exit))))
   return Stream.fromPull(Effect.succeed(emitter.pull))
-})
+  // An interruption cannot come between the first claim and the finalizer that releases the claimed partitions.
+}, Effect.uninterruptible)
