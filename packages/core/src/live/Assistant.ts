@@ -13,20 +13,105 @@ import * as Prompt from "effect/ai/Prompt"
 import * as Tokenizer from "effect/ai/Tokenizer"
 import type * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { BotApi } from "../client/BotApi.ts"
 import * as budgets from "./internal/assistant/budget.ts"
-import { type Added, converse, counted, textOf } from "./internal/assistant/turns.ts"
-import type { Said } from "./internal/liveMessage/content.ts"
+import * as Conversation from "../dialog/Conversation.ts"
+import * as approvals from "./internal/assistant/approvals.ts"
+import { type Added, converse, counted, type Decided, messagesOf, textOf } from "./internal/assistant/turns.ts"
+import type { Note, Said } from "./internal/liveMessage/content.ts"
 import * as Journal from "../inbox/Journal.ts"
 import * as LiveMessage from "./LiveMessage.ts"
-import type * as Messages from "../endpoints/Messages.ts"
+import * as Messages from "../endpoints/Messages.ts"
+import { postOf } from "../model/internal/postOf.ts"
+import type { UserId } from "../model/User.ts"
 import * as State from "../bot/State.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import * as Update from "../model/Update.ts"
+
+/**
+ * A call of a function that a person is asked to approve.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Call {
+  /** The id of the request for an approval. */
+  readonly approvalId: string
+  /** The id of the call. */
+  readonly id: string
+  /** The name of the function. */
+  readonly name: string
+  /** The parameters, as the model has sent them. */
+  readonly params: unknown
+}
+
+/**
+ * The texts with which an assistant asks for an approval. {@link CurrentTexts} and the option `texts` replace them.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Texts {
+  /** The question. Default: "May I do this?" with the name of the function and its parameters. */
+  readonly approval: (call: Call) => Conversation.Content
+  /** The first button. Default: "Approve". */
+  readonly approve: string
+  /** The second button. Default: "Decline". */
+  readonly decline: string
+}
+
+/**
+ * The texts with which assistants ask for an approval. Default: English texts.
+ *
+ * **Example** (A question for one function)
+ *
+ * ```ts
+ * import { Handler } from "@colloquy/core"
+ * import * as Assistant from "@colloquy/core/live/Assistant"
+ * import { Effect } from "effect"
+ *
+ * declare const bot: Handler.Handler
+ *
+ * const russian = Handler.transform(
+ *   bot,
+ *   Effect.updateService(Assistant.CurrentTexts, (texts) => ({ ...texts, approve: "Да", decline: "Нет" }))
+ * )
+ * ```
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const CurrentTexts: Context.Reference<Texts> = Context.Reference<Texts>(
+  "@colloquy/core/Assistant/CurrentTexts",
+  {
+    defaultValue: () => ({
+      approval: ({ name, params }) => `May I do this?\n\n${name} ${JSON.stringify(params)}`,
+      approve: "Approve",
+      decline: "Decline"
+    })
+  }
+)
+
+/**
+ * How persons approve calls of functions.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface ApprovalOptions {
+  /** After this time, the calls count as declined. Default: 1 day. */
+  readonly timeout?: Duration.Input | undefined
+  /** The users who may approve, if the history is that of a chat. Default: everybody in the chat. */
+  readonly from?: UserId | ReadonlyArray<UserId> | undefined
+  /** The options of the live message that goes on with the answer after a decision. Default: none. */
+  readonly reply?: LiveMessage.Options<unknown> | undefined
+}
 
 /**
  * Options of {@link make}.
@@ -64,6 +149,10 @@ export interface Options<Tools extends Record<string, Tool.Any>, E, R> {
    * Default: `"instruction"`.
    */
   readonly goOn?: "instruction" | "prefix" | undefined
+  /** How persons approve calls of the functions that have `needsApproval`. Default: the defaults of {@link ApprovalOptions}. */
+  readonly approval?: ApprovalOptions | undefined
+  /** Texts that replace the texts of {@link CurrentTexts}. Default: none. */
+  readonly texts?: Partial<Texts> | undefined
 }
 
 /**
@@ -89,6 +178,7 @@ export type Error =
   | AiError.AiError
   | LiveMessage.Error
   | LiveMessage.IdleTimeout
+  | Conversation.SendError
   | Messages.NoChat
   | State.NoStateKey
   | State.StaleState
@@ -115,6 +205,17 @@ export interface Assistant<out E = never, out R = never> {
     update: U,
     options?: ReplyOptions<U, AiError.AiError | E>
   ) => Effect.Effect<LiveMessage.Result, Error | E, R | BotApi | LanguageModel.LanguageModel>
+  /**
+   * The conversation that asks for the approval of calls: a part of the bot, if a function has `needsApproval`. The
+   * answer goes on after the decision.
+   */
+  readonly approval: Conversation.Conversation<
+    { readonly calls: ReadonlyArray<Call> },
+    unknown,
+    Error | E,
+    R | BotApi | LanguageModel.LanguageModel,
+    "userInChat" | "chat"
+  >
 }
 
 const defaults = {
@@ -122,8 +223,18 @@ const defaults = {
   budget: 4000,
   maxTurns: 8,
   goOn: "instruction",
-  expireAfter: "30 days"
+  expireAfter: "30 days",
+  approvalTimeout: "1 day"
 } as const
+
+/** Whether there is a user in a chat who can press buttons. */
+const canAskIn = (update: LiveMessage.ReplyUpdate): boolean =>
+  Update.chatOf(update) !== undefined &&
+  Update.userIdOf(update) !== undefined &&
+  !update.update_type.startsWith("comment_") &&
+  postOf(update) === undefined
+
+const Asked = Schema.Struct({ calls: Schema.Array(approvals.Call) })
 
 const countTokens = (messages: ReadonlyArray<Prompt.Message>): Effect.Effect<number, AiError.AiError> =>
   Effect.flatMap(
@@ -168,6 +279,9 @@ export const text: <P extends { readonly type: string }, E, R>(
  * attempt: see `goOn`. Functions whose results the model has already answered do not run again. Functions that the
  * model has just called can run again: use `Journal.step` in functions that must run once. After the model has
  * answered, later attempts call neither the model nor the functions.
+ *
+ * A function with `needsApproval` runs after a person has approved its call by a button: `approval` of the assistant is
+ * a part of the bot then. The model receives a refusal as the result of a call that is declined.
  *
  * `reply` fails with `AiError` if the model fails, with the errors of the functions, with the errors of
  * `LiveMessage.reply`, and with `NoStateKey` if the update has no such chat or user.
@@ -221,6 +335,58 @@ export const make = <Tools extends Record<string, Tool.Any> = {}, E = never, R =
   const instructions = system === undefined ? Prompt.empty : Prompt.make([{ role: "system", content: system }])
 
   type Failure = AiError.AiError | E | Tool.HandlerError<Tools[keyof Tools]>
+  type Services =
+    | R
+    | BotApi
+    | LanguageModel.LanguageModel
+    | LanguageModel.ExtractServices<{ readonly toolkit: Toolkit.WithHandler<Tools> }>
+
+  /** Answers after the messages `known` and `opening`, keeps all of them, and asks for the approval of calls. */
+  const answer = Effect.fnUntraced(function* (
+    update: LiveMessage.ReplyUpdate,
+    known: ReadonlyArray<Prompt.Message>,
+    opening: ReadonlyArray<Prompt.Message>,
+    replyOptions: LiveMessage.Options<Failure>,
+    decided?: Decided
+  ) {
+    const prompt = Prompt.concat(instructions, Prompt.fromMessages([...known, ...opening]))
+    const added: Added = { messages: [] }
+    const running = { functions: 0 }
+    const canAsk = canAskIn(update)
+    let restored: ReadonlyArray<Note> = []
+    const after = (said: Said) =>
+      Stream.unwrap(
+        Effect.map(toolkit, (handled) =>
+          converse({ prompt, toolkit: counted(handled, running), maxTurns, goOn, added, canAsk, decided }, said)
+        )
+      )
+    const source = {
+      goesOn: true,
+      isBusy: () => running.functions > 0,
+      onRestored: (notes: ReadonlyArray<Note>) => void (restored = notes),
+      after
+    }
+    const result = yield* LiveMessage.replyFrom(update, source, { ...replyOptions, name })
+    const kept = Effect.gen(function* () {
+      const turns = added.messages.length > 0 ? added.messages : (yield* messagesOf(restored)).flat()
+      if (result.outcome === "completed" && turns.length > 0) return Prompt.fromMessages(turns)
+      const said = result.text === "" ? Prompt.empty : Prompt.make([{ role: "assistant", content: result.text }])
+      if (decided === undefined) return said
+      const isResolved = turns[0]?.role === "tool"
+      const first = isResolved ? turns.slice(0, 1) : approvals.refusalOf(decided.calls, approvals.reasons.stopped)
+      return Prompt.concat(Prompt.fromMessages(first), said)
+    })
+    const { content: answered } = yield* Journal.step(`${name} answered`, Prompt.Prompt, kept)
+    if (answered.length === 0) return result
+    const all = [...known, ...opening, ...answered]
+    const calls = approvals.pendingIn(all)
+    // An exchange that waits for an approval is kept as a whole, because the answer goes on with this exchange.
+    yield* history.set(
+      Prompt.fromMessages(calls.length > 0 ? all : yield* budgets.withinBudget(all, budget, countTokens))
+    )
+    if (calls.length > 0) yield* Effect.catchTag(approval.start(update, { calls }), programErrors, Effect.die)
+    return result
+  })
 
   const reply = Effect.fnUntraced(function* <U extends LiveMessage.ReplyUpdate>(
     update: U,
@@ -228,32 +394,55 @@ export const make = <Tools extends Record<string, Tool.Any> = {}, E = never, R =
   ) {
     const prompt = replyOptions.prompt ?? Update.textOf(update) ?? ""
     if (prompt === "") return { outcome: "completed", text: "", messages: [] } satisfies LiveMessage.Result
-    const question = Prompt.make(prompt)
-    const before = yield* history.get
-    const known = yield* budgets.withinBudget(before.content, budget, countTokens)
-    const asked = Prompt.concat(Prompt.concat(instructions, Prompt.fromMessages(known)), question)
-    const added: Added = { messages: [] }
-    const running = { functions: 0 }
-    const after = (said: Said) =>
-      Stream.unwrap(
-        Effect.map(toolkit, (handled) =>
-          converse({ prompt: asked, toolkit: counted(handled, running), maxTurns, goOn, added }, said)
-        )
-      )
-    const source = { goesOn: true, isBusy: () => running.functions > 0, after }
-    const result = yield* LiveMessage.replyFrom(update, source, { ...replyOptions, name })
-    if (result.text === "") return result
-    const said = result.outcome === "completed" && added.messages.length > 0
-    const answered = yield* Journal.step(
-      `${name} answered`,
-      Prompt.Prompt,
-      Effect.sync(() =>
-        said ? Prompt.fromMessages(added.messages) : Prompt.make([{ role: "assistant", content: result.text }])
-      )
-    )
-    const all = [...known, ...question.content, ...answered.content]
-    yield* history.set(Prompt.fromMessages(yield* budgets.withinBudget(all, budget, countTokens)))
-    return result
+    const before = (yield* history.get).content
+    const pending = approvals.pendingIn(before)
+    if (pending.length > 0) {
+      yield* Effect.catchTag(approval.cancel(update), ["NotHandled", "NoParticipant"], () => Effect.void)
+    }
+    const refusal = approvals.refusalOf(pending, approvals.reasons.other)
+    const known = yield* budgets.withinBudget([...before, ...refusal], budget, countTokens)
+    return yield* answer(update, known, Prompt.make(prompt).content, replyOptions)
   })
-  return { name, history, reply }
+
+  const texts = Effect.map(CurrentTexts, (texts) => ({ ...texts, ...options.texts }))
+  const { from, reply: goingOn, timeout = defaults.approvalTimeout } = options.approval ?? {}
+
+  /** Goes on with an answer. The history may have been cleared, or continued by another message, meanwhile. */
+  const goOnWith = Effect.fnUntraced(function* (
+    update: LiveMessage.ReplyUpdate,
+    decisions: ReadonlyArray<approvals.Decision>
+  ): Effect.fn.Return<void, Error | Failure, Services> {
+    const before = (yield* history.get).content
+    const calls = approvals.pendingIn(before)
+    if (!calls.some(({ approvalId }) => decisions.some((decision) => decision.approvalId === approvalId))) {
+      const { late } = yield* Conversation.CurrentTexts
+      return yield* Effect.asVoid(Messages.reply(update as LiveMessage.MessageUpdate, late))
+    }
+    yield* answer(update, before, [], { ...goingOn }, { calls, decisions })
+  })
+
+  const approval = Conversation.make(
+    `${name} approval`,
+    { of: history.of === "chat" ? "chat" : "userInChat", input: Asked, texts: { cancelled: "" } },
+    Effect.fnUntraced(function* (talk, { calls }) {
+      const { approval: say, approve, decline } = yield* texts
+      const decisions: Array<approvals.Decision> = []
+      for (const [index, call] of calls.entries()) {
+        const { approvalId } = call
+        const asked = talk.confirm(`call ${index + 1}`, { say: say(call), yes: approve, no: decline, timeout, from })
+        const approved = yield* Effect.catchTag(asked, "Unanswered", () => Effect.succeed(undefined))
+        if (approved === undefined) {
+          const rest = calls.slice(index)
+          return [...decisions, ...rest.map((late) => approvals.decline(late, approvals.reasons.late))]
+        }
+        decisions.push(approved ? { approvalId, approved } : approvals.decline(call, approvals.reasons.declined))
+      }
+      return decisions
+    })
+  ).pipe(Conversation.onDone((decisions, update) => goOnWith(update, decisions)))
+
+  return { name, history, reply, approval }
 }
+
+/** The update has a user in a chat, and the input of the conversation can be encoded. */
+const programErrors = ["NoParticipant", "SchemaError"] as const

@@ -7,6 +7,7 @@ import type * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { type Call, type Decision, pendingIn, reasons, refusalOf, resolve } from "./approvals.ts"
 import type { Said } from "../liveMessage/content.ts"
 
 const unknown = (error: unknown): AiError.AiError =>
@@ -35,6 +36,12 @@ export interface Added {
   messages: ReadonlyArray<Prompt.Message>
 }
 
+/** The decisions about calls that have waited for an approval. */
+export interface Decided {
+  readonly calls: ReadonlyArray<Call>
+  readonly decisions: ReadonlyArray<Decision>
+}
+
 /** How a model is asked to go on with an answer that was cut off. */
 export type GoOn = "instruction" | "prefix"
 
@@ -45,8 +52,21 @@ const decodeTurn = Schema.decodeEffect(Schema.fromJsonString(Schema.toCodecJson(
 
 const encodeTurn = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(Prompt.Prompt)))
 
-const hasCalls = (messages: ReadonlyArray<Prompt.Message>): boolean =>
-  messages.some(({ content }) => typeof content !== "string" && content.some(({ type }) => type === "tool-call"))
+/** Returns the messages of the notes of a conversation, a list for each note. */
+export const messagesOf = (
+  notes: ReadonlyArray<{ readonly note: string }>
+): Effect.Effect<ReadonlyArray<ReadonlyArray<Prompt.Message>>> =>
+  Effect.orDie(Effect.forEach(notes, ({ note }) => Effect.map(decodeTurn(note), ({ content }) => content)))
+
+const noteOf = (messages: ReadonlyArray<Prompt.Message>) =>
+  Effect.map(Effect.orDie(encodeTurn(Prompt.fromMessages(messages))), (note) => ({ note }))
+
+/** Whether the model has to be asked again: it has called functions, and no call waits for an approval. */
+const goesOn = (messages: ReadonlyArray<Prompt.Message>): boolean =>
+  pendingIn(messages).length === 0 &&
+  messages.some(({ content }) => typeof content !== "string" && content.some(({ type }) => isCall(type)))
+
+const isCall = (type: string): boolean => type === "tool-call" || type === "tool-result"
 
 /** Puts the beginning of an answer before its rest. */
 const withBeginning = (messages: ReadonlyArray<Prompt.Message>, beginning: string): ReadonlyArray<Prompt.Message> => {
@@ -95,6 +115,10 @@ export interface Conversation<Tools extends Record<string, Tool.Any>> {
   readonly goOn: GoOn
   /** Gets the messages of turns that are complete. */
   readonly added: Added
+  /** Whether a person can be asked to approve calls. */
+  readonly canAsk: boolean
+  /** The decisions with which the conversation goes on. Default: none. */
+  readonly decided?: Decided | undefined
 }
 
 /**
@@ -103,7 +127,7 @@ export interface Conversation<Tools extends Record<string, Tool.Any>> {
  * text of an earlier attempt.
  */
 export const converse = <Tools extends Record<string, Tool.Any>>(
-  { added, goOn, maxTurns, prompt, toolkit }: Conversation<Tools>,
+  { added, canAsk, decided, goOn, maxTurns, prompt, toolkit }: Conversation<Tools>,
   said: Said
 ) => {
   const turn = (
@@ -130,14 +154,12 @@ export const converse = <Tools extends Record<string, Tool.Any>>(
         return `\n\n${delta}`
       })
       const following = Stream.suspend(() => {
-        const messages = withBeginning(Prompt.fromResponseParts(parts).content, beginning)
+        const said = withBeginning(Prompt.fromResponseParts(parts).content, beginning)
+        const messages = canAsk ? said : [...said, ...refusalOf(pendingIn(said), reasons.noPlace)]
         added.messages = [...added.messages, ...messages]
         const hasSaid = hasText || beginning !== "" || parts.some(({ type }) => type === "text-delta")
-        const note = Stream.fromEffect(
-          Effect.map(Effect.orDie(encodeTurn(Prompt.fromMessages(messages))), (note) => ({ note }))
-        )
         return Stream.concat(
-          note,
+          Stream.fromEffect(noteOf(messages)),
           afterTurn(Prompt.concat(asked, Prompt.fromMessages(messages)), messages, left - 1, hasSaid)
         )
       })
@@ -150,23 +172,28 @@ export const converse = <Tools extends Record<string, Tool.Any>>(
     hasSaid: boolean,
     begun = notBegun
   ): ReturnType<typeof turn> => {
-    if (!hasCalls(messages)) return Stream.empty
+    if (!goesOn(messages)) return Stream.empty
     if (left > 0) return turn(asked, left, hasSaid, begun)
     return hasSaid ? Stream.empty : Stream.fail(unknown(new Error(`${maxTurns} requests brought no text`)))
   }
   return Stream.unwrap(
     Effect.gen(function* () {
-      const turns = yield* Effect.orDie(Effect.forEach(said.notes, ({ note }) => decodeTurn(note)))
-      const last = turns.at(-1)
+      const turns = yield* messagesOf(said.notes)
       const before = said.notes.at(-1)?.at ?? 0
       const rest = said.text.slice(before)
       const begun = { beginning: before === 0 ? rest : rest.replace(separator, ""), isSeparated: rest !== "" }
-      const asked = turns.reduce((all, messages) => Prompt.concat(all, messages), prompt)
-      added.messages = turns.flatMap(({ content }) => content)
-      const left = maxTurns - turns.length
-      return last === undefined
-        ? turn(asked, left, false, begun)
-        : afterTurn(asked, last.content, left, said.text.trim() !== "", begun)
+      added.messages = turns.flat()
+      const asked = Prompt.concat(prompt, Prompt.fromMessages(added.messages))
+      const last = turns.at(-1)
+      if (last !== undefined) {
+        const left = maxTurns + (decided === undefined ? 0 : 1) - turns.length
+        return afterTurn(asked, last, left, said.text.trim() !== "", begun)
+      }
+      if (decided === undefined) return turn(asked, maxTurns, false, begun)
+      const resolved = [yield* resolve(toolkit, decided.calls, decided.decisions)]
+      added.messages = resolved
+      const following = turn(Prompt.concat(asked, Prompt.fromMessages(resolved)), maxTurns, false, notBegun)
+      return Stream.concat(Stream.fromEffect(noteOf(resolved)), following)
     })
   )
 }

@@ -58,6 +58,8 @@ export interface Source<E, R> {
   readonly goesOn: boolean
   /** Whether the stream waits for work that may take long, so that silence is no failure. Default: `false`. */
   readonly isBusy?: () => boolean
+  /** Gets the notes of a source that has ended in an earlier attempt. */
+  readonly onRestored?: (notes: ReadonlyArray<Note>) => void
   readonly after: (said: Said) => Stream.Stream<string | { readonly note: string }, E, R>
 }
 
@@ -90,7 +92,7 @@ const completeWords = (text: string): number => {
 
 /** A text that grows, and that the journal records while the text grows. */
 export const growingText =
-  <E, R>(format: Format, { after, goesOn }: Source<E, R>) =>
+  <E, R>(format: Format, { after, goesOn, onRestored }: Source<E, R>) =>
   ({ append, flush, recorded }: List): Content<E, R> => {
     const view = growing(format)
     const notes = replay(view, recorded)
@@ -153,7 +155,7 @@ export const growingText =
       },
       text: view.text,
       restore: (text) => {
-        replay(view, recorded)
+        onRestored?.(replay(view, recorded))
         const known = view.text()
         if (text.startsWith(known)) view.append(text.slice(known.length))
         else view.reset(text)
