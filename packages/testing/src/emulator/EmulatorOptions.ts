@@ -112,8 +112,8 @@ export interface Options {
         readonly minimum?: Duration.Input | undefined
       }
     | undefined
-  /** How long a link to an image is valid. Default: 1 day. */
-  readonly imageLinkLifetime?: Duration.Input | undefined
+  /** How long a link to a file is valid. Default: 1 day. */
+  readonly linkLifetime?: Duration.Input | undefined
   /**
    * Whether a request with a field that the API document does not have is answered with 400, to find misspelled fields.
    * The platform itself ignores such fields. Default: `false`.

@@ -21,7 +21,8 @@ const fields = {
   method: Schema.optionalKey(Schema.String.check(Schema.makeFilter(problemOfMethod))),
   /**
    * Selects requests by their path: `*` matches anything, `{chatId}` one segment. Paths of uploads begin with `/upload/`,
-   * paths of images with `/images/`.
+   * paths of images with `/images/`, and
+   * those of other files with `/files/`.
    */
   path: Schema.optionalKey(Schema.String.check(Schema.makeFilter(problemOfPath))),
   /** Selects requests by the name of their endpoint, such as `Messages.send`. */
@@ -55,7 +56,7 @@ const fields = {
   /** Resets the connection `before` the request is executed, or `after`. */
   reset: Schema.optionalKey(Schema.Literals(["before", "after"])),
   /**
-   * Number of characters of the body that are sent, or of bytes of an image. The response is complete after them. With
+   * Number of characters of the body that are sent, or of bytes of a file. The response is complete after them. With
    * `reset: "after"`, `content-length` is the length of the whole body, and the connection is reset.
    */
   truncate: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),

@@ -135,8 +135,10 @@ export interface PersonMedia {
     | undefined
   /** The name of a file. Default: its token. */
   readonly filename?: string | null | undefined
-  /** The size of a file, in bytes. Default: 0. */
+  /** The size of a file, in bytes. Default: the length of `content`, or 0. */
   readonly size?: number | null | undefined
+  /** The content, which a bot can download with `Attachments.download`. Default: none, the file cannot be downloaded. */
+  readonly content?: Uint8Array | null | undefined
 }
 
 /**

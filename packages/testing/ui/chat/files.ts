@@ -9,8 +9,8 @@ export interface Draft {
   readonly token: string
 }
 
-/** The largest image whose content is sent: the body of a call has at most 16 MiB, and Base64 needs a third more. */
-const maxImage = 11 * 2 ** 20
+/** The largest content that is sent: the body of a call has at most 16 MiB, and Base64 needs a third more. */
+const maxContent = 11 * 2 ** 20
 
 const kindOf = ({ name, type }: File): Draft["type"] => {
   if (/^image\/(png|jpeg|gif|webp|bmp|tiff)$/.test(type)) return "image"
@@ -30,17 +30,17 @@ const readBytes = async (file: File): Promise<string> => {
   return url.slice(url.indexOf(",") + 1)
 }
 
-/** Uploads files as a person does. The emulator keeps the content of images only. */
+/** Uploads files as a person does. A bot can download the files whose content is sent. */
 export const upload = async (files: Iterable<File>): Promise<ReadonlyArray<Draft>> => {
   const drafts: Array<Draft> = []
   for (const file of files) {
     const type = kindOf(file)
-    if (type === "image" && file.size > maxImage) {
+    if (type === "image" && file.size > maxContent) {
       toast(`${file.name} is larger than 11 MB, so it is sent as a file`)
     }
-    const kind = type === "image" && file.size > maxImage ? "file" : type
+    const kind = type === "image" && file.size > maxContent ? "file" : type
     try {
-      const content = kind === "image" ? { content: (await readBytes(file)) as never } : { size: file.size }
+      const content = file.size <= maxContent ? { content: (await readBytes(file)) as never } : { size: file.size }
       const created = await act("createMedia", { type: kind, filename: file.name, ...content })
       if (created !== undefined)
         drafts.push({ id: ++last, name: file.name, size: file.size, type: kind, token: created.token })

@@ -192,11 +192,11 @@ describe("upload host", () => {
     return image?.type === "image" ? image.payload.url : ""
   }
 
-  it.effect("creates image URLs that expire after `imageLinkLifetime`", () =>
+  it.effect("creates image URLs that expire after `linkLifetime`", () =>
     Effect.gen(function* () {
       const url = urlOf(yield* imageFrom(png(1, 1)))
       assert.strictEqual(new URL(url).searchParams.get("expires"), String(60_000 + 5000))
-    }).pipe(Effect.provide(Emulator.layerBot({ imageLinkLifetime: "5 seconds" })))
+    }).pipe(Effect.provide(Emulator.layerBot({ linkLifetime: "5 seconds" })))
   )
 
   it.effect("accepts audio whose header does not state its duration", () =>

@@ -68,7 +68,7 @@ export const makeControl = (control: EmulatorContext): ((request: Request) => Ef
   }
 
   return (request) => {
-    control.state.imageOrigins.control = request.listener.uploads.image
+    control.state.fileOrigins.control = request.listener.uploads
     return answer(request).pipe(
       Effect.catchTag("PersonError", toRefusal),
       Effect.catchTag("Refusal", (error) => Effect.succeed(refusal.toResponse(error))),

@@ -80,11 +80,13 @@ const payload = optional(
   })
 )
 
+const media = { payload, content: optional(Schema.Uint8ArrayFromBase64) }
+
 const personMedia = {
-  image: Schema.Struct({ ...ImageAttachment.fields, payload }),
-  video: Schema.Struct({ ...VideoAttachment.fields, payload }),
-  audio: Schema.Struct({ ...AudioAttachment.fields, payload }),
-  file: Schema.Struct({ ...FileAttachment.fields, payload })
+  image: Schema.Struct({ ...ImageAttachment.fields, ...media }),
+  video: Schema.Struct({ ...VideoAttachment.fields, ...media }),
+  audio: Schema.Struct({ ...AudioAttachment.fields, ...media }),
+  file: Schema.Struct({ ...FileAttachment.fields, ...media })
 }
 
 const decodePersonMedia = Schema.decodeUnknownEffect(Schema.Union(Object.values(personMedia)), { errors: "all" })

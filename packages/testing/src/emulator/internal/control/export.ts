@@ -130,15 +130,15 @@ const toSeedChat = (chats: ReadonlyArray<ChatState>, chat: ChatState): SeedChat 
   }
 }
 
-const toSeedMedia = ({ images }: PlatformState, { filename, photo_id, size, sourceUrl, token, type }: MediaState) => {
-  const image = images.get(String(photo_id))
+const toSeedMedia = ({ files }: PlatformState, { filename, photo_id, size, sourceUrl, token, type }: MediaState) => {
+  const file = files.get(String(photo_id))
   return {
     type,
     token,
     ...(filename === undefined ? {} : { filename }),
     ...(size === 0 ? {} : { size }),
     ...(sourceUrl === undefined ? {} : { url: sourceUrl }),
-    ...(image === undefined ? {} : { content: image.bytes })
+    ...(file === undefined ? {} : { content: file.bytes })
   }
 }
 

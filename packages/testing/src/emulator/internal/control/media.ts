@@ -5,10 +5,10 @@ import * as refusal from "../http/refusal.ts"
 import { emit } from "../platform/events.ts"
 import { createMedia } from "../platform/media.ts"
 import { type MediaState, now, type PlatformState } from "../platform/state.ts"
-import { readImage } from "../upload/images.ts"
+import { storeContent } from "../upload/files.ts"
 import type { NewMedia } from "./declarations.ts"
 
-/** Creates processed media. Only the content of images is kept. */
+/** Creates processed media. */
 export const addMedia = (
   state: PlatformState,
   { content, filename, size, token, type, url }: NewMedia
@@ -17,16 +17,14 @@ export const addMedia = (
     if (token != null && state.media.has(token)) {
       return yield* refusal.invalidPayload(`token: there are media with the token ${token} already`)
     }
-    const bytes = content == null ? undefined : new Uint8Array(content)
-    const length = bytes?.byteLength ?? size ?? 0
+    const length = content?.byteLength ?? size ?? 0
     if (length > Platform.maxUploadSize[type]) {
       return yield* refusal.invalidPayload(`size: must be at most ${Platform.maxUploadSize[type]}`)
     }
-    const image = type === "image" && bytes !== undefined ? yield* readImage(bytes) : undefined
     const media = createMedia(state, type, { token: token ?? undefined, sourceUrl: url ?? undefined })
-    if (image !== undefined) state.images.add(media.photo_id, image)
     media.filename = filename ?? undefined
     media.size = length
+    if (content != null) yield* storeContent(state, media, new Uint8Array(content))
     media.readyAt = now(state)
     emit(state, {
       type: "upload",
@@ -39,17 +37,17 @@ export const addMedia = (
     return media
   })
 
-/** The content of an image that was uploaded. A browser must not interpret the content as a page. */
+/** The content of a file. A browser must not interpret the content as a page. */
 export const serveMedia = (state: PlatformState, token: string): Effect.Effect<Response, refusal.Refusal> =>
   Effect.suspend((): Effect.Effect<Response, refusal.Refusal> => {
     const media = state.media.get(token)
-    const image = media === undefined ? undefined : state.images.get(String(media.photo_id))
-    if (image === undefined) return refusal.notFound(`The content of the media ${token}`)
+    const file = media === undefined ? undefined : state.files.get(String(media.photo_id))
+    if (file === undefined) return refusal.notFound(`The content of the media ${token}`)
     const headers = {
-      "content-type": image.contentType,
+      "content-type": file.contentType,
       "content-security-policy": "default-src 'none'; sandbox",
       "x-content-type-options": "nosniff",
       "cache-control": "private, max-age=3600"
     }
-    return Effect.succeed({ ...respond(200, "", headers), bytes: image.bytes })
+    return Effect.succeed({ ...respond(200, "", headers), bytes: file.bytes })
   })

@@ -70,7 +70,7 @@ const poll = ({ bot, listener, state }: Call, request: Updates.ListRequest): Eff
   return Effect.map(within, ({ next, updates }) => {
     bot.polledTo = Math.max(bot.polledTo ?? 0, next)
     // Calls through other origins may have come since.
-    state.imageOrigins.bot = listener.uploads.image
+    state.fileOrigins.bot = listener.uploads
     return {
       updates: updates.map(({ update }) => Result.succeed(withFreshUpdate(state, update))),
       marker: BigInt(next)

@@ -99,7 +99,12 @@ class InProcessResponse extends ClientResponse {
 
   constructor(request: HttpClientRequest.HttpClientRequest, response: Response, now: number) {
     super(request, response.status)
-    this.#headers = Headers.fromRecordUnsafe({ date: dateAt(now), ...headersOf(response) })
+    const { bytes, promised } = response
+    this.#headers = Headers.fromRecordUnsafe({
+      date: dateAt(now),
+      ...headersOf(response),
+      ...(bytes === undefined ? {} : { "content-length": String(promised ?? bytes.byteLength) })
+    })
     this.#response = response
   }
 

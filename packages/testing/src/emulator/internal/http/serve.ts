@@ -172,7 +172,7 @@ export const makeServe = (context: EmulatorContext): Handler => {
     }
     const isRead = isStrict || Object.keys(endpoint.declaration.body).length > 0
     const body = isRead ? (exchange.body = yield* readText(request, Platform.maxRequestSize)) : undefined
-    state.imageOrigins.bot = listener.uploads.image
+    state.fileOrigins.bot = listener.uploads
     return yield* handlers.get(endpoint)!(
       { params, query, body, isStrict },
       { state, context, bot, listener },

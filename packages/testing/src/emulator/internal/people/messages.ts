@@ -19,10 +19,11 @@ import {
   mayForward,
   removeMessage
 } from "../platform/messages.ts"
-import { type ChatState, type MediaState, type MessageState, now, type PlatformState } from "../platform/state.ts"
+import { type ChatState, type MediaState, type MessageState, now } from "../platform/state.ts"
 import { botOf, idOf } from "../platform/users.ts"
 import { defined } from "../platform/validation.ts"
 import { toMessage } from "../platform/views.ts"
+import { storeContent } from "../upload/files.ts"
 import { type Action, type Actor, cannot, messageOf, midOf, openChat } from "./access.ts"
 import { startDialog } from "./dialogs.ts"
 
@@ -42,7 +43,8 @@ const isMedia = (attachment: PersonAttachment): attachment is SentMedia => {
 }
 
 /** The media that a person sends: uploaded and processed, so that a bot can send them on by their token. */
-const mediaOf = (state: PlatformState, attachment: PersonMedia): MediaState => {
+const mediaOf = Effect.fnUntraced(function* (actor: Actor, attachment: PersonMedia) {
+  const { state } = actor
   const { photo_id, token, url } = attachment.payload ?? {}
   const known = token == null ? undefined : state.media.get(token)
   if (known !== undefined) return known
@@ -56,17 +58,23 @@ const mediaOf = (state: PlatformState, attachment: PersonMedia): MediaState => {
     media.filename = attachment.filename ?? undefined
     media.size = attachment.size ?? 0
   }
+  if (attachment.content != null) {
+    yield* Effect.catch(storeContent(state, media, new Uint8Array(attachment.content)), ({ body }) =>
+      cannot(actor, `${attachment.type}: ${(body as { readonly error_data: string }).error_data}`)
+    )
+  }
   return media
-}
+})
 
 /** Completes an attachment as the platform does. */
 const completeAttachment = (actor: Actor, attachment: PersonAttachment): Action<Attachment> =>
   Effect.suspend((): Action<Attachment> => {
     if (!isMedia(attachment)) return Effect.succeed(attachment)
-    const media = mediaOf(actor.state, attachment)
-    if (media.type !== attachment.type) return cannot(actor, `no ${attachment.type} has the token ${media.token}`)
-    const { payload: _, ...rest } = attachment
-    return Effect.succeed({ ...toAttachment(actor.state, media), ...defined(rest) } as Attachment)
+    return Effect.flatMap(mediaOf(actor, attachment), (media): Action<Attachment> => {
+      if (media.type !== attachment.type) return cannot(actor, `no ${attachment.type} has the token ${media.token}`)
+      const { content: _, payload: __, ...rest } = attachment as PersonMedia
+      return Effect.succeed({ ...toAttachment(actor.state, media), ...defined(rest) } as Attachment)
+    })
   })
 
 type FindMessage = (actor: Actor, ref: MessageRef) => Action<MessageState>

@@ -48,12 +48,12 @@ const profileOf = (options: string | UserOptions): Pick<UserWithPhoto, "first_na
 const orDefect = <A>(member: string, problem: string | undefined, run: () => A): Effect.Effect<A> =>
   problem === undefined ? Effect.sync(run) : Effect.die(new RangeError(`Emulator.${member}: ${problem}`))
 
-const mediaSettingsOf = ({ imageLinkLifetime, processing = {} }: Options): platform.MediaSettings => {
+const mediaSettingsOf = ({ linkLifetime: lifetime, processing = {} }: Options): platform.MediaSettings => {
   const { bytesPerSecond, linkLifetime, minimumProcessing } = defaultMediaSettings
   return {
     bytesPerSecond: processing.bytesPerSecond ?? bytesPerSecond,
     minimumProcessing: processing.minimum === undefined ? minimumProcessing : Duration.toMillis(processing.minimum),
-    linkLifetime: imageLinkLifetime === undefined ? linkLifetime : Duration.toMillis(imageLinkLifetime)
+    linkLifetime: lifetime === undefined ? linkLifetime : Duration.toMillis(lifetime)
   }
 }
 
@@ -80,7 +80,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       platform.make({
         clock,
         startedAt: realTime(clock),
-        imageOrigin: uploadOrigins.image,
+        fileOrigins: uploadOrigins,
         mediaSettings: mediaSettingsOf(options)
       })
     )

@@ -41,34 +41,50 @@ export const createMedia = (
     video: undefined
   }
   state.media.set(token, media)
-  if (type === "image" && sourceUrl !== undefined) state.images.link(photo_id, sourceUrl)
+  if (type === "image" && sourceUrl !== undefined) state.files.link(photo_id, sourceUrl)
   return media
 }
 
 export const isReady = (state: PlatformState, { readyAt }: MediaState): boolean =>
   readyAt !== undefined && readyAt <= now(state)
 
-/** Returns a link to an image that is valid from now on. */
-export const imageUrl = (state: PlatformState, { photo_id }: MediaState): string => {
-  const { bot, control, fallback } = state.imageOrigins
+/** Returns a link that is valid from now on. */
+const linkTo = (state: PlatformState, { type }: MediaState, path: string): string => {
+  const { bot, control, fallback } = state.fileOrigins
   const expires = now(state) + state.mediaSettings.linkLifetime
-  return `${bot ?? control ?? fallback}/images/${photo_id}?expires=${expires}`
+  return `${(bot ?? control ?? fallback)[type]}${path}?expires=${expires}`
 }
 
-export const urlOf = (state: PlatformState, media: MediaState): string => {
-  if (media.type === "image") return imageUrl(state, media)
-  return media.sourceUrl ?? `${origin}/${media.type}s/${encodeURIComponent(media.token)}`
+export const imageUrl = (state: PlatformState, image: MediaState): string =>
+  linkTo(state, image, `/images/${image.photo_id}`)
+
+/** Whether the content of the file is kept, so that the file can be downloaded. */
+export const hasContent = (state: PlatformState, { photo_id }: MediaState): boolean =>
+  state.files.get(String(photo_id)) !== undefined
+
+/** The address of a file, or of a rendition of a video. */
+export const urlOf = (state: PlatformState, media: MediaState, rendition?: string): string => {
+  const { photo_id, sourceUrl, token, type } = media
+  if (type === "image") return imageUrl(state, media)
+  const suffix = rendition === undefined ? "" : `/${rendition}`
+  return hasContent(state, media)
+    ? linkTo(state, media, `/files/${photo_id}${suffix}`)
+    : `${sourceUrl ?? `${origin}/${type}s/${encodeURIComponent(token)}`}${suffix}`
 }
 
-const hasImages = (body: MessageBody | null | undefined): boolean =>
-  body?.attachments?.some(({ type }) => type === "image") === true
+const isMedia = (attachment: Attachment): attachment is Extract<Attachment, { readonly type: UploadType }> => {
+  const { type } = attachment
+  return type === "image" || type === "video" || type === "audio" || type === "file"
+}
+
+const hasMedia = (body: MessageBody | null | undefined): boolean => body?.attachments?.some(isMedia) === true
 
 const renewAttachment = (state: PlatformState, attachment: Attachment): Attachment => {
-  if (attachment.type !== "image") return attachment
+  if (!isMedia(attachment)) return attachment
   const media = state.media.get(attachment.payload.token)
-  return media === undefined
+  return media === undefined || (media.type !== "image" && !hasContent(state, media))
     ? attachment
-    : { ...attachment, payload: { ...attachment.payload, url: urlOf(state, media) } }
+    : ({ ...attachment, payload: { ...attachment.payload, url: urlOf(state, media) } } as Attachment)
 }
 
 const renewBody = (state: PlatformState, body: MessageBody): MessageBody =>
@@ -76,10 +92,10 @@ const renewBody = (state: PlatformState, body: MessageBody): MessageBody =>
     ? body
     : { ...body, attachments: body.attachments.map((each) => renewAttachment(state, each)) }
 
-/** Renews the links to the images of a message. */
+/** Renews the links to the files of a message. */
 export const withFreshLinks = (state: PlatformState, message: Message): Message => {
   const { body, link } = message
-  if (!hasImages(body) && !hasImages(link?.message)) return message
+  if (!hasMedia(body) && !hasMedia(link?.message)) return message
   return {
     ...message,
     ...(body == null ? {} : { body: renewBody(state, body) }),
@@ -89,7 +105,7 @@ export const withFreshLinks = (state: PlatformState, message: Message): Message 
   }
 }
 
-/** Renews the links to the images of the message in an update. */
+/** Renews the links to the files of the message in an update. */
 export const withFreshUpdate = (state: PlatformState, update: Update): Update =>
   "message" in update && update.message != null ? { ...update, message: withFreshLinks(state, update.message) } : update
 

@@ -7,14 +7,14 @@ import type { UploadType } from "@colloquy/core/endpoints/Upload"
 import type * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import type { Exchange } from "../../EmulatorHttp.ts"
+import type { Exchange, Listener } from "../../EmulatorHttp.ts"
 import type { Revocation } from "../../EmulatorOptions.ts"
 import type { Rule } from "../../Faults.ts"
 import type { PersonEvent } from "../../Person.ts"
 import type { Delivery } from "../../WebhookSender.ts"
 import type { MediaProbe } from "../upload/mediaProbe.ts"
 import type { VideoInfo } from "../upload/mp4.ts"
-import { ImageStore } from "./images.ts"
+import { FileStore } from "./files.ts"
 import {
   deliveryBounds,
   type EventRecord,
@@ -228,7 +228,7 @@ export interface PlatformState {
   readonly removedMessages: KeptMap<MessageId, MessageState>
   readonly comments: KeptMap<MessageId, CommentState>
   readonly media: KeptMap<string, MediaState>
-  readonly images: ImageStore
+  readonly files: FileStore
   readonly uploadSlots: KeptMap<string, UploadSlot>
   /** All events. */
   readonly events: Log<EventRecord>
@@ -242,10 +242,14 @@ export interface PlatformState {
   startedDeliveries: number
   faults: ReadonlyArray<FaultState>
   /**
-   * The origins of image links: the origin by which the last call of a bot or of the control API reached the emulator,
+   * The origins of links to files: the origins by which the last call of a bot or of the control API reached the emulator,
    * or `fallback`.
    */
-  readonly imageOrigins: { bot?: string; control?: string; readonly fallback: string }
+  readonly fileOrigins: {
+    bot?: Listener["uploads"]
+    control?: Listener["uploads"]
+    readonly fallback: Listener["uploads"]
+  }
   /** The number of resets. */
   resets: number
   /** How many ids and names were created. */
@@ -286,10 +290,10 @@ const testPositionEpoch = 1_700_000_000_000n
 export const make = (options: {
   readonly clock: Clock.Clock
   readonly startedAt: number
-  readonly imageOrigin: string
+  readonly fileOrigins: Listener["uploads"]
   readonly mediaSettings: MediaSettings
 }): PlatformState => {
-  const { clock, imageOrigin, mediaSettings, startedAt } = options
+  const { clock, fileOrigins, mediaSettings, startedAt } = options
   const startsInPast = BigInt(Math.floor(clock.currentTimeMillisUnsafe())) * 65536n < safeIntegers
   return {
     clock,
@@ -304,7 +308,7 @@ export const make = (options: {
     removedMessages: new KeptMap<MessageId, MessageState>(messageBounds),
     comments: new KeptMap(messageBounds, forgetComments),
     media: new KeptMap<string, MediaState>(objectBounds),
-    images: new ImageStore(),
+    files: new FileStore(),
     uploadSlots: new KeptMap<string, UploadSlot>(objectBounds),
     events: new Log(eventBounds),
     seen: new Log<SeenEvent>(seenBounds),
@@ -313,7 +317,7 @@ export const make = (options: {
     waiting: new Map(),
     startedDeliveries: 0,
     faults: [],
-    imageOrigins: { fallback: imageOrigin },
+    fileOrigins: { fallback: fileOrigins },
     resets: 0,
     created: 0,
     positionEpoch: startsInPast ? testPositionEpoch : 0n,
@@ -326,10 +330,10 @@ export const make = (options: {
 export const reset = (state: PlatformState): void => {
   state.resets++
   const bots = [...state.bots.values()]
-  const { chats, comments, deliveries, dialogs, exchanges, images, media, messages } = state
+  const { chats, comments, deliveries, dialogs, exchanges, files, media, messages } = state
   const { removedMessages, revokedTokens, seen, uploadSlots, users } = state
   for (const part of [users, revokedTokens, chats, dialogs, messages, removedMessages, comments]) part.clear()
-  for (const part of [media, images, uploadSlots, seen, exchanges, deliveries]) part.clear()
+  for (const part of [media, files, uploadSlots, seen, exchanges, deliveries]) part.clear()
   state.waiting.clear()
   state.faults = []
   state.created = bots.length

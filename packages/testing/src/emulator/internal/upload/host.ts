@@ -11,7 +11,7 @@ import { type Body, type Request, respond, type Response } from "../../EmulatorH
 import { allow, headersIn } from "../http/wire.ts"
 import { checkExtension, checkSize, hostError } from "./limits.ts"
 import { MediaProbe } from "./mediaProbe.ts"
-import { readImage, serveImage } from "./images.ts"
+import { readImage, serveFile } from "./files.ts"
 import { emit } from "../platform/events.ts"
 import { nextName } from "../platform/ids.ts"
 import { createMedia, processingTime } from "../platform/media.ts"
@@ -135,7 +135,7 @@ const storeFile = Effect.fnUntraced(function* (
 ) {
   const { media } = slot
   slot.isUsed = true
-  if (media.type === "image") state.images.add(media.photo_id, yield* readImage(probe.bytes))
+  if (media.type === "image") state.files.add(media.photo_id, yield* readImage(probe.bytes))
   const { video } = probe
   if (media.type === "video" && video !== undefined && video.width > 0) media.video = video
   if (media.type === "audio" && (probe.seconds ?? 0) * 1000 > Platform.maxAudioDuration) {
@@ -238,7 +238,7 @@ const receivePart = Effect.fnUntraced(function* (
 const reportProgress = ({ progress }: UploadSlot): Response =>
   progress === undefined ? respond(204, "") : respond(200, describeProgress(progress), plainText)
 
-const imageMethods = allowedMethods(["GET"])
+const fileMethods = allowedMethods(["GET"])
 
 const uploadMethods = allowedMethods(["GET", "POST"])
 
@@ -247,19 +247,19 @@ const isRead = ({ method }: Request): boolean => method === "GET" || method === 
 const methodNotAllowed = (code: string, advice: string, methods: ReadonlyArray<string>): Refusal =>
   hostError(405, code, advice, { allow: methods.join(", ") })
 
-const servePicture = (state: PlatformState, request: Request): Effect.Effect<Response, Refusal> => {
-  if (request.method === "OPTIONS") return Effect.succeed(allow(imageMethods))
-  if (!isRead(request)) return methodNotAllowed("image.method", "Read images with GET", imageMethods)
-  const shown = serveImage(state, request)
+const serveDownload = (state: PlatformState, request: Request): Effect.Effect<Response, Refusal> => {
+  if (request.method === "OPTIONS") return Effect.succeed(allow(fileMethods))
+  if (!isRead(request)) return methodNotAllowed("image.method", "Read files with GET", fileMethods)
+  const shown = serveFile(state, request)
   return shown instanceof Refusal ? shown : Effect.succeed(shown)
 }
 
-/** Serves the upload hosts: a file is received as a form, as raw bytes, or in parts. The image host serves images too. */
+/** Serves the upload hosts: a file is received as a form, as raw bytes, or in parts. The hosts serve the files too. */
 export const serveUploadHost = (state: PlatformState, request: Request): Effect.Effect<Response, Refusal> =>
   Effect.suspend(() => {
     const { listener, headers, method, path, query } = request
     if (method === "OPTIONS" && path === "*") return Effect.succeed(allow(uploadMethods))
-    if (listener.kind === "image" && path.startsWith("/images/")) return servePicture(state, request)
+    if (path.startsWith(listener.kind === "image" ? "/images/" : "/files/")) return serveDownload(state, request)
     const id = /^\/upload\/([^/]+)$/.exec(path)?.[1]
     const slot = id === undefined ? undefined : state.uploadSlots.get(id)
     if (slot?.media.type !== listener.kind || slot.address !== path + query) {

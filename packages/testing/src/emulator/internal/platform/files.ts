@@ -1,20 +1,20 @@
 import { KeptMap } from "./keptMap.ts"
 
-/** An uploaded image. */
-export interface Image {
+/** A file whose content is kept. */
+export interface StoredFile {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly contentType: string
 }
 
-/** Maximum total size of the uploaded images, in bytes. The oldest images are removed first. */
+/** Maximum total size of the files, in bytes. The oldest files are removed first. */
 const maxBytes = 64 * 2 ** 20
 
 /** Maximum total length of the addresses of images that were not uploaded. */
 const maxUrlLength = 2 ** 24
 
-/** The images that can be downloaded, by their `photo_id`. */
-export class ImageStore {
-  readonly #uploaded = new KeptMap<string, Image>({ weight: maxBytes, weigh: ({ bytes }) => bytes.byteLength })
+/** The files that can be downloaded, by their `photo_id`. */
+export class FileStore {
+  readonly #stored = new KeptMap<string, StoredFile>({ weight: maxBytes, weigh: ({ bytes }) => bytes.byteLength })
   readonly #linked = new KeptMap<string, string>({ weight: maxUrlLength, weigh: ({ length }) => length })
 
   /** Registers an image that was not uploaded: its link redirects to `url`. */
@@ -26,16 +26,16 @@ export class ImageStore {
     return this.#linked.get(photo_id)
   }
 
-  add(photo_id: bigint, image: Image): void {
-    this.#uploaded.set(String(photo_id), image)
+  add(photo_id: bigint, file: StoredFile): void {
+    this.#stored.set(String(photo_id), file)
   }
 
-  get(photo_id: string): Image | undefined {
-    return this.#uploaded.get(photo_id)
+  get(photo_id: string): StoredFile | undefined {
+    return this.#stored.get(photo_id)
   }
 
   clear(): void {
-    this.#uploaded.clear()
+    this.#stored.clear()
     this.#linked.clear()
   }
 }

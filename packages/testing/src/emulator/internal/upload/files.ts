@@ -1,0 +1,105 @@
+import * as Platform from "@colloquy/core/base/Platform"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { type Request, respond, type Response } from "../../EmulatorHttp.ts"
+import type { Refusal } from "../http/refusal.ts"
+import type { StoredFile } from "../platform/files.ts"
+import { type MediaState, now, type PlatformState } from "../platform/state.ts"
+import { checkSize, hostError } from "./limits.ts"
+import { MediaProbe } from "./mediaProbe.ts"
+
+// Loaded with the first image, because an import at the start would be slow.
+const loadImageSize = () => import("image-size")
+
+/**
+ * Reads an uploaded image. Fails if its header states a side that is too long.
+ *
+ * @assumption unrecognizedImages
+ */
+export const readImage = (bytes: Uint8Array<ArrayBuffer>): Effect.Effect<StoredFile, Refusal> =>
+  Effect.gen(function* () {
+    const { imageSize } = yield* Effect.promise(loadImageSize)
+    const header = Result.try(() => imageSize(bytes))
+    if (Result.isFailure(header)) return { bytes, contentType: "application/octet-stream" }
+    const { height, type, width } = header.success
+    if (Math.max(width, height) > Platform.maxImageSide) {
+      return yield* hostError(
+        400,
+        "upload.dimensions",
+        `The image has ${width} x ${height} px: each side can have at most ${Platform.maxImageSide} px`
+      )
+    }
+    return { bytes, contentType: type === "jpg" ? "image/jpeg" : `image/${type}` }
+  })
+
+/** Keeps the content of media that a person sends, so that the file can be downloaded. Media that are refused are removed. */
+export const storeContent = (
+  state: PlatformState,
+  media: MediaState,
+  bytes: Uint8Array<ArrayBuffer>
+): Effect.Effect<void, Refusal> =>
+  Effect.gen(function* () {
+    const tooLarge = checkSize(media.type, bytes.byteLength)
+    if (tooLarge !== undefined) return yield* tooLarge
+    const probe = new MediaProbe(media.type)
+    probe.write(bytes)
+    if (media.type === "video" && probe.video !== undefined && probe.video.width > 0) media.video = probe.video
+    media.size = bytes.byteLength
+    state.files.add(
+      media.photo_id,
+      media.type === "image" ? yield* readImage(bytes) : { bytes, contentType: "application/octet-stream" }
+    )
+  }).pipe(Effect.onError(() => Effect.sync(() => state.media.delete(media.token))))
+
+interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/** The range that a request asks for. `undefined` for the whole file, also if the file is not the one of `If-Range`. */
+const rangeIn = (
+  { headers }: Request,
+  { byteLength }: Uint8Array,
+  etag: string
+): Range | "unsatisfiable" | undefined => {
+  const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(headers["range"] ?? "") ?? []
+  if (first === undefined || first + last === "" || (headers["if-range"] ?? etag) !== etag) return undefined
+  const from = first === "" ? Math.max(0, byteLength - Number(last)) : Number(first)
+  const to = first === "" || last === "" ? byteLength : Math.min(byteLength, Number(last) + 1)
+  return from < to ? { from, to } : "unsatisfiable"
+}
+
+const sendFile = (request: Request, photo_id: string, { bytes, contentType }: StoredFile): Response | Refusal => {
+  const etag = `"${photo_id}"`
+  const range = rangeIn(request, bytes, etag)
+  const headers = { "content-type": contentType, "accept-ranges": "bytes", etag }
+  const size = bytes.byteLength
+  if (range === undefined) return { ...respond(200, "", headers), bytes }
+  if (range === "unsatisfiable") {
+    return hostError(416, "file.range", "The file has no such bytes", { "content-range": `bytes */${size}` })
+  }
+  const { from, to } = range
+  return {
+    ...respond(206, "", { ...headers, "content-range": `bytes ${from}-${to - 1}/${size}` }),
+    bytes: bytes.slice(from, to)
+  }
+}
+
+/**
+ * Answers a request for a file.
+ *
+ * @assumption expiredImageUrl
+ */
+export const serveFile = (state: PlatformState, request: Request): Response | Refusal => {
+  const { listener, path, query } = request
+  const what = listener.kind === "image" ? "image" : "file"
+  const [, , id] = path.split("/")
+  const url = state.files.urlOf(id)
+  const file = state.files.get(id)
+  const expires = Number(new URLSearchParams(query).get("expires") ?? Number.NaN)
+  if (Number.isNaN(expires)) return hostError(403, `${what}.denied`, "The link has no query parameter `expires`")
+  if (expires <= now(state)) return hostError(410, `${what}.expired`, "The link has expired: request the message again")
+  if (url !== undefined) return { status: 302, headers: { location: url }, body: "" }
+  if (file === undefined) return hostError(404, `${what}.not.found`, `There is no such ${what}`)
+  return sendFile(request, id, file)
+}
