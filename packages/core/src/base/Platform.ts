@@ -1339,6 +1339,14 @@ export const assumptions = {
     grade: "B",
     fact: "Processing a file takes from under a second to minutes: 2 MiB per second, 200 ms at least."
   },
+  videoFiles: {
+    grade: "C",
+    fact: "The renditions `mp4_…` of GET /videos/{token} are files; the `url` of a video attachment can be a page."
+  },
+  renewedAddresses: {
+    grade: "C",
+    fact: "The attachments of a message that is requested again have new addresses, also of audio, files and stickers, under the same tokens."
+  },
   imageUrlLifetime: { grade: "C", fact: "The address of an image works for one day." },
   expiredImageUrl: { grade: "C", fact: "The address of an image that has expired returns 410." },
   unrecognizedImages: { grade: "C", fact: "An upload host accepts an image whose format it does not recognize." },

@@ -7,6 +7,7 @@
  * | `BOT_BASE_URL` | The API host: an `https://` address, or `http://` on a loopback address | required |
  * | `BOT_MAX_RESPONSE_SIZE` | Maximum size of a response of the API, in bytes | `8388608` |
  * | `BOT_GIVE_UP_AFTER` | How long the platform or a store may be away before the bot ends | `10 minutes` |
+ * | `BOT_PRIVATE_HOSTS` | Hosts that are not on the public internet from which files are downloaded, separated by commas | none |
  * | `BOT_WEBHOOK_URL` | The address of the webhook: an `https://` address without a port | required for a webhook |
  * | `BOT_WEBHOOK_SECRET` | The secret of the webhook: 5 to 256 characters of A-Z, a-z, 0-9 and hyphen | generated at each start |
  * | `BOT_WEBHOOK_ACCEPTED_SECRETS` | Further secrets with which deliveries are accepted, separated by commas | none |
@@ -141,6 +142,18 @@ export const defaultGiveUpAfter: Duration.Duration = Duration.minutes(10)
 export const giveUpAfter: Config.Config<Duration.Duration> = Config.withDefault(
   duration("BOT_GIVE_UP_AFTER"),
   defaultGiveUpAfter
+)
+
+/**
+ * The setting `BOT_PRIVATE_HOSTS`: hosts from which `Attachments.download` downloads files although they are not on the public
+ * internet, such as `127.0.0.1` for the emulator, separated by commas. Default: none.
+ *
+ * @category settings
+ * @since 0.1.0
+ */
+export const privateHosts: Config.Config<ReadonlyArray<string>> = Config.map(
+  Config.withDefault(Config.String("BOT_PRIVATE_HOSTS"), ""),
+  (text) => text.split(",").flatMap((host) => (host.trim() === "" ? [] : [host.trim().toLowerCase()]))
 )
 
 /**

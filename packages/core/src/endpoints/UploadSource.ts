@@ -7,14 +7,13 @@
  *
  * @since 0.1.0
  */
-import * as Schema from "effect/Schema"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { chunkRanges, digest, digestEnds } from "./internal/upload/content.ts"
-import { TaggedError } from "../base/TaggedError.ts"
+import { Rejected } from "./DownloadError.ts"
 
 const TypeId = "~@colloquy/core/UploadSource"
 
@@ -65,23 +64,6 @@ export interface UploadSource<out A extends Access = Access> {
   readonly access: A
   /** Opens the source. The end of the upload releases the acquired resources. */
   readonly open: Effect.Effect<Opened, unknown, HttpClient.HttpClient | Scope.Scope>
-}
-
-/**
- * The server of a URL source did not respond with status 200.
- *
- * @category errors
- * @since 0.1.0
- */
-export class DownloadFailed extends TaggedError("DownloadFailed", () => ({
-  /** The requested URL. */
-  url: Schema.String,
-  /** The HTTP status of the response. */
-  status: Schema.Int
-})) {
-  override get message() {
-    return `GET ${this.url} responded with status ${this.status}`
-  }
 }
 
 /**
@@ -248,6 +230,8 @@ const fileNameOf = (url: string): string | undefined => {
       )
 }
 
+const hostOf = (url: string): string => /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1] ?? ""
+
 const contentLengthOf = (headers: Readonly<Record<string, string | undefined>>): number | undefined => {
   const length = headers["content-length"]
   return length !== undefined && /^\d+$/.test(length) && headers["content-encoding"] === undefined
@@ -260,7 +244,7 @@ const contentLengthOf = (headers: Readonly<Record<string, string | undefined>>):
  * follows redirects, and downloads the file again if the upload is retried. The name of the file is the last segment of
  * the path.
  *
- * A response other than 200 fails the upload with the reason `SourceFailed`, caused by {@link DownloadFailed}.
+ * A response other than 200 fails the upload with the reason `SourceFailed`, caused by `DownloadError.Rejected`.
  *
  * An image at a public URL can also be sent without an upload: `AttachmentRequest.imageFromUrl` lets the platform fetch
  * the image.
@@ -283,7 +267,9 @@ export const url = (address: string): UploadSource<"replayable"> =>
     open: Effect.gen(function* () {
       const client = HttpClient.withScope(HttpClient.followRedirects(yield* HttpClient.HttpClient))
       const response = yield* Effect.provideService(client.get(address), HttpClient.TracerPropagationEnabled, false)
-      if (response.status !== 200) return yield* new DownloadFailed({ url: address, status: response.status })
+      if (response.status !== 200) {
+        return yield* new Rejected({ host: hostOf(address), status: response.status })
+      }
       return { size: contentLengthOf(response.headers), read: () => response.stream, identity: Effect.succeed("") }
     })
   })

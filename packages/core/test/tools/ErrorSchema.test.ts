@@ -12,6 +12,7 @@ import {
   Command,
   Conversation,
   DeepLink,
+  DownloadError,
   ErrorSchema,
   Inbox,
   LiveMessage,
@@ -28,12 +29,12 @@ import {
   Update,
   Updates,
   UploadError,
-  UploadSource,
   User,
   Webhook
 } from "../../src/index.ts"
 import * as Outage from "../../src/client/Outage.ts"
 import * as ClientResponse from "../../src/client/ClientResponse.ts"
+import * as PublicHost from "../../src/client/PublicHost.ts"
 import * as Endpoints from "../../src/endpoints/Endpoints.ts"
 import * as StoreError from "../../src/base/StoreError.ts"
 
@@ -173,7 +174,18 @@ const samples: ReadonlyArray<Error> = [
   new UploadError.SourceFailed({ detail: "no such file" }),
   new UploadError.SourceFailed({ detail: "no such file", cause: new Error("ENOENT") }),
   new UploadError.SourceMismatch(),
-  new UploadSource.DownloadFailed({ url: "https://a.example/b", status: 404 }),
+  new PublicHost.PrivateAddress({ host: "a.example", address: "10.0.0.1" }),
+  ...[
+    new DownloadError.NoAddress(),
+    new DownloadError.AddressRefused({ host: "127.0.0.1", problem: "Private" }),
+    new DownloadError.Redirected({ host: "a.example", to: "b.example" }),
+    new DownloadError.Expired({ status: 410, isRenewed: false }),
+    new DownloadError.Rejected({ host: "a.example", status: 404 }),
+    new DownloadError.TooLarge({ maxSize: 10, size: 11 }),
+    new DownloadError.WrongLength({ received: 9, size: 10 }),
+    new DownloadError.Changed(),
+    transport
+  ].flatMap((reason) => [reason, new DownloadError.DownloadFailed({ type: "image", received: 9, reason })]),
   rejected,
   new UploadError.InvalidResponse({ status: 200, problem: "no", body: "<" }),
   uploadFailed(rejected),

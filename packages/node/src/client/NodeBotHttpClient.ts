@@ -166,13 +166,13 @@ export const make: (
         ? undefined
         : yield* Effect.mapError(makeSecureContext(extraCa), (failure) => new ExtraCaError(failure))
     const connections = options.connections ?? 64
-    const dispatcher = yield* Effect.acquireRelease(
-      Effect.sync(() =>
-        makeDispatcher({ secureContext, proxy, connections, connectTimeout, headersTimeout, bodyTimeout })
-      ),
-      (dispatcher) => Effect.promise(() => dispatcher.destroy())
-    )
-    return yield* makeClient(dispatcher, callTimeout)
+    const timeouts = { connectTimeout, headersTimeout, bodyTimeout }
+    const acquire = (isPublicOnly: boolean) =>
+      Effect.acquireRelease(
+        Effect.sync(() => makeDispatcher({ secureContext, proxy, connections, ...timeouts, isPublicOnly })),
+        (dispatcher) => Effect.promise(() => dispatcher.destroy())
+      )
+    return yield* makeClient(yield* acquire(false), yield* acquire(true), callTimeout)
   }
 )
 

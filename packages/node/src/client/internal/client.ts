@@ -1,4 +1,5 @@
 import { MaxSize, ResponseTooLarge } from "@colloquy/core/client/ClientResponse"
+import { PublicHostsOnly } from "@colloquy/core/client/PublicHost"
 import { ConfirmPermit, PermitExpired } from "@colloquy/core/client/RateLimiter"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import type { Dispatcher } from "undici/index.js"
@@ -148,19 +149,31 @@ const withContext = (layerContext: Context.Context<never>) => (client: HttpClien
     )
   )
 
-/** The HTTP client of Effect on a dispatcher, with a faster path for API calls. */
-export const makeClient = Effect.fnUntraced(function* (dispatcher: Dispatcher, callTimeout: number) {
+const makeGeneral = Effect.fnUntraced(function* (dispatcher: Dispatcher) {
   const undici = yield* Effect.provideService(NodeHttpClient.makeUndici, NodeHttpClient.Dispatcher, dispatcher)
+  return withContext(yield* Effect.context<never>())(undici)
+})
+
+/**
+ * The HTTP client of Effect on a dispatcher, with a faster path for API calls. `publicDispatcher` has the requests that may only
+ * reach public addresses.
+ */
+export const makeClient = Effect.fnUntraced(function* (
+  dispatcher: Dispatcher,
+  publicDispatcher: Dispatcher,
+  callTimeout: number
+) {
   const addressOf = makeAddressOf()
   const deadlines = callTimeout === 0 ? undefined : makeDeadlines(callTimeout)
-  const general = withContext(yield* Effect.context<never>())(undici)
+  const general = yield* makeGeneral(dispatcher)
+  const publicOnly = yield* makeGeneral(publicDispatcher)
   return HttpClient.makeWith<never, never, HttpClientError.HttpClientError, never>(
     Effect.flatMap((request) =>
       Effect.withFiber((fiber) => {
         const address = isApiCall(request, fiber) ? addressOf(request) : undefined
         return address !== undefined
           ? call(dispatcher, deadlines, request, address, fiber)
-          : Effect.flatMap(withUndiciBody(request), general.execute)
+          : Effect.flatMap(withUndiciBody(request), (fiber.getRef(PublicHostsOnly) ? publicOnly : general).execute)
       })
     ),
     Effect.succeed

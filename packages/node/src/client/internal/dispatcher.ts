@@ -1,6 +1,9 @@
 // Bun replaces the module "undici" by its own module, which has no dispatchers, but does not replace a file of the
 // package.
 import * as Undici from "undici/index.js"
+import { isPublicHost, PrivateAddress } from "@colloquy/core/client/PublicHost"
+import { lookup, type LookupAddress } from "node:dns"
+import { isIPv6, type LookupFunction } from "node:net"
 import type { SecureContext } from "node:tls"
 
 export interface ProxyAddress {
@@ -16,6 +19,8 @@ interface DispatcherOptions {
   readonly connectTimeout: number
   readonly headersTimeout: number
   readonly bodyTimeout: number
+  /** Whether the names of hosts may have public addresses only. With a proxy, the proxy resolves the names. */
+  readonly isPublicOnly: boolean
 }
 
 /** The proxy responded to `CONNECT` with a status other than 200. */
@@ -56,11 +61,27 @@ const tunnelErrors: Undici.Dispatcher.DispatcherComposeInterceptor = (dispatch) 
       )
   })
 
+/** Resolves a name, and fails if one of its addresses is not public, so that no connection is opened. */
+const lookupPublic: LookupFunction = (host, options, callback) => {
+  lookup(host, { ...options, all: true }, (error, addresses: ReadonlyArray<LookupAddress>) => {
+    if (error !== null) return callback(error, "")
+    const found = addresses.find(({ address }) => !isPublicHost(isIPv6(address) ? hostnameOf(address) : address))
+    if (found !== undefined) return callback(new PrivateAddress({ host, address: found.address }), "")
+    const [first] = addresses
+    if (options.all === true) callback(null, [...addresses])
+    else callback(null, first.address, first.family)
+  })
+}
+
+/** The address as `URL.hostname` has it. An address with a zone is a local address, which is no URL. */
+const hostnameOf = (address: string): string => URL.parse(`http://[${address}]`)?.hostname ?? "[::1]"
+
 const makeAgent = (options: DispatcherOptions): Undici.Dispatcher => {
   const { connections, connectTimeout, headersTimeout, bodyTimeout, proxy, secureContext } = options
   const tls = secureContext === undefined ? {} : { secureContext }
+  const publicOnly = options.isPublicOnly ? { lookup: lookupPublic } : {}
   const common = { connections, connectTimeout, headersTimeout, bodyTimeout }
-  if (proxy === undefined) return new Undici.Agent({ ...common, connect: tls })
+  if (proxy === undefined) return new Undici.Agent({ ...common, connect: { ...tls, ...publicOnly } })
   return new Undici.ProxyAgent({
     ...common,
     uri: proxy.origin,
