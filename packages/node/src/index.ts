@@ -1,5 +1,6 @@
 export * as NodeBot from "./bot/NodeBot.ts"
 export * as NodeBotHttpClient from "./client/NodeBotHttpClient.ts"
+export * as NodeDownloads from "./endpoints/NodeDownloads.ts"
 export * as NodeInbox from "./inbox/NodeInbox.ts"
 export * as NodeMain from "./bot/NodeMain.ts"
 export * as NodeProgress from "./bot/NodeProgress.ts"
