@@ -13,6 +13,7 @@ import * as comments from "./scenarios/comments.ts"
 import * as echo from "./scenarios/echo.ts"
 import * as helpdesk from "./scenarios/helpdesk.ts"
 import * as moderation from "./scenarios/moderation.ts"
+import * as photo from "./scenarios/photo.ts"
 import * as pizza from "./scenarios/pizza.ts"
 import * as reminder from "./scenarios/reminder.ts"
 import * as replicas from "./scenarios/replicas.ts"
@@ -28,6 +29,7 @@ const scenarios = {
   echo,
   helpdesk,
   moderation,
+  photo,
   pizza,
   reminder,
   replicas,

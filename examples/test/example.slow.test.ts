@@ -93,6 +93,17 @@ describe("npm run example", { concurrent: false }, () => {
     assert.match(printed.at(-1)!, /^Sent the message mid\./)
   })
 
+  it("runs photo, which downloads a photo from the emulator on a port", async () => {
+    const { conversation } = await runSuccessfully("photo")
+    assert.deepStrictEqual(conversation, [
+      "Ann  hello",
+      "bot  Send me a photo, and I will measure it.",
+      "Ann  (a photo)",
+      "bot  640 x 480 px",
+      "you  (stop the program)"
+    ])
+  })
+
   it("runs comments, which answers questions and thanks only", async () => {
     const { conversation } = await runSuccessfully("comments")
     assert.deepStrictEqual(conversation, [
