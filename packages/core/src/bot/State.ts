@@ -1,6 +1,6 @@
 /**
- * The state of a program: values that belong to a chat, a user, a user in a chat, or the bot, such as settings, a cart,
- * or the step of a conversation. The store of the inbox keeps the values.
+ * The state of a program: values that belong to a chat, a user, a user in a chat, the bot, or a key of your own, such as
+ * settings, a cart, an order, or the step of a conversation. The store of the inbox keeps the values.
  *
  * While an update is handled, a value is read once and kept, and its changes are written in the transaction that
  * acknowledges the update. A handler that fails changes nothing. If another process or another chat has changed a value
@@ -20,6 +20,10 @@ import type { Row } from "../inbox/InboxStore.ts"
 import * as stateRows from "../inbox/internal/store/stateRows.ts"
 import { inScope, makeValue, type Missing, ofUpdate } from "./internal/state/access.ts"
 import * as codecs from "./internal/state/codec.ts"
+import type { StateCodec } from "./internal/state/codec.ts"
+import * as keys from "./internal/state/keys.ts"
+import { top as readTop } from "./internal/state/top.ts"
+import type { StateValue } from "../inbox/internal/store/stateRows.ts"
 import * as erasure from "./internal/state/forget.ts"
 import { fromScope, isOf, missingIds, toScope } from "./internal/state/scopes.ts"
 import type { StoreError } from "../base/StoreError.ts"
@@ -39,17 +43,29 @@ import { TaggedError } from "../base/TaggedError.ts"
 export type Of = "chat" | "user" | "userInChat" | "bot"
 
 /**
- * The ids that identify a value of a state.
+ * The schema of the keys of a state whose values belong to something of your own, such as an order or a pair of messages.
  *
  * @category models
  * @since 0.1.0
  */
-export type Key<O extends Of> = {
-  readonly chat: { readonly chat_id: ChatId }
-  readonly user: { readonly user_id: UserId }
-  readonly userInChat: { readonly chat_id: ChatId; readonly user_id: UserId }
-  readonly bot: Record<never, never>
-}[O]
+export type KeySchema = Schema.Codec<unknown, unknown>
+
+/**
+ * The key of a value of a state: the ids of its owner, or a value of the schema of the keys.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Key<O extends Of | KeySchema> = O extends KeySchema
+  ? O["Type"]
+  : O extends Of
+    ? {
+        readonly chat: { readonly chat_id: ChatId }
+        readonly user: { readonly user_id: UserId }
+        readonly userInChat: { readonly chat_id: ChatId; readonly user_id: UserId }
+        readonly bot: Record<never, never>
+      }[O]
+    : never
 
 /**
  * A value cannot be read: its schema has changed, there is no migration of its version, or a newer program wrote it. The
@@ -65,7 +81,7 @@ export type Key<O extends Of> = {
 export class StaleState extends TaggedError("StaleState", () => ({
   /** The name of the state. */
   stateName: Schema.String,
-  /** The scope of the value: `chat:1`, `user:2`, `chat:1/user:2`, or `bot`. */
+  /** The scope of the value: `chat:1`, `user:2`, `chat:1/user:2`, `bot`, or `key:` and the JSON text of the key. */
   scope: Schema.String,
   /** The version in which it was written. */
   version: Schema.Number,
@@ -97,7 +113,7 @@ export class StaleState extends TaggedError("StaleState", () => ({
 }
 
 /**
- * A new value does not match the schema of its state. Nothing was changed.
+ * A new value, or a key, does not match the schema of its state, or is too long. Nothing was changed.
  *
  * @category errors
  * @since 0.1.0
@@ -107,15 +123,19 @@ export class InvalidState extends TaggedError("InvalidState", () => ({
   stateName: Schema.String,
   /** The mismatch. */
   problem: Schema.String,
-  /** The new value. */
-  value: Schema.Unknown
+  /** The new value, or the key. */
+  value: Schema.Unknown,
+  /** Whether the key does not match. Default: `false`. */
+  isKey: Schema.optional(Schema.Boolean)
 })) {
   get [PermanentError.TypeId](): true {
     return true
   }
 
   override get message() {
-    return `The new value of the state "${this.stateName}" does not match its schema: ${this.problem}`
+    return this.isKey === true
+      ? `A key of the state "${this.stateName}" does not match its schema: ${this.problem}`
+      : `The new value of the state "${this.stateName}" does not match its schema: ${this.problem}`
   }
 }
 
@@ -218,6 +238,12 @@ export interface Options<A> {
    * programs always fail. Default: `"fail"`.
    */
   readonly onStale?: "fail" | "initial" | undefined
+  /**
+   * Returns the finite number by which {@link top} sorts the values, the greatest first. The number is stored with each value that
+   * is written. A value that was written without `sortBy` is not sorted until the value is written again. Default: the
+   * values are not sorted.
+   */
+  readonly sortBy?: ((value: A) => number) | undefined
 }
 
 /**
@@ -226,21 +252,20 @@ export interface Options<A> {
  * @category models
  * @since 0.1.0
  */
-export interface Entry<A, O extends Of> {
-  /** The ids of the chat and the user to whom the value belongs. */
+export interface Entry<A, O extends Of | KeySchema> {
+  /** The ids of the chat and the user to whom the value belongs, or the key of your own. */
   readonly key: Key<O>
   /** The value, or the reason why the value cannot be read. */
   readonly value: Result.Result<A, StaleState>
 }
 
 /**
- * A state, identified by its name. The operations of a state concern the value of the update that is being handled.
- * These operations fail with {@link NoStateKey} if the update does not have the needed ids.
+ * A state with keys of your own, identified by its name. `at` accepts a key.
  *
  * @category models
  * @since 0.1.0
  */
-export interface State<A, O extends Of> extends Value<A, NoStateKey> {
+export interface Keyed<A, O extends Of | KeySchema> {
   /** The name of the state. */
   readonly name: string
   /** The owner of each value. */
@@ -252,10 +277,21 @@ export interface State<A, O extends Of> extends Value<A, NoStateKey> {
    * If the store does not tell whether a change was applied, the operation fails with a `StoreError` whose
    * `isRetryable` is `false`.
    */
-  readonly at: (key: Key<O>) => Value<A, never, Inbox>
+  readonly at: (key: Key<O>) => Value<A, O extends Of ? never : InvalidState, Inbox>
   /** Emits all values. {@link stream} calls this operation. */
   readonly entries: Stream.Stream<Entry<A, O>, StoreError, Inbox>
+  /** Returns the first values of the order. {@link top} calls this operation. */
+  readonly first: (limit: number) => Effect.Effect<ReadonlyArray<Entry<A, O>>, StoreError, Inbox>
 }
+
+/**
+ * A state, identified by its name. The operations of a state concern the value of the update that is being handled.
+ * These operations fail with {@link NoStateKey} if the update does not have the needed ids.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface State<A, O extends Of> extends Value<A, NoStateKey>, Keyed<A, O> {}
 
 const pageSize = 500
 
@@ -265,14 +301,89 @@ const refuseOf =
     throw new Error(`The state "${name}" ${problem}`)
   }
 
+/** Reads the values of a state. Values whose key does not match are left out. */
+const readingOf = <A, K>(name: string, codec: StateCodec<A>, fromScope: (scope: string) => K | undefined) => {
+  const prefix = stateRows.prefixOf(name)
+  type Read = { readonly key: K; readonly value: Result.Result<A, StaleState> }
+  const toEntry = (stored: StateValue, scope: string): Effect.Effect<ReadonlyArray<Read>> => {
+    const key = fromScope(scope)
+    if (key === undefined) return Effect.succeed([])
+    return Effect.map(Effect.result(codec.decode(stored, scope)), (value) => [{ key, value }])
+  }
+  const entries = Inbox.use(({ store }) => Effect.succeed(store.rows)).pipe(
+    Effect.map((page) =>
+      Stream.paginate(undefined as Row | undefined, (after) =>
+        Effect.map(page({ prefix, by: "key", after, limit: pageSize }), (values) => {
+          const last = values.length < pageSize ? Option.none() : Option.some(values.at(-1))
+          return [values, last] as const
+        })
+      )
+    ),
+    Stream.unwrap,
+    Stream.filterEffect((stored) => Effect.map(codec.isExpired(stored), (expired) => !expired)),
+    Stream.mapEffect((stored) => toEntry(stored, stored.key.slice(prefix.length))),
+    Stream.flatMap(Stream.fromIterable)
+  )
+  const first = (limit: number) => {
+    if (!Number.isSafeInteger(limit) || limit < 1)
+      refuseOf(name)("needs a positive whole number as the `limit` of `top`.")
+    return Effect.flatMap(readTop(name, limit), (all) =>
+      Effect.map(
+        Effect.forEach(all, ({ scope, value }) => toEntry(value, scope)),
+        (entries) => entries.flat()
+      )
+    )
+  }
+  return { entries, first }
+}
+
+const ofIds = <A, O extends Of>(name: string, of: O, codec: StateCodec<A>): State<A, Of> => {
+  const withoutKey = (missing: Missing) => new NoStateKey({ stateName: name, of, ...missing })
+  return {
+    ...makeValue(name, codec, ofUpdate(name, of, codec, withoutKey)),
+    name,
+    of,
+    at: (key) => {
+      const missing = missingIds(of, key)
+      if (missing.length > 0) refuseOf(name)(`needs ${missing.join(" and ")} in the key of \`at\`.`)
+      const scope = toScope(of, key)
+      return makeValue(
+        name,
+        codec,
+        Inbox.use((inbox) => inScope(name, scope, inbox, codec))
+      )
+    },
+    ...readingOf(name, codec, (scope): Key<Of> | undefined => fromScope(of, scope))
+  }
+}
+
+const ofKeys = <A>(name: string, of: KeySchema, codec: StateCodec<A>): Keyed<A, KeySchema> => {
+  const { fromScope, toScope } = keys.make(
+    name,
+    of,
+    (problem, value) => new InvalidState({ stateName: name, problem, value, isKey: true })
+  )
+  return {
+    name,
+    of,
+    at: (key) =>
+      makeValue(
+        name,
+        codec,
+        Effect.flatMap(toScope(key), (scope) => Inbox.use((inbox) => inScope(name, scope, inbox, codec)))
+      ),
+    ...readingOf(name, codec, fromScope)
+  }
+}
+
 const check = (
   name: string,
-  of: Of,
+  of: Of | KeySchema,
   { expireAfter, migrate = {}, version = 1 }: Omit<Options<never>, "initial">
 ): void => {
   const refuse = refuseOf(name)
-  if (!isOf(of))
-    refuse(`needs an \`of\` that is "chat", "user", "userInChat" or "bot", but it is ${JSON.stringify(of)}.`)
+  if (!Schema.isSchema(of) && !isOf(of))
+    refuse(`needs an \`of\` that is "chat", "user", "userInChat", "bot" or a schema, but it is ${JSON.stringify(of)}.`)
   if (name === "") refuse("needs a name that is not empty.")
   if (!Number.isSafeInteger(version) || version < 1) refuse("needs a `version` that is a positive whole number.")
   for (const from of Object.keys(migrate).map(Number)) {
@@ -284,6 +395,9 @@ const check = (
 
 /**
  * Defines a state with a name and a schema. Two states of one inbox have different names. The schema needs no services.
+ *
+ * `of` is the owner of each value, or the schema of keys of your own. A key is stored as its JSON text, which has up to about
+ * 900 characters. A key that does not match or is too long fails with {@link InvalidState}.
  *
  * Throws if an option is invalid.
  *
@@ -309,67 +423,42 @@ const check = (
  *
  * // Anywhere else, the key is given.
  * const read = (chat_id: Chat.ChatId, user_id: User.UserId) => Cart.at({ chat_id, user_id }).get
+ *
+ * // A value for each order.
+ * const Paid = State.make("paid", Schema.Boolean, { of: Schema.Struct({ order: Schema.Int }), initial: () => false })
+ *
+ * const pay = (order: number) => Paid.at({ order }).set(true)
  * ```
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = <A, I, const O extends Of>(
+export const make = <A, I, const O extends Of | KeySchema>(
   name: string,
   schema: Schema.Codec<A, I>,
   options: Options<NoInfer<A>> & {
-    /** The owner of each value. */
+    /** The owner of each value, or the schema of the keys. */
     readonly of: O
   }
-): State<A, O> => {
-  const { of } = options
-  check(name, of, options as Omit<Options<never>, "initial">)
+): [O] extends [Of] ? State<A, O> : Keyed<A, O> => {
+  check(name, options.of, options as Omit<Options<never>, "initial">)
   const codec = codecs.make(schema, options, {
     stale: (stale) => new StaleState({ stateName: name, ...stale }),
     invalid: (problem, value) => new InvalidState({ stateName: name, problem, value })
   })
-  const withoutKey = (missing: Missing) => new NoStateKey({ stateName: name, of, ...missing })
-  const prefix = stateRows.prefixOf(name)
-  const entries = Inbox.use(({ store }) => Effect.succeed(store.rows)).pipe(
-    Effect.map((page) =>
-      Stream.paginate(undefined as Row | undefined, (after) =>
-        Effect.map(page({ prefix, by: "key", after, limit: pageSize }), (values) => {
-          const last = values.length < pageSize ? Option.none() : Option.some(values.at(-1))
-          return [values, last] as const
-        })
-      )
-    ),
-    Stream.unwrap,
-    Stream.filterEffect((stored) => Effect.map(codec.isExpired(stored), (expired) => !expired)),
-    Stream.mapEffect((stored): Effect.Effect<ReadonlyArray<Entry<A, O>>> => {
-      const scope = stored.key.slice(prefix.length)
-      const key = fromScope(of, scope)
-      if (key === undefined) return Effect.succeed([])
-      return Effect.map(Effect.result(codec.decode(stored, scope)), (value) => [{ key, value }])
-    }),
-    Stream.flatMap(Stream.fromIterable)
-  )
-  return {
-    ...makeValue(name, codec, ofUpdate(name, of, codec, withoutKey)),
-    name,
-    of,
-    at: (key) => {
-      if (missingIds(of, key).length > 0)
-        refuseOf(name)(`needs ${missingIds(of, key).join(" and ")} in the key of \`at\`.`)
-      const scope = toScope(of, key)
-      return makeValue(
-        name,
-        codec,
-        Inbox.use((inbox) => inScope(name, scope, inbox, codec))
-      )
-    },
-    entries
+  const of: Of | KeySchema = options.of
+  const state = typeof of === "string" ? ofIds(name, of, codec) : ofKeys(name, of, codec)
+  const first = (limit: number) => {
+    if (options.sortBy === undefined) refuseOf(name)("needs the option `sortBy` for `top`.")
+    return state.first(limit)
   }
+  return { ...state, first } as unknown as [O] extends [Of] ? State<A, O> : Keyed<A, O>
 }
 
 /**
  * Returns the key of the row that `InboxStore` has for a value. The text of the row is the JSON text of an array: the
- * version of the schema, and the value. For tools that read and write values without the program of the bot.
+ * version of the schema, and the value. In place of the version, a state with `sortBy` has an array of the version and the
+ * number. For tools that read and write values without the program of the bot.
  *
  * @category rows
  * @since 0.1.0
@@ -377,7 +466,7 @@ export const make = <A, I, const O extends Of>(
 export const rowKey: (value: {
   /** The name of the state. */
   readonly name: string
-  /** To what the value belongs: `chat:1`, `user:2`, `chat:1/user:2`, or `bot`. */
+  /** To what the value belongs: `chat:1`, `user:2`, `chat:1/user:2`, `bot`, or `key:` and the JSON text of the key. */
   readonly scope: string
 }) => string = stateRows.rowKey
 
@@ -432,8 +521,53 @@ export const migration = <Old, A>(schema: Schema.Decoder<Old>, f: (old: Old) => 
  * @category reading
  * @since 0.1.0
  */
-export const stream = <A, O extends Of>(state: State<A, O>): Stream.Stream<Entry<A, O>, StoreError, Inbox> =>
-  state.entries
+export const stream = <A, O extends Of | KeySchema>(
+  state: Pick<Keyed<A, O>, "entries">
+): Stream.Stream<Entry<A, O>, StoreError, Inbox> => state.entries
+
+/**
+ * Returns the values of a state with the greatest numbers of its option `sortBy`, the greatest first, with their keys. At most
+ * `limit` values and a few more are read, however many values exist. While an update is handled, the values that the handler
+ * has read or changed are as the handler sees them.
+ *
+ * Values with the same number are in an order of their keys that does not change. Values that have expired are left out. A
+ * value that cannot be read is a failure in its entry.
+ *
+ * Throws if the state has no `sortBy`, or if `limit` is not a positive whole number.
+ *
+ * **Example** (The ten best players)
+ *
+ * ```ts
+ * import { Command, Messages, State } from "@colloquy/core"
+ * import { Effect, Result, Schema } from "effect"
+ *
+ * const Player = State.make("player", Schema.Struct({ name: Schema.String, points: Schema.Int }), {
+ *   of: "user",
+ *   initial: () => ({ name: "", points: 0 }),
+ *   sortBy: ({ points }) => points
+ * })
+ *
+ * const best = Command.make("best").on((update) =>
+ *   Effect.gen(function* () {
+ *     const players = yield* State.top(Player, { limit: 10 })
+ *     const lines = players.map(({ value }) =>
+ *       Result.isSuccess(value) ? `${value.success.name}: ${value.success.points}` : "?"
+ *     )
+ *     yield* Messages.reply(update, lines.join("\n") || "Nobody has played.")
+ *   })
+ * )
+ * ```
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const top = <A, O extends Of | KeySchema>(
+  state: Pick<Keyed<A, O>, "first">,
+  options: {
+    /** Maximum number of values. */
+    readonly limit: number
+  }
+): Effect.Effect<ReadonlyArray<Entry<A, O>>, StoreError, Inbox> => state.first(options.limit)
 
 /**
  * The numbers of deleted entries of {@link forget}.
@@ -459,7 +593,7 @@ export interface Forgotten {
  *
  * The timers of a user are the timers that were set with the `user_id`: by a handler of an update of the user, also in
  * a group, or by `for` of `Timer`. Timers that were set for a chat alone stay. Updates that wait in the inbox are still
- * handled, and values of chats, such as a group that names its members, are not changed. While an update is handled,
+ * handled, and values of chats, such as a group that names its members, and of keys of your own are not changed. While an update is handled,
  * values and timers of the user that the handler has changed before are not written.
  *
  * **Example** (A command that erases its sender)

@@ -381,7 +381,10 @@ export class InboxStore extends Context.Service<
     readonly rows: (page: {
       /** The beginning of the keys of the rows. */
       readonly prefix: string
-      /** `key`: all rows, in an order of the keys that does not change. `due`: the rows with a due time, the earliest first. */
+      /**
+       * `key`: all rows, in an order of the keys that does not change; two keys whose first different characters are ASCII
+       * characters are in the order of these characters. `due`: the rows with a due time, the earliest first.
+       */
       readonly by: "key" | "due"
       /** The last row of the page before. Default: the first page. */
       readonly after?: Pick<Row, "key" | "dueAt"> | undefined

@@ -22,6 +22,13 @@ const Presses = State.make("presses", Schema.Int, { of: "user", initial: () => 0
 const InChat = State.make("inChat", Schema.Int, { of: "userInChat", initial: () => 0 })
 const Total = State.make("total", Schema.Int, { of: "bot", initial: () => 0 })
 
+/** The presses of two users each, in the order of their numbers. */
+const Pairs = State.make("pairs", Schema.Int, {
+  of: Schema.Struct({ pair: Schema.Int }),
+  initial: () => 0,
+  sortBy: (presses) => presses / 2
+})
+
 const total = 30
 const chats = 4
 const users = 2
@@ -51,6 +58,10 @@ const storeOf = (store: Store, { point }: Life, random: Random): Store => {
 
 const increment = (count: number) => count + 1
 
+/** Orders entries with the same value by their keys. */
+const byValue = (a: readonly [string, number], b: readonly [string, number]): number =>
+  b[1] - a[1] || (a[0] < b[0] ? -1 : 1)
+
 const indexOf = (update: Update.Update): number => ("timestamp" in update ? update.timestamp : -1)
 
 /** Changes all states, and fails, sleeps or takes too long at random. */
@@ -63,6 +74,7 @@ const handle = (random: Random) => (update: Update.Update) =>
     if (random.next(12) === 0) yield* Effect.sleep("1 minute")
     yield* Presses.set(before + 1)
     yield* InChat.update(increment)
+    yield* Pairs.at({ pair: indexOf(update) % 3 }).update(increment)
     if (indexOf(update) % 5 === 0) yield* Total.update(increment)
   })
 
@@ -121,28 +133,35 @@ const run = Effect.fnUntraced(function* (seed: number) {
     yield* Effect.forkDetach(Fiber.interrupt(fiber))
   }
   yield* TestClock.adjust("10 seconds")
-  const valuesOf = <A, O extends State.Of>(state: State.State<A, O>) =>
+  const valuesOf = <A, O extends State.Of | State.KeySchema>(state: Pick<State.Keyed<A, O>, "entries">) =>
     Stream.runFold(
       State.stream(state),
       () => ({}) as Record<string, A>,
-      (all, { key, value }) => ({ ...all, [Object.values(key).join("/")]: Result.getOrThrow(value) })
+      (all, { key, value }) => ({ ...all, [Object.values(key as object).join("/")]: Result.getOrThrow(value) })
     )
   const values = Effect.all({
     log: valuesOf(Log),
     presses: valuesOf(Presses),
     inChat: valuesOf(InChat),
-    total: valuesOf(Total)
+    total: valuesOf(Total),
+    pairs: valuesOf(Pairs),
+    top: Effect.map(State.top(Pairs, { limit: 5 }), (all) =>
+      all.map(({ key, value }) => [String(key.pair), Result.getOrThrow(value)] as const)
+    )
   })
   const found = yield* Effect.provide(values, inboxOf(store))
   const countBy = (key: (press: (typeof presses)[number]) => string) =>
     Object.fromEntries([...Map.groupBy(presses, key)].map(([name, all]) => [name, all.length]))
+  const pairs = countBy(({ index }) => String(index % 3))
   const expected = {
     log: Object.fromEntries(
       [...Map.groupBy(presses, ({ chat }) => String(chat))].map(([name, all]) => [name, all.map(({ index }) => index)])
     ),
     presses: countBy(({ user }) => String(user)),
     inChat: countBy(({ chat, user }) => `${chat}/${user}`),
-    total: { "": presses.filter(({ index }) => index % 5 === 0).length }
+    total: { "": presses.filter(({ index }) => index % 5 === 0).length },
+    pairs,
+    top: Object.entries(pairs).toSorted(byValue)
   }
   assert.deepStrictEqual(found, expected, `seed ${seed}`)
   return kills

@@ -83,6 +83,12 @@ export const inScope = (name: string, scope: string, inbox: Inbox["Service"], co
       : Effect.succeed({ store, scope, cell: stored(inbox, key) })
   })
 
+/** The values of a state that the handling of an update of the same inbox has read or changed, by their scopes. */
+export const valuesInUse = (name: string, { store }: Inbox["Service"]) =>
+  Effect.map(CurrentUpdate, (current) =>
+    current?.changes?.store === store ? current.changes.states?.valuesOf(name) : undefined
+  )
+
 /** The operations on a value. Each change is applied to the value that was read, or repeated. */
 export const makeValue = <A, E, R>(
   name: string,

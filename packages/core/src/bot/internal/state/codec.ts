@@ -30,9 +30,10 @@ const parse = (text: string): { readonly version: number; readonly raw: unknown 
     Result.try((): unknown => JSON.parse(text)),
     () => text
   )
-  return Array.isArray(parsed) && parsed.length === 2 && typeof parsed[0] === "number"
-    ? { version: parsed[0], raw: parsed[1] }
-    : { version: 0, raw: parsed }
+  if (!Array.isArray(parsed) || parsed.length !== 2) return { version: 0, raw: parsed }
+  const [head, raw] = parsed as [unknown, unknown]
+  const version: unknown = Array.isArray(head) ? head[0] : head
+  return typeof version === "number" ? { version, raw } : { version: 0, raw: parsed }
 }
 
 /** Reads and writes the values of a state. */
@@ -55,7 +56,7 @@ export interface Errors {
 }
 
 export const make = <A, I>(schema: Schema.Codec<A, I>, options: Options<A>, errors: Errors): StateCodec<A> => {
-  const { initial, migrate = {}, onStale = "fail", version = 1 } = options
+  const { initial, migrate = {}, onStale = "fail", sortBy, version = 1 } = options
   const timeToLive = options.expireAfter === undefined ? undefined : Duration.toMillis(options.expireAfter)
   const readers = new Map(Object.entries(migrate).map(([from, migration]) => [Number(from), toRead(migration)]))
   readers.set(version, readBy(schema))
@@ -85,6 +86,15 @@ export const make = <A, I>(schema: Schema.Codec<A, I>, options: Options<A>, erro
       ? Effect.sync(initial)
       : Effect.flatMap(isExpired(stored), (expired) => (expired ? Effect.sync(initial) : readStored(stored, scope)))
 
+  /** The version of a text, and the number by which the value is sorted. */
+  const headOf = (value: A): Effect.Effect<unknown, InvalidState> => {
+    if (sortBy === undefined) return Effect.succeed(version)
+    const order = sortBy(value)
+    return Number.isFinite(order)
+      ? Effect.succeed([version, order])
+      : Effect.fail(errors.invalid(`\`sortBy\` returned ${order}, which is not a finite number.`, value))
+  }
+
   return {
     decode,
     isExpired,
@@ -101,10 +111,12 @@ export const make = <A, I>(schema: Schema.Codec<A, I>, options: Options<A>, erro
       Effect.flatMap(
         Effect.mapError(encode(value), ({ issue }) => errors.invalid(FieldIssue.formatSchemaIssue(issue), value)),
         (encoded) =>
-          Effect.map(Clock.currentTimeMillis, (now) => ({
-            text: JSON.stringify([version, encoded]),
-            expiresAt: timeToLive === undefined ? undefined : now + timeToLive
-          }))
+          Effect.flatMap(headOf(value), (head) =>
+            Effect.map(Clock.currentTimeMillis, (now) => ({
+              text: JSON.stringify([head, encoded]),
+              expiresAt: timeToLive === undefined ? undefined : now + timeToLive
+            }))
+          )
       )
   }
 }

@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as ChatStore from "../../ChatStore.ts"
-import { prefix as statePrefix, userOfScope } from "../../../inbox/internal/store/stateRows.ts"
+import { orderPrefix, prefix as statePrefix, userOfScope } from "../../../inbox/internal/store/stateRows.ts"
 import * as Inbox from "../../../inbox/Inbox.ts"
 import { hooks } from "../../../inbox/internal/hooks.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
@@ -18,6 +18,7 @@ const forgetValues = (user_id: UserId) =>
     const { store } = yield* Inbox.Inbox
     const scope = userScope(user_id)
     const count = yield* store.forget({ user: scope, prefix: statePrefix })
+    yield* store.forget({ user: scope, prefix: orderPrefix })
     const changes = (yield* CurrentUpdate)?.changes
     if (changes?.store === store) changes.states?.forget((key) => userOfScope(key.scope) === scope)
     return count

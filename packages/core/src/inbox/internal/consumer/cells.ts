@@ -4,7 +4,7 @@ import * as Backoff from "../../../base/Backoff.ts"
 import type { Inbox } from "../../Inbox.ts"
 import { hooks } from "../hooks.ts"
 import type { RowWrite } from "../../InboxStore.ts"
-import { rowKey, type StateKey, type StateValue, toWrite } from "../store/stateRows.ts"
+import { rowKey, type StateKey, type StateValue, toWrites } from "../store/stateRows.ts"
 import { StoreError } from "../../../base/StoreError.ts"
 
 /** A value at a moment. */
@@ -76,8 +76,8 @@ export const stored = ({ store, [hooks]: { nextRevision } }: Inbox["Service"], k
     ([found]) => found
   )
 
-  const attempt = ({ revision: expected }: Snapshot, value: StateValue | undefined, revision: string) =>
-    Effect.flatMap(store.write([{ rows: [toWrite(key, value, expected, revision)] }]), ([result]) =>
+  const attempt = (read: Snapshot, value: StateValue | undefined, revision: string) =>
+    Effect.flatMap(store.write([{ rows: toWrites(key, read, value, revision) }]), ([result]) =>
       result === "applied"
         ? Effect.succeed(true)
         : Effect.map(get, (found) => (value === undefined ? found === undefined : found?.revision === revision))
@@ -184,6 +184,14 @@ export class Session {
     })
   }
 
+  /** Returns the values of a state that the handling has read or changed, by their scopes. */
+  valuesOf(name: string): ReadonlyMap<string, StateValue | undefined> {
+    const values = new Map<string, StateValue | undefined>()
+    if (this.#isClosed) return values
+    for (const { current, key } of this.#entries.values()) if (key.name === name) values.set(key.scope, current.value)
+    return values
+  }
+
   /** Forgets the values of a user, which were deleted in the store. */
   forget(isOfUser: (key: StateKey) => boolean): void {
     for (const [id, { key }] of this.#entries) if (isOfUser(key)) this.#entries.delete(id)
@@ -195,7 +203,7 @@ export class Session {
     const writes: Array<RowWrite> = []
     for (const { current, first, key } of this.#entries.values()) {
       if (isSame(first.value, current.value)) continue
-      writes.push(toWrite(key, current.value, first.revision, this.#inbox[hooks].nextRevision()))
+      writes.push(...toWrites(key, first, current.value, this.#inbox[hooks].nextRevision()))
     }
     return writes
   }

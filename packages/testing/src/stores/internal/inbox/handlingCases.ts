@@ -3,7 +3,7 @@ import type * as Journal from "@colloquy/core/inbox/Journal"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, ok } from "node:assert"
 import type * as Faults from "../../../emulator/Faults.ts"
-import { maxTicks } from "./handlingProcesses.ts"
+import { maxTicks, placeOf } from "./handlingProcesses.ts"
 import { compare, effectsOf, makePrograms, makeRandom, type Program } from "./handlingPrograms.ts"
 import { type Attack, type Outcome, run } from "./handlingRun.ts"
 
@@ -40,6 +40,20 @@ const assertOnce = ({ policy, programs }: Attack, outcome: Outcome, what: string
   if (policy !== "repeat") deepStrictEqual(found.dialog.extra, [], `twice in the dialog: ${what}`)
   ok(dead.programs.length + dead.timers.length <= skipped, `dead letters without a skipped call: ${what}`)
   deepStrictEqual(outcome.counts, handled.counts, `state: ${what}`)
+  const { all, sorted } = outcome.sums
+  const sums: Record<string, number> = {}
+  for (const [name, count] of Object.entries(handled.counts)) {
+    const owner = name.split(" ")[0]!
+    sums[owner] = (sums[owner] ?? 0) + count
+  }
+  deepStrictEqual(Object.fromEntries(all), sums, `state with keys: ${what}`)
+  const places = sorted.map(([, sum]) => placeOf(sum))
+  deepStrictEqual(
+    places,
+    places.toSorted((a, b) => b - a),
+    `order of the state: ${what}`
+  )
+  deepStrictEqual(sorted.toSorted(), all.toSorted(), `sorted state: ${what}`)
   deepStrictEqual(outcome.rung.toSorted(), handled.rung.toSorted(), `timers: ${what}`)
   deepStrictEqual(outcome.set, handled.set, `timers that are not due: ${what}`)
   deepStrictEqual(ticks, maxTicks, `recurring timer: ${what}`)

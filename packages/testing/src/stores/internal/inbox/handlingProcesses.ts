@@ -71,6 +71,16 @@ export const counts = {
   bot: State.make("bot", Schema.Int, { of: "bot", initial: () => 0 })
 }
 
+/** Moves the sums up and down. */
+export const placeOf = (sum: number): number => (sum % 2 === 0 ? sum / 4 : -sum)
+
+/** The sums of the counts, by their owners, in the order of the sums. */
+export const Sums = State.make("sums", Schema.Int, {
+  of: Schema.String,
+  initial: () => 0,
+  sortBy: placeOf
+})
+
 /** The timers of a chat that were carried out. */
 export const Rung = State.make("rung", Schema.Array(Schema.String), { of: "chat", initial: () => [] })
 
@@ -87,7 +97,11 @@ const increment = (count: number) => count + 1
 
 const keyboard = Keyboard.make([Keyboard.callback("OK", "ok")])
 
-const perform = (world: World, life: Life, action: Action): Effect.Effect<unknown, unknown, BotApi.BotApi> => {
+const perform = (
+  world: World,
+  life: Life,
+  action: Action
+): Effect.Effect<unknown, unknown, BotApi.BotApi | Inbox.Inbox> => {
   switch (action._tag) {
     case "Together":
       return Effect.forEach(action.actions, (inner) => perform(world, life, inner), { concurrency: "unbounded" })
@@ -110,7 +124,7 @@ const perform = (world: World, life: Life, action: Action): Effect.Effect<unknow
         )
       )
     case "Count":
-      return counts[action.of].update(increment)
+      return Effect.andThen(counts[action.of].update(increment), Sums.at(action.of).update(increment))
     case "Alarm":
       return Alarm.in(action.millis, action.id, { key: action.id })
     case "Slot": {

@@ -3,7 +3,7 @@ import * as Inbox from "@colloquy/core/inbox/Inbox"
 import { InboxStore } from "@colloquy/core/inbox/InboxStore"
 import type * as Journal from "@colloquy/core/inbox/Journal"
 import { type Message, MessageId } from "@colloquy/core/model/Message"
-import type * as State from "@colloquy/core/bot/State"
+import * as State from "@colloquy/core/bot/State"
 import type { Of } from "@colloquy/core/bot/State"
 import * as Timer from "@colloquy/core/bot/Timer"
 import * as Update from "@colloquy/core/model/Update"
@@ -20,7 +20,7 @@ import type * as Faults from "../../../emulator/Faults.ts"
 import * as Fixtures from "../../../bot/Fixtures.ts"
 import { makeClient } from "../../../emulator/internal/http/inProcessClient.ts"
 import * as emulator from "../../../emulator/internal/platform/emulator.ts"
-import { counts, inboxOf, Life, Rung, startProcess, Tick, Ticks, token, type World } from "./handlingProcesses.ts"
+import { counts, inboxOf, Life, Rung, startProcess, Sums, Tick, Ticks, token, type World } from "./handlingProcesses.ts"
 import type { Effects, Program } from "./handlingPrograms.ts"
 
 /** The failures that a run injects. */
@@ -39,6 +39,8 @@ export interface Outcome extends Effects {
   /** How many processes were killed. */
   readonly kills: number
   readonly ticks: number
+  /** The sums of the counts by their owners, as a stream and as a sorted list return them. */
+  readonly sums: Readonly<Record<"all" | "sorted", ReadonlyArray<readonly [owner: string, sum: number]>>>
   /** The programs whose updates became dead letters, and the timers. */
   readonly dead: { readonly programs: ReadonlyArray<number>; readonly timers: ReadonlyArray<string> }
   readonly repeated: number
@@ -150,6 +152,12 @@ export const run = Effect.fnUntraced(
             total[`${of}${place}`] = value
           }
         }
+        const toSum = ({ key, value }: State.Entry<number, typeof Sums.of>) =>
+          [key as string, Result.getOrThrow(value)] as const
+        const sums = {
+          all: (yield* Stream.runCollect(State.stream(Sums))).map(toSum),
+          sorted: (yield* State.top(Sums, { limit: 10 })).map(toSum)
+        }
         const rung = (yield* valuesOf(Rung)).flatMap(({ value }) => value)
         const ticks = (yield* valuesOf(Ticks)).reduce((sum, { value }) => sum + value, 0)
         const dead = (yield* Stream.runCollect(Inbox.deadLetters)).map(({ update }) =>
@@ -159,7 +167,7 @@ export const run = Effect.fnUntraced(
           `${chat_id === dialog ? "dialog" : "group"} ${key?.replace("slot ", "")}`,
           JSON.parse(value) as string
         ])
-        return { counts: total, rung, ticks, dead, set: Object.fromEntries(set) as Record<string, string> }
+        return { counts: total, sums, rung, ticks, dead, set: Object.fromEntries(set) as Record<string, string> }
       })
     )
     const sentTo = (chat_id: ChatId) =>
@@ -172,6 +180,7 @@ export const run = Effect.fnUntraced(
       group: yield* sentTo(group),
       steps: world.ran,
       counts: found.counts,
+      sums: found.sums,
       rung: found.rung,
       set: found.set,
       ticks: found.ticks,

@@ -164,6 +164,16 @@ export const rowCases: ReadonlyArray<Case> = [
     strictEqual((yield* pages("", "key", 100)).length, keys.length + 4)
   }),
 
+  test("returns the keys that differ in ASCII characters in the order of these characters", function* () {
+    const ends = ["-", "0", "0/🙂", "00", "05", "1", "9", "A/é", "a", "a0/🙂", "af/a", "b", `f/${"x".repeat(900)}`, "~"]
+    const keys = ends.map((end) => `order%é/${end}`)
+    yield* write(...keys.toReversed().map((key) => put(key, "")))
+    deepStrictEqual(
+      (yield* pages("order%é/", "key", 5)).map(({ key }) => key),
+      keys
+    )
+  }),
+
   test("forgets the rows of a user with a prefix", function* () {
     const users = ["user:2", "user:2", "user:22", undefined]
     const rowsOf = (prefix: string) => users.map((user, index) => put(`${prefix}${index}`, "1", { user }))
