@@ -60,13 +60,14 @@ describe("colloquy-emulator", () => {
     Effect.gen(function* () {
       const program = `
         import { writeFileSync } from "node:fs"
-        const { BOT_BASE_URL, BOT_INBOX, BOT_TOKEN, BOT_WEBHOOK_INSECURE, BOT_WEBHOOK_URL } = process.env
+        const { BOT_BASE_URL, BOT_INBOX, BOT_PRIVATE_HOSTS, BOT_TOKEN, BOT_WEBHOOK_INSECURE, BOT_WEBHOOK_URL } = process.env
         const me = await fetch(BOT_BASE_URL + "/me", { headers: { authorization: BOT_TOKEN } })
         const body = JSON.stringify({ url: BOT_WEBHOOK_URL })
         const headers = { authorization: BOT_TOKEN, "content-type": "application/json" }
         const subscribed = await fetch(BOT_BASE_URL + "/subscriptions", { method: "POST", headers, body })
         writeFileSync(BOT_INBOX, "")
-        console.log(me.status, subscribed.status, BOT_WEBHOOK_INSECURE, process.argv.slice(2).join(), BOT_INBOX)
+        const isHost = new URL(BOT_BASE_URL).hostname === BOT_PRIVATE_HOSTS
+        console.log(me.status, subscribed.status, BOT_WEBHOOK_INSECURE && isHost, process.argv.slice(2).join(), BOT_INBOX)
         process.exit(7)`
       const script = join(yield* temporaryFolder, "program.mjs")
       writeFileSync(script, program)

@@ -24,6 +24,8 @@ const settingsOf = Effect.fnUntraced(function* (url: string, token: string) {
   return {
     BOT_TOKEN: token,
     BOT_BASE_URL: url,
+    // The files that people send have addresses on the host of the emulator.
+    BOT_PRIVATE_HOSTS: new URL(url).hostname,
     BOT_INBOX: path.join(yield* files.makeTempDirectoryScoped({ prefix: "colloquy-" }), "inbox.sqlite"),
     BOT_WEBHOOK_URL: `http://127.0.0.1:${port}/updates`,
     BOT_WEBHOOK_HOST: "127.0.0.1",
