@@ -1,9 +1,10 @@
-import { type BotApi, Conversation } from "@colloquy/core"
+import { type BotApi, Conversation, Inbox } from "@colloquy/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Scheduler from "effect/Scheduler"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import { deadLetters, layer, play } from "../../support/conversations.ts"
 
 /** A fiber with this limit yields after each of its operations. */
@@ -60,4 +61,27 @@ describe("a conversation", () => {
         : pay(Effect.succeed(7))
     })
   })
+
+  it.effect("stores its results before a step, also after another step was interrupted at any of its steps", () =>
+    Effect.gen(function* () {
+      for (let steps = 0; steps <= 40; steps++) {
+        const conversation = Conversation.make(
+          "order",
+          { of: "userInChat" },
+          Effect.fn(function* (talk) {
+            yield* talk.ask("name", { say: "Name?" })
+            yield* interruptedAfter(steps, talk.step("look up", Schema.Void, Effect.never))
+            yield* talk.step("pay", Schema.Void, Effect.die("no money"))
+          })
+        )
+        const running = Effect.provide(Stream.runCollect(Conversation.stream(conversation)), Inbox.layer())
+        const [, all] = yield* Effect.provide(Effect.all([play(conversation, "Ann"), running]), layer)
+        assert.deepStrictEqual(
+          all.map(({ status }) => status.results),
+          [["name"]],
+          `${steps} steps`
+        )
+      }
+    })
+  )
 })

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Semaphore from "effect/Semaphore"
+import { bracket } from "../../../base/internal/bracket.ts"
 import { defect } from "../../../base/internal/defect.ts"
 import type { Pause } from "./event.ts"
 
@@ -63,24 +64,17 @@ export class Body {
 
   /** Runs an effect that is finished before the run is paused. */
   finishing<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    return Effect.suspend(() => {
-      let isBusy = false
-      const begun = Effect.suspend(() => {
-        isBusy = true
-        this.#busy++
-        return effect
-      })
-      // An interruption cannot come between the begin of the effect and its end.
-      return Effect.onExit(begun, (exit) =>
-        Effect.suspend(() => {
-          if (isBusy) this.#busy--
-          if (this.pause === undefined || this.#busy > 0) return Effect.void
-          if (Exit.isSuccess(exit)) return Effect.sync(this.#settle)
-          // If nothing recovers from the failure, the body fails first.
-          return Effect.forkDetach(Effect.andThen(yields, Effect.sync(this.#settle)))
-        })
-      )
-    })
+    return bracket(
+      () => ++this.#busy,
+      () => effect,
+      (_, exit) => {
+        this.#busy--
+        if (this.pause === undefined || this.#busy > 0) return undefined
+        if (Exit.isSuccess(exit)) return Effect.sync(this.#settle)
+        // If nothing recovers from the failure, the body fails first.
+        return Effect.asVoid(Effect.forkDetach(Effect.andThen(yields, Effect.sync(this.#settle))))
+      }
+    )
   }
 
   /** Runs an effect that completes before the run ends, and that cannot end the run. */

@@ -1,7 +1,8 @@
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Hash from "effect/Hash"
-import { defect } from "../../../base/internal/defect.ts"
+import { bracket } from "../../../base/internal/bracket.ts"
+import * as PermanentError from "../../../base/PermanentError.ts"
 import { stringify } from "../../../base/internal/json.ts"
 import type { Content } from "../../Conversation.ts"
 
@@ -23,36 +24,33 @@ export class OperationNames {
 
   /** Runs an operation with a name that no other operation of the run has. */
   start<A, E, R>(of: Name, run: (slot: string) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    let taken: string | undefined
-    const result = Effect.suspend((): Effect.Effect<A, E, R> => {
-      const name = typeof of === "string" ? of : of()
-      const repetition = this.#repetitions.get(name)
-      const slot = repetition === undefined ? name : `${name} ${repetition + 1}`
-      if (name === "") {
-        return defect(
-          `The conversation "${this.#conversation}" uses an empty name. Each question, step and sleep needs a name of its own.`
-        )
+    return bracket(
+      () => this.#take(typeof of === "string" ? of : of()),
+      run,
+      (slot, exit) => {
+        this.#running.delete(slot)
+        // A failed operation can be run again, together with earlier operations, which return their results.
+        if (Exit.isFailure(exit)) this.#taken = new Set(this.#running)
+        return undefined
       }
-      if (this.#taken.has(slot)) {
-        return defect(
-          // The names of parts end with a slash.
-          `The conversation "${this.#conversation}" uses the name "${name.replace(/\/$/, "")}" twice. Each question, step and ` +
-            "sleep needs a name of its own. In a loop, add the index to the name."
-        )
-      }
-      taken = slot
-      this.#taken.add(slot)
-      this.#running.add(slot)
-      return run(slot)
-    })
-    // An interruption cannot come between the use of the name and its end.
-    return Effect.onExitPrimitive(result, (exit) => {
-      if (taken === undefined) return undefined
-      this.#running.delete(taken)
-      // A failed operation can be run again, together with earlier operations, which return their results.
-      if (Exit.isFailure(exit)) this.#taken = new Set(this.#running)
-      return undefined
-    })
+    )
+  }
+
+  #take(name: string): string {
+    const repetition = this.#repetitions.get(name)
+    const slot = repetition === undefined ? name : `${name} ${repetition + 1}`
+    if (name === "") throw this.#refusal("an empty name", "")
+    // The names of parts end with a slash.
+    if (this.#taken.has(slot))
+      throw this.#refusal(`the name "${name.replace(/\/$/, "")}" twice`, " In a loop, add the index to the name.")
+    this.#taken.add(slot)
+    this.#running.add(slot)
+    return slot
+  }
+
+  #refusal(use: string, advice: string): Error {
+    const problem = `The conversation "${this.#conversation}" uses ${use}. Each question, step and sleep needs a name of its own.`
+    return PermanentError.mark(new Error(problem + advice))
   }
 
   /** The question was not answered in time. Asked again under its name, the question is another question. */

@@ -1,5 +1,7 @@
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Semaphore from "effect/Semaphore"
+import { bracket } from "../../../base/internal/bracket.ts"
 import type { Record } from "./record.ts"
 
 /** The stored data of a run while its update is being handled. */
@@ -51,18 +53,16 @@ export class Storing {
 
   /** Stores the results so far. */
   store(next: () => Record, isTaken: () => boolean): Effect.Effect<void> {
-    const stored = Effect.suspend(() => {
-      if (this.#isStored) return Effect.void
+    const stored = bracket(
       // Results that are recorded during the write are not stored.
-      this.#isStored = true
-      return Effect.matchCauseEffect(this.#options.write(next(), isTaken()), {
-        onSuccess: () => Effect.sync(() => void (this.#isMarked = true)),
-        onFailure: (cause) => {
-          this.#isStored = false
-          return Effect.failCause(cause)
-        }
-      })
-    })
-    return this.#writing.withPermit(stored)
+      () => (this.#isStored = true),
+      () => this.#options.write(next(), isTaken()),
+      (_, exit) => {
+        if (Exit.isSuccess(exit)) this.#isMarked = true
+        else this.#isStored = false
+        return undefined
+      }
+    )
+    return this.#writing.withPermit(Effect.suspend(() => (this.#isStored ? Effect.void : stored)))
   }
 }

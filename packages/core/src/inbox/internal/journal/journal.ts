@@ -1,6 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { bracket } from "../../../base/internal/bracket.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import type { ApiError } from "../../../client/ApiError.ts"
 import type { Call, EndpointCall, Response, Texts, UpdateJournal } from "../../../client/internal/journal/current.ts"
@@ -38,20 +39,21 @@ interface Opened {
   slots: Slots
 }
 
-/** Runs an effect in a slot. A fiber that is interrupted before it takes the slot, and so cannot give it back, takes none. */
+/** Runs an effect in a slot. An effect that fails gives the slot back. */
 const inSlot = <A, E, R>(
   slots: Slots,
   name: string,
   identity: unknown,
   run: (slot: string) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => {
-  let slot: string | undefined
-  const taken = Effect.suspend(() => run((slot = slots.take(name, identity))))
-  return Effect.onExitPrimitive(taken, (exit) => {
-    if (slot !== undefined && Exit.isFailure(exit)) slots.fail(slot, name, identity)
-    return undefined
-  })
-}
+): Effect.Effect<A, E, R> =>
+  bracket(
+    () => slots.take(name, identity),
+    run,
+    (slot, exit) => {
+      if (Exit.isFailure(exit)) slots.fail(slot, name, identity)
+      return undefined
+    }
+  )
 
 /** The journal of one update. The journal is used by one process at a time, which holds the partition of the update. */
 export class Journal implements UpdateJournal, Owner {
