@@ -43,14 +43,14 @@ const programs: Readonly<Record<string, Program>> = {
   "a reply to any update": {
     code: `Handler.first((update) => Messages.reply(update, "Hello"))`,
     error:
-      `Argument of type 'Update' is not assignable to parameter of type 'TimerUpdate | ` +
-      `{ readonly update_type: "narrow the update first: Handler.on, Deliveries.on, or a check of its update_type"; }`
+      `Argument of type 'Update' is not assignable to parameter of type ` +
+      `'{ readonly update_type: "narrow the update first: Handler.on, Deliveries.on, or a check of its update_type"; } | Repliable'.`
   },
   "a reply to any update of a stream": {
     code: `Updates.deliveries().pipe(Stream.runForEach(({ value }) => Messages.reply(value, "Hello")))`,
     error:
-      `Argument of type 'Update' is not assignable to parameter of type 'TimerUpdate | ` +
-      `{ readonly update_type: "narrow the update first: Handler.on, Deliveries.on, or a check of its update_type"; }`
+      `Argument of type 'Update' is not assignable to parameter of type ` +
+      `'{ readonly update_type: "narrow the update first: Handler.on, Deliveries.on, or a check of its update_type"; } | Repliable'.`
   },
   "a field that another update has": {
     code: `Handler.on("message_created", (update) => Effect.log(update.chat_id))`,

@@ -108,7 +108,7 @@ export class InvalidArguments extends TaggedError("InvalidArguments", () => ({
   /** Each wrong argument with its problem. */
   issues: Schema.Array(FieldIssue.FieldIssue),
   /** The update with the command, so that the handler of this error can reply to it. */
-  update: Update.Update as Schema.Codec<Update.Of<Update.TextType>, unknown>
+  update: Update.Update as Schema.Codec<Update.WithText, unknown>
 })) {
   get [PermanentError.TypeId](): true {
     return true

@@ -596,7 +596,7 @@ export interface Conversation<I, A, E, R, O extends Options["of"]> extends Body<
   ) => Effect.Effect<void, SendError | NoParticipant | StoreError | Handler.NotHandled, BotApi>
   /** Returns the same conversation, whose result is also passed to a function. {@link onDone} calls this function. */
   readonly withOnDone: <E2, R2>(
-    f: (result: A, update: Update.KnownUpdate | Update.TimerUpdate) => Effect.Effect<unknown, E2, R2>
+    f: (result: A, update: Update.Repliable) => Effect.Effect<unknown, E2, R2>
   ) => Conversation<I, A, E | E2, R | R2, O>
   /** The operations of {@link status}, {@link stop} and {@link stream}. */
   readonly running: Running<O>
@@ -810,17 +810,17 @@ export const make = <const O extends Options, A, E, R>(
  */
 export const onDone: {
   <A, E2, R2>(
-    f: (result: A, update: Update.KnownUpdate | Update.TimerUpdate) => Effect.Effect<unknown, E2, R2>
+    f: (result: A, update: Update.Repliable) => Effect.Effect<unknown, E2, R2>
   ): <I, E, R, O extends Options["of"]>(self: Conversation<I, A, E, R, O>) => Conversation<I, A, E | E2, R | R2, O>
   <I, A, E, R, O extends Options["of"], E2, R2>(
     self: Conversation<I, A, E, R, O>,
-    f: (result: A, update: Update.KnownUpdate | Update.TimerUpdate) => Effect.Effect<unknown, E2, R2>
+    f: (result: A, update: Update.Repliable) => Effect.Effect<unknown, E2, R2>
   ): Conversation<I, A, E | E2, R | R2, O>
 } = dual(
   2,
   <I, A, E, R, O extends Options["of"], E2, R2>(
     self: Conversation<I, A, E, R, O>,
-    f: (result: A, update: Update.KnownUpdate | Update.TimerUpdate) => Effect.Effect<unknown, E2, R2>
+    f: (result: A, update: Update.Repliable) => Effect.Effect<unknown, E2, R2>
   ) => self.withOnDone(f)
 )
 

@@ -307,7 +307,7 @@ export interface Menu<P extends Pages, out RenderE = never, out E = never, out R
    */
   readonly message: (...to: Start<P>) => Effect.Effect<MenuMessage, RenderE | InvalidMenu | Payload.InvalidPayload, R>
   /** Sends a page to the chat of an update, as `Messages.reply` does. Default: the page `main`. */
-  readonly reply: <U extends Update.KnownUpdate | Update.TimerUpdate>(
+  readonly reply: <U extends Update.Repliable>(
     update: U,
     ...to: Start<P>
   ) => Effect.Effect<

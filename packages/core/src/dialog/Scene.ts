@@ -95,7 +95,7 @@ export interface Leaving<out Data> {
   /** The data of the state. */
   readonly data: Data
   /** The update that is being handled. */
-  readonly update: Update.KnownUpdate | Update.TimerUpdate
+  readonly update: Update.Repliable
 }
 
 /**

@@ -356,15 +356,7 @@ export class NoChat extends TaggedError("NoChat", () => ({
   }
 }
 
-/**
- * The updates about comments.
- *
- * @category models
- * @since 0.1.0
- */
-export type CommentUpdate = Update.Of<"comment_created" | "comment_edited" | "comment_removed">
-
-type MayLackChat = CommentUpdate | Update.Of<"message_created" | "message_edited" | "message_callback">
+type MayLackChat = Update.Comment | Update.WithMessage
 
 /**
  * The content of a reply: a text, or the fields of a message. A comment has only a text, a format and a link.
@@ -374,7 +366,7 @@ type MayLackChat = CommentUpdate | Update.Of<"message_created" | "message_edited
  */
 export type ReplyContent<U extends { readonly update_type: string }> =
   | string
-  | ([U] extends [CommentUpdate]
+  | ([U] extends [Update.Comment]
       ? Omit<Comments.SendRequest, "message_id">
       : NewMessage.NewMessageBody & { readonly disable_link_preview?: boolean | undefined })
 
@@ -435,8 +427,7 @@ const sendReply = (update: Update.Update, content: ReplyContent<Update.Update>) 
 export const reply = <
   // No update has the last type, which tells the remedy in the type error of an update whose type may be unknown.
   U extends
-    | Update.KnownUpdate
-    | Update.TimerUpdate
+    | Update.Repliable
     | { readonly update_type: "narrow the update first: Handler.on, Deliveries.on, or a check of its update_type" }
 >(
   update: U,
@@ -462,12 +453,7 @@ export const reply = <
  * @category replies
  * @since 0.1.0
  */
-export const replyTo = <
-  U extends Update.Of<"message_created" | "message_edited" | "message_callback" | "comment_created" | "comment_edited">
->(
-  update: U,
-  content: ReplyContent<U>
-): Reply<U> => {
+export const replyTo = <U extends Update.WithMessage>(update: U, content: ReplyContent<U>): Reply<U> => {
   const mid = Update.messageOf(update)?.body?.mid
   const body = typeof content === "string" ? { text: content } : content
   return reply(update, (mid === undefined ? body : { ...body, link: { type: "reply", mid } }) as ReplyContent<U>)

@@ -245,7 +245,7 @@ export const promise =
             signal,
             run,
             send: (request) => run(Messages.send(request)),
-            reply: (content) => run(Messages.reply(update as Update.KnownUpdate, content))
+            reply: (content) => run(Messages.reply(update as Update.Repliable, content))
           })
         },
         catch: (reason) => reason

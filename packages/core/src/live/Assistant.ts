@@ -161,7 +161,7 @@ export interface Options<Tools extends Record<string, Tool.Any>, E, R> {
  * @category options
  * @since 0.1.0
  */
-export type ReplyOptions<U extends LiveMessage.ReplyUpdate, E> = LiveMessage.ReplyOptions<U, E> & {
+export type ReplyOptions<U extends Update.Repliable, E> = LiveMessage.ReplyOptions<U, E> & {
   /** Not an option here. Default: the name of the assistant, under which the journal records the answer. */
   readonly name?: undefined
   /** The question of the user, for example with an image. Default: the text of the update. */
@@ -201,7 +201,7 @@ export interface Assistant<out E = never, out R = never> {
    * Answers an update with a live message. When the update is acknowledged, the question and the answer are added to the
    * history, also an answer that was stopped. An update without text ends as `completed`, and nothing is sent.
    */
-  readonly reply: <U extends LiveMessage.ReplyUpdate>(
+  readonly reply: <U extends Update.Repliable>(
     update: U,
     options?: ReplyOptions<U, AiError.AiError | E>
   ) => Effect.Effect<LiveMessage.Result, Error | E, R | BotApi | LanguageModel.LanguageModel>
@@ -228,7 +228,7 @@ const defaults = {
 } as const
 
 /** Whether there is a user in a chat who can press buttons. */
-const canAskIn = (update: LiveMessage.ReplyUpdate): boolean =>
+const canAskIn = (update: Update.Repliable): boolean =>
   Update.chatOf(update) !== undefined &&
   Update.userIdOf(update) !== undefined &&
   !update.update_type.startsWith("comment_") &&
@@ -343,7 +343,7 @@ export const make = <Tools extends Record<string, Tool.Any> = {}, E = never, R =
 
   /** Answers after the messages `known` and `opening`, keeps all of them, and asks for the approval of calls. */
   const answer = Effect.fnUntraced(function* (
-    update: LiveMessage.ReplyUpdate,
+    update: Update.Repliable,
     known: ReadonlyArray<Prompt.Message>,
     opening: ReadonlyArray<Prompt.Message>,
     replyOptions: LiveMessage.Options<Failure>,
@@ -388,7 +388,7 @@ export const make = <Tools extends Record<string, Tool.Any> = {}, E = never, R =
     return result
   })
 
-  const reply = Effect.fnUntraced(function* <U extends LiveMessage.ReplyUpdate>(
+  const reply = Effect.fnUntraced(function* <U extends Update.Repliable>(
     update: U,
     replyOptions: ReplyOptions<U, Failure> = {} as ReplyOptions<U, Failure>
   ) {
@@ -409,14 +409,14 @@ export const make = <Tools extends Record<string, Tool.Any> = {}, E = never, R =
 
   /** Goes on with an answer. The history may have been cleared, or continued by another message, meanwhile. */
   const goOnWith = Effect.fnUntraced(function* (
-    update: LiveMessage.ReplyUpdate,
+    update: Update.Repliable,
     decisions: ReadonlyArray<approvals.Decision>
   ): Effect.fn.Return<void, Error | Failure, Services> {
     const before = (yield* history.get).content
     const calls = approvals.pendingIn(before)
     if (!calls.some(({ approvalId }) => decisions.some((decision) => decision.approvalId === approvalId))) {
       const { late } = yield* Conversation.CurrentTexts
-      return yield* Effect.asVoid(Messages.reply(update as LiveMessage.MessageUpdate, late))
+      return yield* Effect.asVoid(Messages.reply(update as Update.RepliableByMessage, late))
     }
     yield* answer(update, before, [], { ...goingOn }, { calls, decisions })
   })

@@ -44,22 +44,6 @@ import * as PermanentError from "../base/PermanentError.ts"
 import { TaggedError } from "../base/TaggedError.ts"
 
 /**
- * The updates that {@link reply} answers.
- *
- * @category models
- * @since 0.1.0
- */
-export type ReplyUpdate = Update.KnownUpdate | Update.TimerUpdate
-
-/**
- * The updates that are answered by a message: all updates except updates about comments.
- *
- * @category models
- * @since 0.1.0
- */
-export type MessageUpdate = Exclude<ReplyUpdate, Messages.CommentUpdate>
-
-/**
  * The text of {@link reply} and {@link send}: a stream, or a function that returns a stream that continues the text
  * `said`.
  *
@@ -311,15 +295,15 @@ export interface CommentOptions<in E = unknown> extends Pick<
  * @category options
  * @since 0.1.0
  */
-export type ReplyOptions<U extends ReplyUpdate, E> = [Extract<U, Messages.CommentUpdate>] extends [never]
+export type ReplyOptions<U extends Update.Repliable, E> = [Extract<U, Update.Comment>] extends [never]
   ? Options<E>
   : CommentOptions<E>
 
 const defaults = { interval: "500 millis", name: "LiveMessage" } as const
 
-type Recipient = ReplyUpdate | Messages.To
+type Recipient = Update.Repliable | Messages.To
 
-const isUpdate = (to: Recipient): to is ReplyUpdate => "update_type" in to
+const isUpdate = (to: Recipient): to is Update.Repliable => "update_type" in to
 
 /** The platform sends some comments as messages, with the id of their post. */
 const isComment = (to: Recipient): boolean =>
@@ -333,7 +317,8 @@ type SendError = Messages.NoChat | Endpoint.Errors<typeof Messages.send>
 const toTarget = (to: Recipient, options: CommonOptions): targets.Target<SendError> => {
   if (!isUpdate(to)) return targets.messages(options, (body) => Messages.send({ ...to, ...body }))
   const post = postOf(to)
-  const reply = (body: Messages.ReplyContent<MessageUpdate>) => Messages.reply(to as MessageUpdate, body)
+  const reply = (body: Messages.ReplyContent<Update.RepliableByMessage>) =>
+    Messages.reply(to as Update.RepliableByMessage, body)
   return post === undefined ? targets.messages(options, reply) : targets.comments(post, options, reply)
 }
 
@@ -450,7 +435,7 @@ const toSource = <E, R>(source: Source<E, R>): contents.Source<E, R> =>
  * @category constructors
  * @since 0.1.0
  */
-export const reply = <U extends ReplyUpdate, E, R>(
+export const reply = <U extends Update.Repliable, E, R>(
   update: U,
   text: Source<E, R>,
   options: ReplyOptions<U, E> = {} as ReplyOptions<U, E>
@@ -458,7 +443,7 @@ export const reply = <U extends ReplyUpdate, E, R>(
 
 /** @internal Answers an update as {@link reply} does, from a source that keeps notes beside the text. */
 export const replyFrom = <E, R>(
-  update: ReplyUpdate,
+  update: Update.Repliable,
   source: contents.Source<E, R>,
   options: Options<E>
 ): Effect.Effect<Result, E | IdleTimeout | Error | Messages.NoChat, R | BotApi> => grow(update, source, options)
@@ -523,7 +508,7 @@ const isNoChat = (error: unknown): error is Messages.NoChat => error instanceof 
  * @since 0.1.0
  */
 export const show = <E, R>(
-  to: MessageUpdate | Messages.To,
+  to: Update.RepliableByMessage | Messages.To,
   content: Stream.Stream<Text.Input, E, R>,
   options: CommonOptions = {}
 ): Effect.Effect<Result, E | Error | Messages.NoChat, R | BotApi> =>
@@ -619,7 +604,7 @@ export class ProgressStopped extends TaggedError("ProgressStopped") {
  * @since 0.1.0
  */
 export const progress = <A, E, R>(
-  to: MessageUpdate | Messages.To,
+  to: Update.RepliableByMessage | Messages.To,
   options: ProgressOptions,
   work: (report: (progress: Progress) => Effect.Effect<void>) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | ProgressStopped | Error | Messages.NoChat, R | BotApi> =>

@@ -360,7 +360,60 @@ export const Update: Schema.Codec<Update, unknown> = openUnion("update_type", ()
  * @category models
  * @since 0.1.0
  */
-export type Update = KnownUpdate | TimerUpdate | UnknownUpdate
+export type Update = Repliable | UnknownUpdate
+
+/**
+ * An update that can be replied to: any update except an update of a type that this version does not know. A function that
+ * replies takes such an update.
+ *
+ * **Example** (A reply to any update)
+ *
+ * ```ts
+ * import { Handler, Messages, Update } from "@colloquy/core"
+ *
+ * const welcome = (update: Update.Repliable) =>
+ *   Messages.reply(update, `Welcome, ${Update.userOf(update)?.first_name ?? "friend"}`)
+ *
+ * const bot = Handler.on(["bot_started", "user_added"], welcome)
+ * ```
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Repliable = KnownUpdate | TimerUpdate
+
+/**
+ * An update about a comment. The reply to a comment is a comment.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Comment = CommentCreated | CommentEdited | CommentRemoved
+
+/**
+ * An update whose reply is a message: any update that can be replied to, except updates about comments.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type RepliableByMessage = Exclude<Repliable, Comment>
+
+/**
+ * An update that has the message or the comment that was created or edited, or whose button was pressed. A reply can quote the
+ * message.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type WithMessage = MessageCreated | MessageEdited | MessageCallback | CommentCreated | CommentEdited
+
+/**
+ * An update with a text that somebody wrote. `Command` and `Pattern` read these texts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type WithText = Of<TextType>
 
 /**
  * The type of an update that this version knows.

@@ -30,7 +30,7 @@ const Ride = Scene.make(
     waiting: {
       enter: ({ data, update }) => {
         expectTypeOf(data).toEqualTypeOf<{ readonly address: string }>()
-        expectTypeOf(update).toEqualTypeOf<Update.KnownUpdate | Update.TimerUpdate>()
+        expectTypeOf(update).toEqualTypeOf<Update.Repliable>()
         return Messages.reply(update, data.address)
       },
       handler: ({ end, go, stay }) =>

@@ -54,6 +54,26 @@ describe("the types of Handler", () => {
     Handler.on("message_created", () => 1)
   })
 
+  it("accept functions over updates that can be replied to, also of a group of types", () => {
+    const reply = (update: Update.Repliable) => Messages.reply(update, "Hello")
+    const quote = (update: Update.WithMessage) => Messages.replyTo(update, "Hello")
+    const keyboard = (update: Update.RepliableByMessage) => Messages.reply(update, { text: "Hello", attachments: [] })
+    const shout = (update: Update.WithText) => quote(update)
+    const comment = (update: Update.Comment) => Messages.reply(update, "Hello")
+    Handler.on(["bot_started", "comment_created", "message_callback"], reply)
+    Handler.on(["message_callback", "comment_edited"], quote)
+    Handler.on(["bot_started", "message_callback"], keyboard)
+    Handler.on(["message_created", "comment_created"], shout)
+    Handler.on(["comment_created", "comment_removed"], comment)
+    expectTypeOf<Update.Repliable>().toEqualTypeOf<Exclude<Update.Update, Update.UnknownUpdate>>()
+    // @ts-expect-error an update of an unknown type has no chat
+    Handler.on("unknown", reply)
+    // @ts-expect-error nobody wrote a message
+    Handler.on("bot_started", quote)
+    // @ts-expect-error a comment has no keyboard
+    Handler.on("comment_created", keyboard)
+  })
+
   it("contain the errors and the services of the effect", () => {
     expectTypeOf(created).toEqualTypeOf<Handler.Handler<Broken>>()
     expectTypeOf(started).toEqualTypeOf<Handler.Handler<Missing, Counter>>()

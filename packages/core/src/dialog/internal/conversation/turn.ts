@@ -49,7 +49,7 @@ export interface Definition extends Defaults {
 
 /** Where a turn takes place, and the update that is being handled. */
 export interface At extends Place {
-  readonly update: Update.KnownUpdate | Update.TimerUpdate
+  readonly update: Update.Repliable
 }
 
 /** More of these would never end. */

@@ -100,7 +100,7 @@ export const make = (
   return {
     name,
     message: (...to: To) => show(menu, to),
-    reply: (update: Update.KnownUpdate | Update.TimerUpdate, ...to: To) =>
+    reply: (update: Update.Repliable, ...to: To) =>
       Effect.flatMap(show(menu, to, { update }), (message) => Messages.reply(update, message)),
     send: (to: Messages.To, ...page: To) =>
       Effect.flatMap(show(menu, page, { user_id: to.user_id }), (message) => Messages.send({ ...message, ...to })),

@@ -9,7 +9,7 @@ import type { Control, Definition, StaleScene, States } from "../../Scene.ts"
 import type * as State from "../../../bot/State.ts"
 import type { Key } from "../../../bot/State.ts"
 import type * as Timer from "../../../bot/Timer.ts"
-import type { KnownUpdate, TimerUpdate, Update } from "../../../model/Update.ts"
+import type { Repliable, TimerUpdate, Update } from "../../../model/Update.ts"
 import type { Placement } from "../../../inbox/internal/handlers/placement.ts"
 import { idsOf, missingIds } from "../../../bot/internal/state/scopes.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
@@ -19,7 +19,6 @@ import type { Entered, SceneCodec, Stored } from "./stored.ts"
 export type Of = "chat" | "user" | "userInChat"
 
 /** An update of a chat or of a user, which a scene belongs to. */
-type Handled = KnownUpdate | TimerUpdate
 
 /** A scene, without its types. */
 export interface Machine {
@@ -109,7 +108,7 @@ const readOrReplace = Effect.fnUntraced(function* (machine: Machine) {
 const read = (machine: Machine) => Effect.map(readOrReplace(machine), ({ entered }) => entered)
 
 /** The argument of the functions of a state, and the change that the function requested. */
-const controlOf = (entered: Entered, update: Handled) => {
+const controlOf = (entered: Entered, update: Repliable) => {
   let requested: Change | undefined
   const request = (change: Change) =>
     Effect.sync(() => {
@@ -125,13 +124,13 @@ const controlOf = (entered: Entered, update: Handled) => {
   return { control, requested: () => requested }
 }
 
-const leave = ({ definitions }: Machine, { data, state }: Entered, update: Handled) =>
+const leave = ({ definitions }: Machine, { data, state }: Entered, update: Repliable) =>
   definitions.get(state)?.leave?.({ data, update }) ?? Effect.void
 
 /** Makes a change, and the changes that the functions of the entered states request. */
 const apply = Effect.fnUntraced(function* (
   machine: Machine,
-  update: Handled,
+  update: Repliable,
   from: Entered | undefined,
   first: Change
 ) {
@@ -174,7 +173,7 @@ const apply = Effect.fnUntraced(function* (
 export const request = Effect.fnUntraced(function* (machine: Machine, change: Change) {
   yield* machine.placement.start
   const from = yield* read(machine)
-  const update = (yield* CurrentUpdate)!.changes!.update as Handled
+  const update = (yield* CurrentUpdate)!.changes!.update as Repliable
   const depth = (yield* CurrentDepth) + 1
   if (depth > maxChanges) {
     return yield* defect(
