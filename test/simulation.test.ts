@@ -50,7 +50,7 @@ describe("the store of the simulator", () => {
     const [process, bot] = [new Process("store"), new Process("bot")]
     const inbox =
       kind === "sqlite"
-        ? sqliteStore
+        ? Effect.map(sqliteStore, ({ store }) => store)
         : kind === "memory"
           ? InboxStore.makeMemory
           : Effect.succeed(makeReplicated(world, process).store)

@@ -3,7 +3,7 @@ import * as BotApi from "@colloquy/core/client/BotApi"
 import { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
 import * as Inbox from "@colloquy/core/inbox/Inbox"
 import * as Deliveries from "@colloquy/core/inbox/Deliveries"
-import { InboxStore } from "@colloquy/core/inbox/InboxStore"
+import { InboxStore, SqlTransactions } from "@colloquy/core/inbox/InboxStore"
 import * as LongPolling from "@colloquy/core/inbox/LongPolling"
 import * as RateLimiter from "@colloquy/core/client/RateLimiter"
 import { RateLimiterStore } from "@colloquy/core/client/RateLimiterStore"
@@ -74,7 +74,8 @@ export const makeBots = (simulation: Simulation, platform: Platform, database: D
       Layer.provide(Layer.succeed(InboxStore, database.storeOf(process)))
     )
     const broadcasts = Layer.succeed(BroadcastStore, database.broadcastsOf(process))
-    const base = Layer.mergeAll(api, inbox, broadcasts)
+    // Only the program whose store is SQLite adds statements.
+    const base = Layer.mergeAll(api, inbox, broadcasts, Layer.succeed(SqlTransactions, "sqlite"))
     if (plan.delivery === "polling") return Layer.provideMerge(LongPolling.layer({ limit: plan.pageLimit }), base)
     const listen = Effect.gen(function* () {
       const webhook = yield* Webhook.Webhook
@@ -95,6 +96,7 @@ export const makeBots = (simulation: Simulation, platform: Platform, database: D
       ...simulation,
       process,
       version,
+      author: database.authorOf(process),
       runOptions: {
         concurrency: plan.concurrency,
         maxInMemory: Math.max(plan.maxInMemory, plan.concurrency),

@@ -170,7 +170,7 @@ const planDisturbances = (dice: Dice, duration: number): ReadonlyArray<Disturban
 const quietPhases = [60_000, 60_000, 60_000, 3_600_000]
 
 /** Programs whose people do not wait for answers. */
-const diesOfCrashes = new Set(["handlers", "pipelines"])
+const diesOfCrashes = new Set(["handlers", "pipelines", "rows"])
 
 /**
  * Everything happens at once, in any order, or with fibers that wait for all others: what has to be one step, and is not, shows
@@ -193,10 +193,12 @@ export const planOf = (seed: number, kind?: string): Plan => {
     [1, "polling"]
   ] as const)
   const duration = dice.pick([60_000, 240_000])
-  const store = dice.weighted([
+  const chosen = dice.weighted([
     [5, "memory"],
     [1, "sqlite"]
   ] as const)
+  // The store in memory executes no statements.
+  const store = program.kind === "rows" ? "sqlite" : chosen
   const failovers =
     store === "memory" && survivesFailovers.has(program.kind) ? planFailovers(dice.fork("failovers"), duration) : []
   const disturbances = planDisturbances(dice.fork("disturbances"), duration)

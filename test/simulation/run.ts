@@ -78,7 +78,7 @@ const valueOf = (text: string): unknown => (JSON.parse(text) as ReadonlyArray<un
 const readEnding = async (
   { history, world }: Simulation,
   platform: Platform,
-  { broadcasts, process, store }: Database
+  { broadcasts, process, sqlite, store }: Database
 ): Promise<Omit<Ending, "isTalkDone" | "quiet" | "talkFailure" | "processes">> => {
   const stored = await world.await(
     process,
@@ -94,8 +94,10 @@ const readEnding = async (
           rows.map(({ key, text }) => ({ name, scope: key.slice(prefix.length), value: valueOf(text) }))
         )
       })
+      const authorRows = sqlite && (yield* sqlite.authorRows)
       return {
         queued,
+        authorRows,
         timers: timers.length,
         broadcast: records.map(({ chat_id, status }) => ({ chat: String(chat_id), status })),
         deadLetters: deadLetters.map(({ failure, update }) => ({
@@ -168,15 +170,14 @@ const carryOut = async (simulation: Simulation): Promise<Ending> => {
   const replicated = plan.disturbances.some(({ kind }) => kind === "failover")
     ? makeReplicated(world, process)
     : undefined
-  const stores = Effect.all({
-    store:
-      replicated !== undefined
-        ? Effect.succeed(replicated.store)
-        : plan.store === "sqlite"
-          ? sqliteStore
-          : InboxStore.makeMemory,
-    broadcasts: BroadcastStore.makeMemory,
-    permits: RateLimiterStore.makeMemory
+  const stores = Effect.gen(function* () {
+    const sqlite = replicated === undefined && plan.store === "sqlite" ? yield* sqliteStore : undefined
+    return {
+      sqlite,
+      store: replicated?.store ?? sqlite?.store ?? (yield* InboxStore.makeMemory),
+      broadcasts: yield* BroadcastStore.makeMemory,
+      permits: yield* RateLimiterStore.makeMemory
+    }
   })
   const opened = await world.open(process, Context.empty(), stores)
   const database = makeDatabase(simulation, { process, promote: replicated?.promote, ...opened })

@@ -7,6 +7,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { Simulation } from "./platform.ts"
+import type { Author } from "./programs/program.ts"
+import type { SqliteStore } from "./sqlite.ts"
 import { epoch, type Process } from "./world/world.ts"
 
 type Store = InboxStore["Service"]
@@ -15,6 +17,8 @@ type Store = InboxStore["Service"]
 export interface Stores {
   readonly process: Process
   readonly store: Store
+  /** The database of the store, which also has tables of the author. `undefined`: the store is in memory. */
+  readonly sqlite?: SqliteStore | undefined
   readonly broadcasts: BroadcastStore["Service"]
   readonly permits: RateLimiterStore["Service"]
   /** A replica takes the place of the store of the inbox, without the operations after a virtual time. */
@@ -24,6 +28,7 @@ export interface Stores {
 export interface Database extends Stores {
   /** The stores as a process reaches them. */
   readonly storeOf: (process: Process) => Store
+  readonly authorOf: (process: Process) => Author | undefined
   readonly broadcastsOf: (process: Process) => BroadcastStore["Service"]
   readonly permitsOf: (process: Process) => RateLimiterStore["Service"]
 }
@@ -190,6 +195,11 @@ export const makeDatabase = (simulation: Simulation, stores: Stores): Database =
   return {
     ...stores,
     storeOf: (from) => inboxOf(stores.store, callOf(from, "inbox"), listenOf(from)),
+    authorOf: (from) =>
+      stores.sqlite && {
+        sql: stores.sqlite.sql,
+        rows: callOf(from, "author")("read", undefined, Effect.orDie(stores.sqlite.authorRows))
+      },
     broadcastsOf: (from) => broadcastsOf(stores.broadcasts, callOf(from, "broadcasts")),
     permitsOf: (from) => permitsOf(stores.permits, callOf(from, "rateLimiter"))
   }

@@ -12,7 +12,11 @@ interface CommitRow {
   readonly partitionKey: string
   readonly completed: ReadonlyArray<{ readonly id: string; readonly failure?: unknown }>
   readonly release: boolean
+  readonly together?: ReadonlyArray<CommitRow>
 }
+
+/** A commit, and the commits that apply only together with it. */
+const membersOf = (commit: CommitRow): ReadonlyArray<CommitRow> => [commit, ...(commit.together ?? [])]
 
 interface Lease {
   readonly owner: string
@@ -75,11 +79,10 @@ export class Ledger {
     }
     if (operation !== "commit" && operation !== "write") return []
     type Holder = Pick<CommitRow, "owner" | "partitionKey">
-    return (request as ReadonlyArray<Holder & { readonly journal?: Holder }>).flatMap((change, index) => {
-      const { owner, partitionKey } = change.journal ?? change
-      return (result as ReadonlyArray<string>)[index] === "applied" && isForeign(owner, partitionKey)
-        ? [partitionKey]
-        : []
+    return (request as ReadonlyArray<CommitRow & { readonly journal?: Holder }>).flatMap((change, index) => {
+      if ((result as ReadonlyArray<string>)[index] !== "applied") return []
+      const holders: ReadonlyArray<Holder> = change.journal === undefined ? membersOf(change) : [change.journal]
+      return holders.flatMap(({ owner, partitionKey }) => (isForeign(owner, partitionKey) ? [partitionKey] : []))
     })
   }
 
@@ -153,15 +156,17 @@ export class Ledger {
   #commit({ request, result }: StoreApplied): ReadonlyArray<Settled> {
     const settled: Array<Settled> = []
     const results = result as ReadonlyArray<string>
-    for (const [index, { completed, partitionKey, release }] of (request as ReadonlyArray<CommitRow>).entries()) {
+    for (const [index, commit] of (request as ReadonlyArray<CommitRow>).entries()) {
       if (results[index] !== "applied") continue
-      for (const { failure, id } of completed) {
-        const known = this.#subjects.get(id)
-        if (known === undefined || this.settled.has(known.subject)) continue
-        this.settled.add(known.subject)
-        settled.push({ ...known, isDead: failure !== undefined })
+      for (const { completed, partitionKey, release } of membersOf(commit)) {
+        for (const { failure, id } of completed) {
+          const known = this.#subjects.get(id)
+          if (known === undefined || this.settled.has(known.subject)) continue
+          this.settled.add(known.subject)
+          settled.push({ ...known, isDead: failure !== undefined })
+        }
+        if (release) this.leases.delete(partitionKey)
       }
-      if (release) this.leases.delete(partitionKey)
     }
     return settled
   }

@@ -1,6 +1,7 @@
 /** What the auditor reads. It shares no code with the library. */
 import type { Event } from "../world/history.ts"
 import type { Plan } from "../plan.ts"
+import type { AuthorRows } from "../sqlite.ts"
 
 /** A rule of the documentation that does not hold. */
 export interface Violation {
@@ -37,6 +38,8 @@ export interface Ending {
   readonly broadcast: ReadonlyArray<{ readonly chat: string; readonly status: string }>
   /** The messages of the bot that were not removed, in order. */
   readonly messages: ReadonlyArray<SeenMessage>
+  /** `undefined`: the store is in memory. */
+  readonly authorRows: AuthorRows | undefined
   /** Processes that did not stop, or have fibers left, or ended by themselves. */
   readonly processes: ReadonlyArray<string>
 }

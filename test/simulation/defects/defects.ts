@@ -1,6 +1,7 @@
 import type { Defect } from "./defect.ts"
 import { inboxDefects } from "./inbox.ts"
 import { journalDefects } from "./journal.ts"
+import { rowsDefects } from "./rows.ts"
 import { stateDefects } from "./state.ts"
 
-export const defects: ReadonlyArray<Defect> = [...inboxDefects, ...journalDefects, ...stateDefects]
+export const defects: ReadonlyArray<Defect> = [...inboxDefects, ...journalDefects, ...rowsDefects, ...stateDefects]

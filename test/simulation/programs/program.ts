@@ -2,13 +2,23 @@
 import type { BotApi } from "@colloquy/core/client/BotApi"
 import type { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
 import type { Inbox } from "@colloquy/core/inbox/Inbox"
+import type { SqlTransactions } from "@colloquy/core/inbox/InboxStore"
 import type * as Updates from "@colloquy/core/inbox/Updates"
 import type * as Emulator from "@colloquy/testing/emulator/Emulator"
 import type * as Effect from "effect/Effect"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { StoreError } from "@colloquy/core/base/StoreError"
 import type { Recording, Violation } from "../auditor/recording.ts"
 import type { Simulation } from "../platform.ts"
+import type { AuthorRows } from "../sqlite.ts"
 import type { Dice } from "../world/dice.ts"
 import type { Process } from "../world/world.ts"
+
+export interface Author {
+  /** Makes statements. */
+  readonly sql: SqlClient
+  readonly rows: Effect.Effect<AuthorRows, StoreError>
+}
 
 /** A process that runs the bot of a program. */
 export interface Host extends Simulation {
@@ -17,6 +27,8 @@ export interface Host extends Simulation {
   readonly version: number
   /** The options with which updates are handled. */
   readonly runOptions: Updates.RunOptions
+  /** The tables of the author, as the process reaches them. `undefined`: the store is in memory. */
+  readonly author: Author | undefined
 }
 
 export interface Program<P> {
@@ -28,7 +40,7 @@ export interface Program<P> {
   readonly bot: (
     plan: P,
     host: Host
-  ) => Effect.Effect<unknown, unknown, BotApi | BroadcastStore | Inbox | Updates.Updates>
+  ) => Effect.Effect<unknown, unknown, BotApi | BroadcastStore | Inbox | SqlTransactions | Updates.Updates>
   /** What people do. It ends when they are done. */
   readonly people: (plan: P, simulation: Simulation) => Effect.Effect<unknown, unknown, Emulator.Emulator>
   /** The rules of this program. */

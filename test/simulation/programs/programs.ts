@@ -10,6 +10,7 @@ import { live } from "./live/live.ts"
 import { menus } from "./menus/menus.ts"
 import { pipelines } from "./pipelines/pipelines.ts"
 import type { Host, Program } from "./program.ts"
+import { rows } from "./rows/rows.ts"
 import { scenes } from "./scenes/scenes.ts"
 
 const erased = <P>(program: Program<P>): Program<unknown> => program as unknown as Program<unknown>
@@ -22,7 +23,8 @@ const programs: Readonly<Record<string, { readonly weight: number; readonly prog
   menus: { weight: 1, program: erased(menus) },
   scenes: { weight: 1, program: erased(scenes) },
   live: { weight: 2, program: erased(live) },
-  broadcasts: { weight: 1, program: erased(broadcasts) }
+  broadcasts: { weight: 1, program: erased(broadcasts) },
+  rows: { weight: 2, program: erased(rows) }
 }
 
 export const programKinds: ReadonlyArray<string> = Object.keys(programs)
