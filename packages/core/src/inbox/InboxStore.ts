@@ -191,7 +191,7 @@ export interface Claim {
   readonly maxPartitions: number
   /** Maximum number of updates of each partition. */
   readonly maxUpdates: number
-  /** How many updates of each partition, from the first one on, are marked as begun. */
+  /** How many of the returned updates of each partition, from the first one on, are marked as begun. */
   readonly begin: number
   /** Maximum number of due rows that become updates before partitions are claimed, the earliest first. Default: 0. */
   readonly maxDue?: number | undefined

@@ -21,6 +21,12 @@ const idsOf = (partitions: ReadonlyArray<{ readonly updates: ReadonlyArray<{ rea
   partitions.flatMap(({ updates }) => updates.map(({ id }) => id))
 
 export const attemptCases: ReadonlyArray<Case> = [
+  test("marks only updates that the claim returns", function* () {
+    yield* enqueue(updatesOf("chat", 3))
+    yield* claim("one", { leaseDuration: 0, maxUpdates: 1, begin: 2 })
+    deepStrictEqual(counts(yield* claim("two")), { "chat:0": [1, 1], "chat:1": [0, 0], "chat:2": [0, 0] })
+  }),
+
   test("acknowledges updates of a partition in any order, and returns the others in order", function* () {
     yield* enqueue(updatesOf("chat", 6))
     const [first, second, third, fourth] = idsOf(yield* claim("one", { maxUpdates: 5 }))
