@@ -260,7 +260,7 @@ export interface RunForEachOptions extends HandleOptions {
 /**
  * Whether {@link runForEach} and `Updates.run` interrupt their handlers immediately when they stop, and ignore
  * `shutdownTimeout`. The layers of `@colloquy/testing` set this reference, because virtual time does not advance while
- * a test ends. Default: `false`.
+ * a test ends. A broadcast then waits for its requests in flight for at most 50 milliseconds of real time. Default: `false`.
  *
  * **Example** (Test the shutdown of a bot with the emulator)
  *

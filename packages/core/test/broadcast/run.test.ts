@@ -1,4 +1,4 @@
-import { Broadcasts, type Chat, StoreError } from "@colloquy/core"
+import { Broadcasts, type Chat, Deliveries, StoreError } from "@colloquy/core"
 import * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
@@ -134,7 +134,7 @@ describe("run", () => {
       assert.strictEqual(yield* recorded, 10)
       yield* inTime(Stream.runDrain(newsFor(chats)))
       for (const chat_id of chats) assert.deepStrictEqual(yield* textsIn(chat_id), ["News!"])
-    }).pipe(Effect.provide(platform))
+    }).pipe(Effect.provideService(Deliveries.ImmediateShutdown, false), Effect.provide(platform))
   )
 
   it.effect("is interrupted at once during an outage", () =>

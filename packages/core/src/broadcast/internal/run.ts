@@ -1,5 +1,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
@@ -10,6 +11,7 @@ import type { Options, Outcome, RecipientRecord, StopError } from "../Broadcast.
 import { BroadcastStore } from "../BroadcastStore.ts"
 import type * as Endpoint from "../../client/Endpoint.ts"
 import { CurrentLease } from "../../client/internal/currentLease.ts"
+import { ImmediateShutdown } from "../../inbox/Deliveries.ts"
 import { CurrentUpdate, withoutJournal } from "../../inbox/internal/consumer/currentUpdate.ts"
 import * as Messages from "../../endpoints/Messages.ts"
 import * as RateLimiter from "../../client/RateLimiter.ts"
@@ -54,6 +56,21 @@ const outcomeOf = (chat_id: ChatId, error: RecipientError): Outcome =>
       ? { _tag: "Forbidden", chat_id, error }
       : { _tag: "NotFound", chat_id, error }
 
+const immediateTimeout = "50 millis"
+
+/** Completes an effect that is interrupted, for a moment by the clock of the system, and then interrupts the effect. */
+const completedSoon = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(Effect.forkDetach(Effect.interruptible(self)), (fiber) => {
+      const moment = Effect.provideService(
+        Effect.timeoutOption(Fiber.await(fiber), immediateTimeout),
+        Clock.Clock,
+        Clock.Clock.defaultValue()
+      )
+      return Effect.onInterrupt(restore(Fiber.join(fiber)), () => Effect.andThen(moment, Fiber.interrupt(fiber)))
+    })
+  )
+
 export const run = Effect.fnUntraced(function* <E, R>({
   concurrency = 16,
   message,
@@ -65,6 +82,7 @@ export const run = Effect.fnUntraced(function* <E, R>({
   const clock = yield* Clock.Clock
   const policy = yield* RetryPolicy.RetryPolicy
   const notReadySchedule = policy.attachmentNotReady as Schedule.Schedule<unknown, unknown>
+  const completed = (yield* ImmediateShutdown) ? completedSoon : Effect.uninterruptible
   const lease = yield* Lease.acquire(name)
   const { retryStore } = lease
   const platform = Outage.make(`The platform, for the broadcast "${name}",`)
@@ -115,7 +133,7 @@ export const run = Effect.fnUntraced(function* <E, R>({
           if (--sending === 0) idle.openUnsafe()
         })
       )
-    }).pipe(Effect.uninterruptible)
+    }).pipe(completed)
 
   const serve = (chat_id: ChatId) =>
     Effect.suspend(() => {
