@@ -71,7 +71,7 @@ export interface AnyClass<E> {
 export const TaggedError = <const Tag extends string, F extends Fields = {}>(
   tag: Tag,
   fields: () => F = () => ({}) as F
-): TaggedErrorClass<Tag, F> => Object.assign(Data.TaggedError(tag), { tag, fields }) as never
+): TaggedErrorClass<Tag, F> => Object.assign(Data.TaggedError(tag), { tag, fields }) as TaggedErrorClass<Tag, F>
 
 /**
  * A field with one of several errors.

@@ -96,7 +96,7 @@ export class StaleState extends TaggedError("StaleState", () => ({
     return this.isNewer !== true
   }
 
-  /** @internal */
+  /** The mark by which the inbox leaves the update to a newer program. */
   get [NewerTypeId](): string | undefined {
     return this.isNewer === true
       ? `A value of the state "${this.stateName}" cannot be read. ${this.problem}`

@@ -12,13 +12,14 @@ import * as Endpoint from "../client/Endpoint.ts"
 import * as rules from "../base/internal/rules.ts"
 import { Int64, nullish } from "../base/internal/wire.ts"
 import * as Platform from "../base/Platform.ts"
-import { decodeReceived, encode, type MalformedUpdate, Update } from "../model/Update.ts"
+import { withJson } from "../model/internal/updateParts.ts"
+import { decode, encode, type MalformedUpdate, Update } from "../model/Update.ts"
 
 const UpdateResult: Schema.Codec<Result.Result<Update, MalformedUpdate>, unknown> = Schema.Unknown.pipe(
   Schema.decodeTo(
     Schema.declare((u): u is Result.Result<Update, MalformedUpdate> => Result.isResult(u), { wire: Update }),
     {
-      decode: Getter.transform(decodeReceived),
+      decode: Getter.transform((json) => withJson(decode(json), json)),
       encode: Getter.transform(Result.match({ onSuccess: encode, onFailure: ({ raw }): unknown => raw }))
     }
   )

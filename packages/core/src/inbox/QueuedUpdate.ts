@@ -5,16 +5,8 @@
  */
 import * as Result from "effect/Result"
 import * as Fingerprint from "../model/Fingerprint.ts"
-import {
-  chatOf,
-  datedAt,
-  encode,
-  type MalformedUpdate,
-  parse,
-  receivedText,
-  type Update,
-  userIdOf
-} from "../model/Update.ts"
+import { datedAt, receivedText } from "../model/internal/updateParts.ts"
+import { chatOf, encode, type MalformedUpdate, parse, type Update, userIdOf } from "../model/Update.ts"
 import { stringify } from "../base/internal/json.ts"
 
 /**

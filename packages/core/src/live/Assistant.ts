@@ -25,6 +25,7 @@ import * as Conversation from "../dialog/Conversation.ts"
 import * as approvals from "./internal/assistant/approvals.ts"
 import { type Added, converse, counted, type Decided, messagesOf, textOf } from "./internal/assistant/turns.ts"
 import type { Note, Said } from "./internal/liveMessage/content.ts"
+import { grow } from "./internal/liveMessage/grow.ts"
 import * as Journal from "../inbox/Journal.ts"
 import * as LiveMessage from "./LiveMessage.ts"
 import * as Messages from "../endpoints/Messages.ts"
@@ -366,7 +367,8 @@ export const make = <Tools extends Record<string, Tool.Any> = {}, E = never, R =
       onRestored: (notes: ReadonlyArray<Note>) => void (restored = notes),
       after
     }
-    const result = yield* LiveMessage.replyFrom(update, source, { ...replyOptions, name })
+    const own = { CurrentTexts: LiveMessage.CurrentTexts, IdleTimeout: LiveMessage.IdleTimeout }
+    const result = yield* grow(own, update, source, { ...replyOptions, name })
     const kept = Effect.gen(function* () {
       const turns = added.messages.length > 0 ? added.messages : (yield* messagesOf(restored)).flat()
       if (result.outcome === "completed" && turns.length > 0) return Prompt.fromMessages(turns)

@@ -21,16 +21,13 @@ import { BotApi } from "../client/BotApi.ts"
 import type * as Endpoint from "../client/Endpoint.ts"
 import * as Handler from "../inbox/Handler.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
-import { CurrentTimeout } from "../inbox/internal/consumer/currentTimeout.ts"
-import { defaultIdleTimeout, failWhenIdle } from "./internal/idle.ts"
 import * as dashboards from "./internal/liveMessage/dashboard.ts"
 import { messageIdOf, notificationOf, runningOf, stopPayload } from "./internal/liveMessage/presses.ts"
 import { render } from "./internal/liveMessage/progressText.ts"
 import * as contents from "./internal/liveMessage/content.ts"
-import { run, type Spec } from "./internal/liveMessage/run.ts"
-import * as targets from "./internal/liveMessage/target.ts"
+import { common, grow, type SendError } from "./internal/liveMessage/grow.ts"
+import { run } from "./internal/liveMessage/run.ts"
 import { replaced } from "./internal/liveMessage/view.ts"
-import { postOf } from "../model/internal/postOf.ts"
 import type * as Journal from "../inbox/Journal.ts"
 import * as Keyboard from "../model/Keyboard.ts"
 import type * as Comments from "../endpoints/Comments.ts"
@@ -39,7 +36,7 @@ import type { NewMessageLink } from "../model/NewMessage.ts"
 import type { ChatId, MessageId } from "../model/Recipient.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import * as Text from "../model/Text.ts"
-import * as Update from "../model/Update.ts"
+import type * as Update from "../model/Update.ts"
 import * as PermanentError from "../base/PermanentError.ts"
 import { TaggedError } from "../base/TaggedError.ts"
 
@@ -123,12 +120,12 @@ export type Error =
  */
 export class IdleTimeout extends TaggedError("IdleTimeout", () => ({
   /** The name of the live message. */
-  name: Schema.String,
+  messageName: Schema.String,
   /** The limit, in milliseconds. */
   timeout: Schema.Finite
 })) {
   override get message() {
-    return `The stream of the live message "${this.name}" has emitted nothing for ${Duration.format(Duration.millis(this.timeout))}. The option \`idleTimeout\` changes this limit.`
+    return `The stream of the live message "${this.messageName}" has emitted nothing for ${Duration.format(Duration.millis(this.timeout))}. The option \`idleTimeout\` changes this limit.`
   }
 }
 
@@ -299,85 +296,7 @@ export type ReplyOptions<U extends Update.Repliable, E> = [Extract<U, Update.Com
   ? Options<E>
   : CommentOptions<E>
 
-const defaults = { interval: "500 millis", name: "LiveMessage" } as const
-
-type Recipient = Update.Repliable | Messages.To
-
-const isUpdate = (to: Recipient): to is Update.Repliable => "update_type" in to
-
-/** The platform sends some comments as messages, with the id of their post. */
-const isComment = (to: Recipient): boolean =>
-  isUpdate(to) && (to.update_type.startsWith("comment_") || postOf(to) !== undefined)
-
-const toText = (input: Text.Input | undefined): Text.Text | undefined =>
-  input === undefined ? undefined : Text.concat(input)
-
-type SendError = Messages.NoChat | Endpoint.Errors<typeof Messages.send>
-
-const toTarget = (to: Recipient, options: CommonOptions): targets.Target<SendError> => {
-  if (!isUpdate(to)) return targets.messages(options, (body) => Messages.send({ ...to, ...body }))
-  const post = postOf(to)
-  const reply = (body: Messages.ReplyContent<Update.RepliableByMessage>) =>
-    Messages.reply(to as Update.RepliableByMessage, body)
-  return post === undefined ? targets.messages(options, reply) : targets.comments(post, options, reply)
-}
-
-const common = (to: Recipient, options: CommonOptions) =>
-  ({
-    update: isUpdate(to) ? to : undefined,
-    chat_id: isUpdate(to) ? Update.chatOf(to) : to.chat_id,
-    target: toTarget(to, options),
-    name: options.name ?? defaults.name,
-    keyboard: options.keyboard,
-    interval: Duration.toMillis(options.interval ?? defaults.interval),
-    isTyping: (options.typing ?? true) && !isComment(to),
-    isStop: options.isStop ?? (() => false),
-    stopsWhenRemoved: true,
-    onNextMessage: "queue",
-    isRecorded: false,
-    onFailure: () => undefined,
-    atEnd: (ended) => {
-      const {
-        attachments = [],
-        keyboard,
-        notice
-      } = typeof options.atEnd === "function" ? options.atEnd(ended) : (options.atEnd ?? {})
-      return { attachments, keyboard, notice: toText(notice) }
-    }
-  }) satisfies Partial<Spec<never, never, SendError>>
-
-/** The share of the time of a handler after which a silent stream fails, so that there is time to say so. */
-const idleShare = 0.75
-
-const grow = <E, R>(to: Recipient, source: contents.Source<E, R>, options: Options<E>) =>
-  Effect.gen(function* () {
-    const {
-      format = "markdown",
-      idleTimeout = defaultIdleTimeout,
-      name = defaults.name,
-      onNextMessage = "queue"
-    } = options
-    const texts = yield* CurrentTexts
-    const atMost = Duration.millis(idleShare * (yield* CurrentTimeout))
-    const timeout = Duration.min(Duration.fromInputUnsafe(idleTimeout), atMost)
-    const error = () => new IdleTimeout({ name, timeout: Duration.toMillis(timeout) })
-    const toNotice = (error: E | IdleTimeout): Text.Input | undefined =>
-      options.onFailure === undefined
-        ? error instanceof IdleTimeout
-          ? texts.idle
-          : texts.failed
-        : options.onFailure(error)
-    return yield* run<E | IdleTimeout, R, SendError>({
-      ...common(to, options),
-      onNextMessage,
-      isRecorded: true,
-      content: contents.growingText(isComment(to) && format === "markdown" ? "comment" : format, {
-        ...source,
-        after: (said) => failWhenIdle(source.after(said), { timeout, isBusy: source.isBusy, error })
-      }),
-      onFailure: (failure) => toText(Option.isNone(failure) ? texts.failed : toNotice(failure.value))
-    })
-  })
+const own = { CurrentTexts, IdleTimeout }
 
 const toSource = <E, R>(source: Source<E, R>): contents.Source<E, R> =>
   typeof source === "function"
@@ -439,14 +358,8 @@ export const reply = <U extends Update.Repliable, E, R>(
   update: U,
   text: Source<E, R>,
   options: ReplyOptions<U, E> = {} as ReplyOptions<U, E>
-): Effect.Effect<Result, E | IdleTimeout | Error | Messages.NoChat, R | BotApi> => grow(update, toSource(text), options)
-
-/** @internal Answers an update as {@link reply} does, from a source that keeps notes beside the text. */
-export const replyFrom = <E, R>(
-  update: Update.Repliable,
-  source: contents.Source<E, R>,
-  options: Options<E>
-): Effect.Effect<Result, E | IdleTimeout | Error | Messages.NoChat, R | BotApi> => grow(update, source, options)
+): Effect.Effect<Result, E | IdleTimeout | Error | Messages.NoChat, R | BotApi> =>
+  grow(own, update, toSource(text), options)
 
 /**
  * Sends a text that grows to a chat or a user, as {@link reply} does. `send` can be used outside of handlers. There,
@@ -474,7 +387,7 @@ export const send = <E, R>(
   text: Source<E, R>,
   options: Options<E> = {}
 ): Effect.Effect<Result, E | IdleTimeout | Error, R | BotApi> =>
-  Effect.catchIf(grow(to, toSource(text), options), isNoChat, Effect.die) as Effect.Effect<
+  Effect.catchIf(grow(own, to, toSource(text), options), isNoChat, Effect.die) as Effect.Effect<
     Result,
     E | IdleTimeout | Error,
     R | BotApi

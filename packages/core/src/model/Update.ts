@@ -5,17 +5,17 @@
  *
  * @since 0.1.0
  */
-import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as CompiledSchema from "../base/CompiledSchema.ts"
 import * as FieldIssue from "../base/FieldIssue.ts"
 import * as malformed from "../base/internal/malformed.ts"
 import { lazily, memberOf, Millis, nullish, openUnion, type Unknown } from "../base/internal/wire.ts"
+import { missingTime, partsOf } from "./internal/updateParts.ts"
 import { Permission } from "./Member.ts"
 import { Message } from "./Message.ts"
 import { ChatId, ChatType, MessageId } from "./Recipient.ts"
-import { parseMarked, restoreText } from "../base/internal/json.ts"
+import { parseMarked } from "../base/internal/json.ts"
 import { Unparsed } from "../base/internal/nesting.ts"
 import { User, UserId, UserWithPhoto } from "./User.ts"
 import { TaggedError } from "../base/TaggedError.ts"
@@ -504,8 +504,6 @@ export interface MalformedPart {
   readonly raw: unknown
 }
 
-const partsOf = new WeakMap<Update, ReadonlyArray<MalformedPart>>()
-
 /**
  * Returns the parts of an update that could not be decoded, with their JSON. Malformed parts do not fail the rest of
  * the update:
@@ -536,46 +534,41 @@ const partsOf = new WeakMap<Update, ReadonlyArray<MalformedPart>>()
  */
 export const malformedParts = (update: Update): ReadonlyArray<MalformedPart> => partsOf.get(update) ?? []
 
-/** @internal Adds a warning about the malformed parts of an update. */
-export const withMalformedWarning = <A, E, R>(
-  update: Update,
-  effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => {
-  const parts = partsOf.get(update)
-  return parts === undefined ? effect : Effect.andThen(Effect.logWarning(malformed.describe(parts)), effect)
-}
-
-const received = new WeakMap<Update, unknown>()
-
-/** @internal The JSON text of an update that was decoded by {@link decodeReceived}. */
-export const receivedText = (update: Update): string | undefined => {
-  const json = received.get(update)
-  return json === undefined ? undefined : restoreText(json)
-}
-
-/** @internal The JSON value of an update, as on the wire. */
+/**
+ * Returns the JSON value of an update, as on the wire, which {@link decode} decodes. `Json.stringify` makes text of this value.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Json, Update } from "@colloquy/core"
+ *
+ * const toText = (update: Update.Update): string => Json.stringify(Update.encode(update))
+ * ```
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
 export const encode = (update: Update): unknown => Result.getOrThrow(codecOf(update.update_type).encode(update))
-
-const missingTime = "timestamp"
 
 /** An update without a time gets the time of its receipt: see {@link datedAt}. */
 const repairUpdate: malformed.Repair = (json, field) =>
   field === missingTime ? { ...json, [missingTime]: 0 } : undefined
 
-/** @internal Returns the update, with the time of its receipt if it was sent without a time. */
-export const datedAt = (
-  decoded: Result.Success<Update, MalformedUpdate>,
-  receivedAt: number
-): Result.Success<Update, MalformedUpdate> => {
-  const update = decoded.success
-  if (partsOf.get(update)?.some(({ field }) => field === missingTime) !== true) return decoded
-  const dated = { ...update, timestamp: receivedAt } as Update
-  partsOf.set(dated, malformedParts(update))
-  if (received.has(update)) received.set(dated, received.get(update))
-  return Result.succeed(dated) as Result.Success<Update, MalformedUpdate>
-}
-
-/** @internal Decodes one update of a parsed body. */
+/**
+ * Decodes an update from a JSON value that `Json.parse` has read. Fails with {@link MalformedUpdate} if a known update is
+ * malformed.
+ *
+ * **Example** (The updates of a page)
+ *
+ * ```ts
+ * import { Update } from "@colloquy/core"
+ *
+ * const decodeAll = (updates: ReadonlyArray<unknown>) => updates.map(Update.decode)
+ * ```
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
 export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> => {
   const parts: Array<MalformedPart> = []
   const read = malformed.decode(decoderOf(json), json, parts, repairUpdate)
@@ -588,13 +581,6 @@ export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> =>
           raw: malformed.rawOf(json)
         })
       )
-}
-
-/** @internal As {@link decode}, and keeps the JSON, with the members that this version does not know. */
-export const decodeReceived = (json: unknown): Result.Result<Update, MalformedUpdate> => {
-  const decoded = decode(json)
-  if (Result.isSuccess(decoded)) received.set(decoded.success, json)
-  return decoded
 }
 
 const notParsed = (error: unknown): string =>

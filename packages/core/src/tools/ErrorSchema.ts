@@ -60,7 +60,7 @@ const instanceOf = <E>(error: AnyClass<E>): Schema.Codec<E, unknown> => {
             const value = instance[name as keyof E]
             return value === undefined ? [] : [[name, value]]
           })
-          return Object.fromEntries([["_tag", error.tag], ...given]) as never
+          return Object.fromEntries([["_tag", error.tag], ...given]) as { readonly _tag: string }
         })
       }
     )

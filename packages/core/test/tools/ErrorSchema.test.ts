@@ -157,6 +157,7 @@ const samples: ReadonlyArray<Error> = [
   new RateLimiter.RateLimiterError({ reason: "Replaced", retryAfter: Duration.zero }),
   new Command.InvalidArguments({ command: "add", usage: "/add", issues, update: created }),
   new ClientResponse.ResponseTooLarge({ status: 200, limit: 8 * 1024 * 1024 }),
+  new LiveMessage.IdleTimeout({ messageName: "report", timeout: 60_000 }),
   new Menu.InvalidMenu({ menuName: "shop", page: "main", problem: "it has 31 rows" }),
   new Scene.StaleScene({ sceneName: "ride", state: "waiting", problem: "no", raw: { seq } }),
   new Payload.InvalidPayload({ payloadName: "vote", problem: "is too long" }),
