@@ -22,7 +22,8 @@ const loadBalancer = (port: number, ports: ReadonlyArray<number>) => {
   )
 }
 
-export const scenario: Runner.Scenario = Effect.gen(function* () {
+/** Two processes of an example behind a load balancer, of which the first stops. */
+export const twoProcesses = Effect.fnUntraced(function* (name: string) {
   const services = yield* Services.settings
   const shared = yield* Webhook.settings
   const ports = yield* Effect.all([Runner.freePort, Runner.freePort])
@@ -33,7 +34,7 @@ export const scenario: Runner.Scenario = Effect.gen(function* () {
     BOT_WEBHOOK_SECRET: "shared-secret",
     BOT_WEBHOOK_PORT: String(port)
   }))
-  const [first, second] = yield* Effect.forEach(settings, (each) => Runner.start("replicas", each))
+  const [first, second] = yield* Effect.forEach(settings, (each) => Runner.start(name, each))
   yield* Effect.forEach(settings, Webhook.ready)
 
   const ann = yield* Runner.user("Ann")
@@ -44,3 +45,5 @@ export const scenario: Runner.Scenario = Effect.gen(function* () {
   yield* ann.sees
   yield* second.stop
 })
+
+export const scenario: Runner.Scenario = twoProcesses("replicas")

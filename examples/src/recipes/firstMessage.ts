@@ -1,0 +1,15 @@
+import { Handler, Messages, Timer, Update, Updates } from "@colloquy/core"
+import { Effect, Schema } from "effect"
+
+const Welcome = Timer.make("welcome", Schema.String)
+
+/** Waits for the message that has opened the dialog, if there is one. */
+const started = Handler.on("bot_started", (update) => Welcome.in("2 seconds", update.user.first_name))
+
+const welcome = Welcome.on((name, update) => Messages.reply(update, `Hello, ${name}! Ask me anything.`))
+
+const answer = Handler.on("message_created", (update) =>
+  Effect.andThen(Welcome.cancel(), Messages.reply(update, `You asked: ${Update.textOf(update)}`))
+)
+
+export const bot = Updates.run(Handler.first(started, welcome, answer))
