@@ -88,8 +88,8 @@ const makeWelcome = (within: Duration.Duration) => {
   return Handler.first(
     joined,
     Membership.left(() => Newcomer.end),
-    welcome.handler,
-    Newcomer.handler
+    welcome,
+    Newcomer
   )
 }
 

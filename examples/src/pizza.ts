@@ -54,7 +54,7 @@ const rest = Handler.on(["bot_started", "message_created"], (update) =>
   Messages.reply(update, "Send /order to order a pizza.")
 )
 
-export const bot = Updates.run(Handler.first(start, cancel, Pizza.handler, rest))
+export const bot = Updates.run(Handler.first(start, cancel, Pizza, rest))
 
 if (import.meta.main) {
   NodeMain.runMain(Effect.provide(bot, LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))))

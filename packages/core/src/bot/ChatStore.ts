@@ -24,7 +24,7 @@ import * as ChatRecord from "./ChatRecord.ts"
 import * as Chats from "../endpoints/Chats.ts"
 import type * as Endpoint from "../client/Endpoint.ts"
 import * as Handler from "../inbox/Handler.ts"
-import { withPartsOf } from "../inbox/internal/handlers/parts.ts"
+import { makeGroup, partsOf } from "../inbox/internal/handlers/parts.ts"
 import * as memoryStore from "./internal/chats/memoryStore.ts"
 import { ChatId, ChatType } from "../model/Recipient.ts"
 import type { StoreError } from "../base/StoreError.ts"
@@ -232,15 +232,28 @@ export type Tracked<T> =
 const trackStream = (updates: Stream.Stream<Update, unknown, unknown>) =>
   Stream.mapArrayEffect(updates, (chunk) => Effect.as(upsert(chunk), chunk))
 
-const trackHandler = (handle: Handling["handle"]) =>
-  withPartsOf(
-    (update: Update) =>
+const trackHandler = (handle: Handling["handle"]) => {
+  /** The updates whose chats are stored, because an update can be for several parts. */
+  const tracked = new WeakSet<Update>()
+  const trackOnce = (update: Update) =>
+    Effect.suspend(() => (tracked.has(update) ? Effect.void : Effect.map(upsert([update]), () => tracked.add(update))))
+  const parts = partsOf(handle).map((part): Handler.Part => ({
+    ...part,
+    handle: (update) =>
       Effect.andThen(
-        upsert([update]),
-        Effect.suspend(() => handle(update) ?? Handler.notHandled)
-      ),
-    handle
+        trackOnce(update),
+        Effect.suspend(() => part.handle(update) ?? Handler.notHandled)
+      )
+  }))
+  return makeGroup(
+    parts.length === 1
+      ? parts
+      : [
+          ...parts,
+          { kind: "handler", name: "track", handle: (update) => Effect.andThen(trackOnce(update), Handler.notHandled) }
+        ]
   )
+}
 
 /**
  * Wraps a handler or a stream of updates, and stores the chat of each update before the update is handled or emitted. The

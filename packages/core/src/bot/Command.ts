@@ -13,10 +13,10 @@ import * as Transformation from "effect/SchemaTransformation"
 import type { BotApi } from "../client/BotApi.ts"
 import * as Handler from "../inbox/Handler.ts"
 import { onTypes } from "../inbox/internal/handlers/onTypes.ts"
+import { startedBy } from "../inbox/internal/handlers/parts.ts"
 import * as FieldIssue from "../base/FieldIssue.ts"
 import { isBotUsername, splitArguments } from "./internal/handlers/command.ts"
 import { parse } from "../model/internal/text/command.ts"
-import type * as Me from "../endpoints/Me.ts"
 import * as PermanentError from "../base/PermanentError.ts"
 import * as Update from "../model/Update.ts"
 import { TaggedError } from "../base/TaggedError.ts"
@@ -228,39 +228,24 @@ export const make = <const Args extends Arguments = {}, const Type extends Updat
         ({ issue }) => new InvalidArguments({ command, usage, issues: FieldIssue.fromSchemaIssue(issue), update })
       )
     )
+  const part = { kind: "command", name: command, description: options.description, definition: {} } as const
   return {
     name: command,
     description: options.description,
     usage,
     on: (handler) =>
-      onTypes(types, (update) => {
-        const parsed = parse(Update.textOf(update) ?? "")
-        if (parsed?.name !== command) return undefined
-        const handled = Effect.flatMap(decodeArguments(update, parsed.rest), (args) => toEffect(handler(update, args)))
-        if (parsed.username === undefined) return handled
-        return Effect.flatMap(isBotUsername(parsed.username), (isOwn) => (isOwn ? handled : Handler.notHandled))
-      })
+      onTypes(
+        types,
+        (update) => {
+          const parsed = parse(Update.textOf(update) ?? "")
+          if (parsed?.name !== command) return undefined
+          const handled = Effect.flatMap(decodeArguments(update, parsed.rest), (args) =>
+            toEffect(handler(update, args))
+          )
+          if (parsed.username === undefined) return handled
+          return Effect.flatMap(isBotUsername(parsed.username), (isOwn) => (isOwn ? handled : Handler.notHandled))
+        },
+        { ...part, starts: startedBy(handler as never, `the command "${command}"`) }
+      )
   }
 }
-
-/**
- * Returns the names and descriptions of commands for `Me.setCommands`, which adds them to the menu of the messenger.
- *
- * **Example** (The menu of a bot)
- *
- * ```ts
- * import { Command, Me } from "@colloquy/core"
- *
- * const help = Command.make("help", { description: "What this bot can do" })
- *
- * const setMenu = Me.setCommands({ commands: Command.menu(help) })
- * ```
- *
- * API: Endpoints, Other operations (PATCH /me/commands).
- *
- * @category getters
- * @since 0.1.0
- */
-export const menu = (
-  ...commands: ReadonlyArray<Pick<Command<Arguments, Update.TextType>, "name" | "description">>
-): ReadonlyArray<Me.NewCommand> => commands.map(({ description, name }) => ({ name, description }))

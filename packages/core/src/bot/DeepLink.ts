@@ -116,6 +116,7 @@ export const make: {
   ): DeepLink<S["Type"], MalformedLink, S["DecodingServices"], S["EncodingServices"]>
 } = (name: string, schema?: Schema.ConstraintCodec<unknown, unknown, unknown, unknown>) => {
   const self: DeepLink<unknown, MalformedLink, unknown, unknown> = payload.make(name, schema, {
+    kind: "link",
     format,
     type: "bot_started",
     payloadOf: (update) => update.payload,

@@ -138,6 +138,7 @@ export const make: {
   ): Payload<S["Type"], MalformedPayload, S["DecodingServices"], S["EncodingServices"]>
 } = (name: string, schema?: Schema.ConstraintCodec<unknown, unknown, unknown, unknown>) => {
   const named = payload.make(name, schema, {
+    kind: "button",
     format,
     type: "message_callback",
     payloadOf: ({ callback }) => callback.payload,

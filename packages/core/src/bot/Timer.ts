@@ -20,7 +20,7 @@ import type * as Handler from "../inbox/Handler.ts"
 import type { Due, Row } from "../inbox/InboxStore.ts"
 import { Inbox } from "../inbox/Inbox.ts"
 import { hooks } from "../inbox/internal/hooks.ts"
-import { withParts } from "../inbox/internal/handlers/parts.ts"
+import { makePart } from "../inbox/internal/handlers/parts.ts"
 import { fromKey, prefix, rowKey, setTimer, toKey } from "../inbox/internal/timers/change.ts"
 import { isLeftOut, nextAfter, type Recurrence } from "../inbox/internal/timers/recurrence.ts"
 import * as scheduling from "./internal/timers/scheduling.ts"
@@ -282,6 +282,7 @@ export const make: {
     ) =>
       Effect.gen(function* () {
         const { chat_type, inbox, target, write } = yield* schedule
+        yield* scheduling.requireHandler(name, inbox)
         if (target.chat_id === undefined && target.user_id === undefined)
           return yield* Effect.fail(invalid("`for` needs a `chat_id` or a `user_id`"))
         const encoded = yield* Effect.mapError(encodeValue(value), ({ issue }) =>
@@ -363,8 +364,12 @@ export const make: {
     name,
     for: (target) => timers(Effect.map(Inbox, (inbox) => scheduling.inInbox(inbox, target))),
     on: (handler) =>
-      withParts(
-        (update) => {
+      makePart<object, Handler.Handler<never, never>>({
+        kind: "timer",
+        name,
+        timer: name,
+        definition: timer,
+        handle: (update) => {
           if (update.update_type !== "colloquy_timer" || update.name !== name) return undefined
           const handled = Effect.flatMap(
             Effect.mapError(
@@ -380,9 +385,8 @@ export const make: {
           return Effect.flatMap(Clock.currentTimeMillis, (now) =>
             isLeftOut(update, now) ? Effect.void : unlessCancelled
           )
-        },
-        [{ kind: "timer", name, definition: timer }]
-      )
+        }
+      })
   }
   return self as never
 }

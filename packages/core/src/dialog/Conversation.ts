@@ -19,18 +19,13 @@ import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { downcast } from "../base/internal/downcast.ts"
-import type * as Answers from "../endpoints/Answers.ts"
 import type { Attachment, ContactAttachment, LocationAttachment } from "../model/Attachment.ts"
 import type { BotApi } from "../client/BotApi.ts"
-import type * as Endpoint from "../client/Endpoint.ts"
 import type * as Handler from "../inbox/Handler.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
 import * as answers from "./internal/conversation/answers.ts"
-import { withParts } from "../inbox/internal/handlers/parts.ts"
-import { Placement } from "../inbox/internal/handlers/placement.ts"
-import { makeRemoved } from "../bot/internal/handlers/removed.ts"
+import { makePart } from "../inbox/internal/handlers/parts.ts"
 import * as handling from "./internal/conversation/handle.ts"
-import { decode as decodePress, isPayload } from "./internal/conversation/payload.ts"
 import { Record } from "./internal/conversation/record.ts"
 import { makeRunning } from "./internal/conversation/running.ts"
 import type { At, Due } from "./internal/conversation/turn.ts"
@@ -564,12 +559,26 @@ type InputOf<O> = O extends { readonly input: infer S extends Schema.Constraint 
 type DefaultError<O> = O extends { readonly timeout: Duration.Input } ? Unanswered : never
 
 /**
- * A conversation with the input `I` and the result `A`. Its body can fail with `E` and requires `R`.
+ * What the function that starts a conversation says of the conversation.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Conversation<I, A, E, R, O extends Options["of"]> extends Body<I, A, E, R>, Pipeable {
+export interface Starting {
+  /** The conversation that the function starts. */
+  readonly starts: Handler.Started
+}
+
+/**
+ * A conversation with the input `I` and the result `A`. Its body can fail with `E` and requires `R`. A conversation is a
+ * part of a bot: the handler of the answers, which are messages and presses of buttons of a user whose conversation runs, and of
+ * timeouts. Messages that do not answer the question go to other parts of the bot.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Conversation<I, A, E, R, O extends Options["of"]>
+  extends Body<I, A, E, R>, Pipeable, Handler.Handler<HandlerError<E>, R | BotApi> {
   /** The name. */
   readonly name: string
   /** The owner of the conversation. */
@@ -580,13 +589,9 @@ export interface Conversation<I, A, E, R, O extends Options["of"]> extends Body<
    * letter, the conversation does not change, and the text `failed` is sent.
    */
   readonly start: [I] extends [void]
-    ? (update: Update.Update) => Effect.Effect<void, HandlerError<E>, R | BotApi>
-    : (update: Update.Update, input: I) => Effect.Effect<void, HandlerError<E> | Schema.SchemaError, R | BotApi>
-  /**
-   * Handles the answers: messages and presses of buttons of a user whose conversation runs, and timeouts. The handler
-   * declines messages that do not answer the question.
-   */
-  readonly handler: Handler.Handler<HandlerError<E>, R | BotApi>
+    ? Starting & ((update: Update.Update) => Effect.Effect<void, HandlerError<E>, R | BotApi>)
+    : Starting &
+        ((update: Update.Update, input: I) => Effect.Effect<void, HandlerError<E> | Schema.SchemaError, R | BotApi>)
   /**
    * Ends the conversation of the user of an update, and says so. Declines the update if none runs. A conversation that waits for
    * a dead letter stays, and the text `failed` is sent.
@@ -658,10 +663,11 @@ const check = (name: string, { of, version = 1 }: Options): void => {
 
 /**
  * Defines a conversation with a name, options, and a function that asks questions and sends messages. Conversations of
- * one bot have different names: `Handler.first` throws if two conversations have the same name.
+ * one bot have different names: `Bot.make` throws if two conversations have the same name.
  *
- * Place `handler` among the handlers of the bot: otherwise answers are not received, and a warning is logged at the
- * first answer. `start` and `cancel` can be called in any handler of an update. If the function fails, the handler
+ * The conversation is a part of the bot: pass the conversation to `Bot.make`. `Bot.make` throws if a command of the bot
+ * starts a conversation that the bot does not have, and an attempt to start the conversation in another function dies.
+ * `start` and `cancel` can be called in any handler of an update. If the function fails, the handler
  * fails with its error. While the update of an answer, or an update in which a step has begun, is a dead letter, the
  * conversation waits for this update: `Inbox.replay` continues the conversation. If the function fails with
  * {@link Unanswered}, the conversation ends. When the conversation ends, its stored data is deleted.
@@ -671,7 +677,7 @@ const check = (name: string, { of, version = 1 }: Options): void => {
  * **Example** (An order)
  *
  * ```ts
- * import { Command, Conversation, Handler } from "@colloquy/core"
+ * import { Bot, Command, Conversation } from "@colloquy/core"
  * import { Effect, Schema } from "effect"
  *
  * declare const pay: (size: string, address: string) => Effect.Effect<string>
@@ -688,10 +694,10 @@ const check = (name: string, { of, version = 1 }: Options): void => {
  *   })
  * )
  *
- * const bot = Handler.first(
- *   Command.make("cancel").on(Order.cancel),
+ * const bot = Bot.make(
  *   Command.make("order").on(Order.start),
- *   Order.handler
+ *   Command.make("cancel").on(Order.cancel),
+ *   Order
  * )
  * ```
  *
@@ -741,11 +747,7 @@ export const make = <const O extends Options, A, E, R>(
     version,
     state,
     timer,
-    placement: new Placement(`The conversation "${name}"`, (update) =>
-      update.update_type === "message_callback"
-        ? decodePress(name, update.callback.payload) !== undefined
-        : update.update_type === "colloquy_timer" && update.name === timer.name
-    ),
+    identity: state,
     texts: options.texts ?? {},
     errors: {
       noParticipant: (update_type?: string) => new NoParticipant({ conversation: name, update_type }),
@@ -765,18 +767,18 @@ export const make = <const O extends Options, A, E, R>(
       decode === undefined ? Effect.succeed(undefined) : decode(stored ?? null)
   }
   const running = makeRunning(state, timer)
+  const starts = { kind: "conversation", name, definition: state } as const
   const build = (onDone: (result: A, update: At["update"]) => Effect.Effect<unknown, unknown, unknown>) => {
     const self: handling.Conversation = { ...definition, onDone }
-    return {
+    const members = {
       name,
       of: options.of,
       timeout: options.timeout,
       back: options.back,
       body,
-      start: (update: Update.Update, input: unknown) => handling.start(self, update, input),
+      start: Object.assign((update: Update.Update, input: unknown) => handling.start(self, update, input), { starts }),
       cancel: (update: Update.Update) => handling.cancel(self, update),
-      handler: withParts(handling.handle(self), [{ kind: "conversation", name, definition, timeouts: timer.name }]),
-      withOnDone: (f: typeof onDone) =>
+      withOnDone: (f: typeof onDone): unknown =>
         build((result, update) => Effect.andThen(onDone(result, update), f(result, update))),
       running,
       pipe() {
@@ -784,6 +786,7 @@ export const make = <const O extends Options, A, E, R>(
         return pipeArguments(this, arguments)
       }
     }
+    return makePart({ ...starts, timer: timer.name, handle: handling.handle(self) }, members)
   }
   return build(() => Effect.void) as never
 }
@@ -923,33 +926,6 @@ export const cancelAll = <O extends Options["of"]>(self: Any<O>): Effect.Effect<
       () => 0,
       (count, wasRunning) => (wasRunning ? count + 1 : count)
     )
-  )
-
-/**
- * Creates a handler of the buttons of conversations that the program no longer has, because they were removed or
- * renamed. The handler removes the buttons, and shows a notification. Other attachments of the message stay. If the
- * message has a contact or an attachment of an unknown kind, the buttons stay, too. Place the handler after the
- * handlers of all conversations. Default of `notification`: `late` of {@link CurrentTexts}.
- *
- * **Example** (After a conversation was removed from the program)
- *
- * ```ts
- * import { Conversation, Handler } from "@colloquy/core"
- *
- * const Feedback = Conversation.make("feedback", { of: "userInChat" }, (talk) => talk.ask("text", { say: "Well?" }))
- *
- * const bot = Handler.first(Feedback.handler, Conversation.removed())
- * ```
- *
- * @category handlers
- * @since 0.1.0
- */
-export const removed = (
-  notification?: string | ((update: Update.Of<"message_callback">) => string)
-): Handler.Handler<Endpoint.Errors<typeof Answers.send>, BotApi> =>
-  makeRemoved(
-    isPayload,
-    notification === undefined ? Effect.map(CurrentTexts, ({ late }) => late) : Effect.succeed(notification)
   )
 
 /**

@@ -10,7 +10,7 @@
  *
  * @since 0.1.0
  */
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { downcast } from "../base/internal/downcast.ts"
 import type * as Answers from "../endpoints/Answers.ts"
@@ -18,7 +18,6 @@ import type { BotApi } from "../client/BotApi.ts"
 import type * as Endpoint from "../client/Endpoint.ts"
 import type * as Handler from "../inbox/Handler.ts"
 import type { ValueSchema } from "../bot/internal/handlers/namedValue.ts"
-import { makeRemoved } from "../bot/internal/handlers/removed.ts"
 import * as blocks from "./internal/menu/blocks.ts"
 import * as choices from "./internal/menu/choices.ts"
 import type { Render } from "./internal/menu/layout.ts"
@@ -292,13 +291,20 @@ export interface Page<P extends Pages, out Params> {
 }
 
 /**
- * A menu with pages `P`. `E` are the errors of its pages and of their buttons, `R` the services that they require, and
+ * A menu with pages `P`. A menu is a part of a bot: the handler of the presses on all of its pages. `E` are the errors of its pages and of their buttons, `R` the services that they require, and
  * `RenderE` the errors of its pages alone.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Menu<P extends Pages, out RenderE = never, out E = never, out R = never> {
+export interface Menu<P extends Pages, out RenderE = never, out E = never, out R = never> extends Handler.Handler<
+  | E
+  | InvalidMenu
+  | Payload.InvalidPayload
+  | Endpoint.Errors<typeof Answers.send>
+  | Endpoint.Errors<typeof Messages.edit>,
+  R | BotApi
+> {
   /** The name. */
   readonly name: string
   /**
@@ -331,18 +337,6 @@ export interface Menu<P extends Pages, out RenderE = never, out E = never, out R
   ) => Effect.Effect<
     void,
     RenderE | InvalidMenu | Payload.InvalidPayload | Endpoint.Errors<typeof Messages.edit>,
-    R | BotApi
-  >
-  /**
-   * Handles the presses of the buttons of this menu, on all of its pages. Place this handler before a handler that
-   * takes every callback.
-   */
-  readonly handler: Handler.Handler<
-    | E
-    | InvalidMenu
-    | Payload.InvalidPayload
-    | Endpoint.Errors<typeof Answers.send>
-    | Endpoint.Errors<typeof Messages.edit>,
     R | BotApi
   >
 }
@@ -423,19 +417,20 @@ type PagesOf<S extends { readonly [page: string]: ValueSchema }> = { readonly [K
  *   receives a {@link Page}: its `params`, and `open` and `go` to the other pages.
  * - A menu of several pages has the option `pages`: a schema of the parameters of each page, `Schema.Void` for a page without
  *   parameters. `main` is the page that is shown first.
- * - `handler` handles the presses on all pages. Place this handler among the handlers of the bot.
+ * - The menu is a part of the bot: pass the menu to `Bot.make`. Its pages cannot be shown in a handler of a bot that does
+ *   not have the menu: the attempt dies.
  *
  * The function of a page runs twice for a press: to find the button, and to show the result. The function must not
  * change state.
  *
  * Names of menus contain letters, digits and `_`, and are unique within a bot. Throws if the name or the version is invalid. `reply`, `send` and
- * `handler` fail with {@link InvalidMenu} if a page exceeds a limit of the platform (30 rows, 210 buttons, 7 in a row), and with
+ * the menu itself fail with {@link InvalidMenu} if a page exceeds a limit of the platform (30 rows, 210 buttons, 7 in a row), and with
  * `InvalidPayload` if the parameters of the open pages have more than about 900 characters.
  *
  * **Example** (Settings)
  *
  * ```ts
- * import { Command, Handler, Menu, State } from "@colloquy/core"
+ * import { Bot, Command, Menu, State } from "@colloquy/core"
  * import { Effect, Schema } from "effect"
  *
  * const Settings = State.make("settings", Schema.Struct({ sound: Schema.Boolean, language: Schema.Literals(["en", "ru"]) }), {
@@ -458,9 +453,9 @@ type PagesOf<S extends { readonly [page: string]: ValueSchema }> = { readonly [K
  *   }))
  * )
  *
- * const bot = Handler.first(
+ * const bot = Bot.make(
  *   Command.make("settings").on((update) => settings.reply(update)),
- *   settings.handler
+ *   settings
  * )
  * ```
  *
@@ -880,27 +875,3 @@ export const finish = (message?: string | NewMessageBody): Outcome =>
  * @since 0.1.0
  */
 export const answered: Outcome = makeOutcome({ _tag: "Answered" })
-
-/**
- * Creates a handler of the buttons of menus that the program no longer has. The handler removes the keyboard, and shows
- * a notification. Other attachments of the message stay. If the message has a contact or an attachment of an unknown
- * kind, the keyboard stays, too. Place the handler after the handlers of all menus. Default of `notification`: "This
- * menu is no longer available."
- *
- * **Example** (After a menu was removed from the program)
- *
- * ```ts
- * import { Handler, Menu } from "@colloquy/core"
- *
- * declare const settings: Menu.Menu<{ readonly main: void }>
- *
- * const bot = Handler.first(settings.handler, Menu.removed())
- * ```
- *
- * @category handlers
- * @since 0.1.0
- */
-export const removed = (
-  notification: string | ((update: Update.Of<"message_callback">) => string) = "This menu is no longer available."
-): Handler.Handler<Endpoint.Errors<typeof Answers.send>, BotApi> =>
-  makeRemoved(menus.isPayload, Effect.succeed(notification))

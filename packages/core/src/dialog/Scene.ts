@@ -13,11 +13,10 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as Handler from "../inbox/Handler.ts"
+import type * as Handler from "../inbox/Handler.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
 import type { ValueSchema } from "../bot/internal/handlers/namedValue.ts"
-import { withParts } from "../inbox/internal/handlers/parts.ts"
-import { Placement } from "../inbox/internal/handlers/placement.ts"
+import { makePart } from "../inbox/internal/handlers/parts.ts"
 import * as machines from "./internal/scene/machine.ts"
 import * as stored from "./internal/scene/stored.ts"
 import * as State from "../bot/State.ts"
@@ -156,12 +155,16 @@ export type Of = "chat" | "user" | "userInChat"
 export type SceneError = NoStateKey | StaleState | StaleScene | InvalidState | Timer.InvalidTimer | StoreError
 
 /**
- * A scene with the states `S`. `E` are the errors of the functions of its states, and `R` the services that they require.
+ * A scene with the states `S`. A scene is a part of a bot: the handler of the updates of chats or users in this scene, by
+ * the handlers of their states, and of the timeouts. Updates that no state takes go to other parts of the bot. `E` are the errors of the functions of its states, and `R` the services that they require.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Scene<S extends States, O extends Of, out E = never, out R = never> {
+export interface Scene<S extends States, O extends Of, out E = never, out R = never> extends Handler.Handler<
+  E | SceneError | Timer.MalformedTimer,
+  R
+> {
   /** The name. */
   readonly name: string
   /** The owner of the scene. */
@@ -184,12 +187,6 @@ export interface Scene<S extends States, O extends Of, out E = never, out R = ne
   }
   /** Emits the states of all chats or users. A state that cannot be read is a failure in its element. */
   readonly stream: Stream.Stream<SceneEntry<S, O>, StoreError, Inbox>
-  /**
-   * Handles the updates of chats or users in this scene, by the handlers of their states, and the timeouts. Updates
-   * that no state takes go to the next handler. A filter such as `Handler.inChatType` around the handler does not
-   * concern the timeouts.
-   */
-  readonly handler: Handler.Handler<E | SceneError | Timer.MalformedTimer, R>
 }
 
 /**
@@ -245,13 +242,13 @@ const checkTimeout = (name: string, state: string, timeout: Duration.Input): voi
  * receive `data`, and `go`, `stay` and `end` to change the scene. The scene changes when the function has succeeded, so
  * a handler that fails changes nothing.
  *
- * In `Handler.first`, place `handler` before the handlers whose updates a state may take. Names of scenes are unique within a bot. Throws
- * if the name is empty, the version is no positive whole number, or a `timeout` is not positive and finite.
+ * The scene is a part of the bot: pass the scene to `Bot.make`. In an update of a bot that does not have the scene, the
+ * attempt to enter a state dies. Names of scenes are unique within a bot. Throws if the name is empty, the version is no positive whole number, or a `timeout` is not positive and finite.
  *
  * **Example** (A taxi that a user has called)
  *
  * ```ts
- * import { Command, Handler, Messages, Pattern, Scene } from "@colloquy/core"
+ * import { Bot, Command, Messages, Pattern, Scene } from "@colloquy/core"
  * import { Schema } from "effect"
  *
  * const Ride = Scene.make(
@@ -271,9 +268,9 @@ const checkTimeout = (name: string, state: string, timeout: Duration.Input): voi
  *   }
  * )
  *
- * const bot = Handler.first(
+ * const bot = Bot.make(
  *   Command.make("taxi", { arguments: { address: Schema.String } }).on((_, { address }) => Ride.go("waiting", { address })),
- *   Ride.handler
+ *   Ride
  * )
  * ```
  *
@@ -326,10 +323,6 @@ export const make = <
       migrate: Object.fromEntries(Array.from({ length: version - 1 }, (_, index) => [index + 1, stored.Stored]))
     }),
     timer: Timer.make(stateName, Schema.Struct({ since: Schema.Int })),
-    placement: new Placement(
-      `The scene "${name}"`,
-      (update) => update.update_type === "colloquy_timer" && update.name === stateName
-    ),
     definitions: byName,
     onStale: (stale) => {
       if (onStale === "fail") return Effect.fail(stale)
@@ -359,11 +352,8 @@ export const make = <
         Effect.map(Effect.result(Effect.flatMap(Effect.fromResult(value), decode)), (value) => ({ key, value }))
       ),
       Stream.filter(({ value }) => Result.isFailure(value) || value.success !== undefined)
-    ),
-    handler: withParts(
-      Handler.first(due, (update) => machines.handle(machine, update)),
-      [{ kind: "scene", name, definition: machine, timeouts: timer.name }]
     )
   }
-  return scene as never
+  const handle = (update: Update.Update) => due(update) ?? machines.handle(machine, update)
+  return makePart({ kind: "scene", name, definition: machine, timer: timer.name, handle }, scene) as never
 }

@@ -24,6 +24,7 @@ import * as rules from "../base/internal/rules.ts"
 import * as grouped from "./internal/consumer/groupedWithin.ts"
 import * as handleEach from "./internal/consumer/handleEach.ts"
 import { contextOf } from "./internal/consumer/handling.ts"
+import { whileRunning } from "./internal/handlers/current.ts"
 import { narrow } from "./internal/handlers/narrow.ts"
 import { drain } from "./internal/consumer/drain.ts"
 import { defaultRetry } from "./internal/consumer/retry.ts"
@@ -619,10 +620,13 @@ export const runForEach: {
       const shutdownTimeout = (yield* ImmediateShutdown)
         ? undefined
         : Duration.fromInputUnsafe(options.shutdownTimeout ?? defaults.shutdownTimeout)
-      yield* handleEach.runForEach<A, E, R, E2, Exclude<R2, S>>(self, handler as Handler.Handler<E2, never, A>, {
-        ...all,
-        shutdownTimeout
-      })
+      const { parts } = handler as Handler.Handler<E2, never, A>
+      const handled = handleEach.runForEach<A, E, R, E2, Exclude<R2, S>>(
+        self,
+        handler as Handler.Handler<E2, never, A>,
+        { ...all, shutdownTimeout }
+      )
+      yield* parts === undefined ? handled : whileRunning(handled, parts)
     })
 )
 

@@ -11,11 +11,12 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
+import type * as Layer from "effect/Layer"
 import { repeatable } from "./internal/journal/repeatable.ts"
 import * as notHandledBy from "./internal/handlers/notHandled.ts"
-import { isNotHandledCause, NotHandledTypeId } from "./internal/handlers/notHandled.ts"
+import { isNotHandledCause, type NotHandledTypeId } from "./internal/handlers/notHandled.ts"
 import { onTypes } from "./internal/handlers/onTypes.ts"
-import { isTimeoutOf, partsOfAll, withParts, withPartsOf } from "./internal/handlers/parts.ts"
+import { isTimeoutOf, makeGroup, mapParts, partsOf } from "./internal/handlers/parts.ts"
 import type { BotApi } from "../client/BotApi.ts"
 import * as Messages from "../endpoints/Messages.ts"
 import type { Message } from "../model/Message.ts"
@@ -97,6 +98,58 @@ export type Return<E = unknown, R = unknown> = Effect.Effect<unknown, E, R> | un
  */
 export interface Handler<out E = never, out R = never, in U = Update.Update> {
   (update: U): Return<E | NotHandled, R>
+  /** The parts of a bot that the handler consists of. Default: the function is one part. */
+  readonly parts?: ReadonlyArray<Part> | undefined
+  /** The conversation that the function starts. Default: none that is known. */
+  readonly starts?: Started | undefined
+}
+
+/**
+ * A conversation that a function starts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Started {
+  readonly kind: "conversation"
+  /** The name of the conversation. */
+  readonly name: string
+  /** Identifies the conversation. */
+  readonly definition: object
+}
+
+/**
+ * A part of a bot. An update goes to the parts by their kinds and names, not by their places:
+ *
+ * 1. The press of a button of a menu or a conversation goes to the part that made the button, and a timer to its handler.
+ * 2. A command goes to the handlers of the command, in order.
+ * 3. Other updates, and updates that these parts decline, go to the conversations and scenes that are open.
+ * 4. Finally, the handlers of all other updates are tried in order.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Part {
+  /** `"handler"`: any other function. `"outdated"`: handles presses and timers of parts that the bot does not have. */
+  readonly kind: "command" | "conversation" | "menu" | "scene" | "timer" | "button" | "link" | "handler" | "outdated"
+  /** The name, which is unique for parts of a kind. The name of a handler is the types of its updates. */
+  readonly name: string
+  /** The description of a command. */
+  readonly description?: string | undefined
+  /** The types of the updates that the part takes. Default: decided by the part. */
+  readonly types?: ReadonlyArray<string> | undefined
+  /** Whether the part is in a filter, so that another command can have its name. Default: `false`. */
+  readonly isConditional?: boolean | undefined
+  /** Tells two parts of one kind and name apart. */
+  readonly definition?: object | undefined
+  /** The name of the timer that the part handles, or of the timeouts of a conversation or a scene. */
+  readonly timer?: string | undefined
+  /** The conversation that the part starts. */
+  readonly starts?: Started | undefined
+  /** The layers of the services of the part, with their identities. */
+  readonly layers?: ReadonlyArray<readonly [identity: object, layer: Layer.Layer<never, never, unknown>]> | undefined
+  /** Handles an update. */
+  handle(update: Update.Update): Return
 }
 
 /**
@@ -145,10 +198,7 @@ export type Services<H extends (update: never) => Return> = Effect.Services<Retu
  * @category constructors
  * @since 0.1.0
  */
-export const notHandled: Effect.Effect<never, NotHandled> = Effect.fail({
-  [NotHandledTypeId]: NotHandledTypeId,
-  _tag: "NotHandled"
-})
+export const notHandled: Effect.Effect<never, NotHandled> = notHandledBy.notHandled
 
 /** No value has this type. The compiler infers this type if the type of an update is misspelled. */
 type Misspelled = string & { readonly "is not a type of update": never }
@@ -253,10 +303,14 @@ export const promise =
     )
 
 /**
- * Tries the handlers in order until one takes the update. A failure other than {@link NotHandled} fails the whole
- * handler: the next handler is not tried. If no handler takes the update, neither does the result.
+ * Makes one handler of several. The first handler that takes an update handles the update. A failure other than
+ * {@link NotHandled} fails the whole handler: no other handler is tried. If no handler takes the update, neither does the
+ * result.
  *
- * Throws if the handlers of two different conversations, scenes, menus or timers with the same name are among them.
+ * The handlers are tried in order, except that the updates of a {@link Part} with a name go to this part first.
+ *
+ * Throws if two different conversations, menus, scenes or timers with the same name are among them, or two commands,
+ * buttons or links of one name without a filter.
  *
  * A function that takes any update, as the last handler, defines the answer to updates that no other handler takes.
  *
@@ -278,21 +332,9 @@ export const promise =
  */
 export const first = <const H extends ReadonlyArray<Handler<unknown, unknown, U>>, U = Update.Update>(
   ...handlers: H
-): Handler<Error<H[number]>, Services<H[number]>, U> => {
-  const parts = partsOfAll(handlers)
-  const last = handlers.length - 1
-  const tryFrom = (start: number, update: U): Return<Error<H[number]> | NotHandled, Services<H[number]>> => {
-    for (let index = start; index <= last; index++) {
-      const effect = handlers[index](update) as ReturnType<Handler<Error<H[number]>, Services<H[number]>>>
-      if (effect === undefined) continue
-      return index === last
-        ? effect
-        : Effect.catchCauseIf(effect, isNotHandledCause, () => tryFrom(index + 1, update) ?? notHandled)
-    }
-    return undefined
-  }
-  return withParts((update) => tryFrom(0, update), parts)
-}
+): Handler<Error<H[number]>, Services<H[number]>, U> => makeGroup(handlers.flatMap(partsOf))
+
+const conditional = { isConditional: true }
 
 /**
  * Restricts a handler to the updates for which the predicate returns `true`. A refinement also narrows the update for
@@ -322,18 +364,21 @@ export const filter: {
   <U = Update.Update>(
     predicate: (update: NoInfer<U>) => boolean
   ): <E, R>(handler: Handler<E, R, U>) => Handler<Exclude<E, NotHandled>, R, U>
-  <E, R, U extends Update.Update, V extends U>(
-    handler: Handler<E, R, V>,
+  <O extends Return, U extends Update.Update, V extends U>(
+    handler: (update: V) => O,
     refinement: (update: U) => update is V
-  ): Handler<Exclude<E, NotHandled>, R, U>
+  ): Handler<ReturnError<O>, Effect.Services<O>, U>
   <O extends Return, U = Update.Update>(
     handler: (update: U) => O,
     predicate: (update: NoInfer<U>) => boolean
   ): Handler<ReturnError<O>, Effect.Services<O>, U>
-} = dual(2, <E, R, U>(handler: Handler<E, R, U>, predicate: (update: U) => boolean): Handler<E, R, U> => {
-  const isTimeout = isTimeoutOf(handler)
-  return withPartsOf((update) => (isTimeout(update) || predicate(update) ? handler(update) : undefined), handler)
-})
+} = dual(2, <E, R, U>(handler: Handler<E, R, U>, predicate: (update: U) => boolean): Handler<E, R, U> =>
+  mapParts(
+    handler,
+    (part) => (update) => (isTimeoutOf(part, update) || predicate(update as U) ? part.handle(update) : undefined),
+    conditional
+  )
+)
 
 /**
  * Restricts a handler to the updates for which an effect returns `true`. The effect is run only for updates for which
@@ -370,14 +415,16 @@ export const filterEffect: {
   <E, R, U, E2, R2>(
     handler: Handler<E, R, U>,
     predicate: (update: U) => Effect.Effect<boolean, E2, R2>
-  ): Handler<E | E2, R | R2, U> => {
-    const isTimeout = isTimeoutOf(handler)
-    return withPartsOf((update) => {
-      const effect = handler(update)
-      if (effect === undefined || isTimeout(update)) return effect
-      return Effect.flatMap(predicate(update), (holds) => (holds ? effect : notHandled))
-    }, handler)
-  }
+  ): Handler<E | E2, R | R2, U> =>
+    mapParts(
+      handler,
+      (part) => (update) => {
+        const effect = part.handle(update)
+        if (effect === undefined || isTimeoutOf(part, update)) return effect
+        return Effect.flatMap(predicate(update as U), (holds) => (holds ? effect : notHandled))
+      },
+      conditional
+    )
 )
 
 const possibleTypes = (update: Update.Update): ReadonlyArray<ChatType> => {
@@ -504,16 +551,16 @@ export const transform: {
     handler: Handler<E, R, U>,
     f: (effect: Effect.Effect<unknown, E, R>, update: U) => Effect.Effect<unknown, E2, R2>
   ): Handler<E2, R2, U> =>
-    withPartsOf((update) => {
-      const effect = handler(update)
+    mapParts(handler, (part) => (update) => {
+      const effect = part.handle(update)
       if (effect === undefined) return undefined
       const hidden = Effect.catchCauseIf(effect, isNotHandledCause, () => dieOfNotHandled)
       return Effect.catchCauseIf(
-        f(repeatable(hidden as Effect.Effect<unknown, E, R>), update),
+        f(repeatable(hidden as Effect.Effect<unknown, E, R>), update as U),
         isNotHandledDefect,
         () => notHandled
       )
-    }, handler)
+    })
 )
 
 const succeedTrue = Effect.succeed(true)

@@ -17,9 +17,9 @@ import type { Delivery } from "./Deliveries.ts"
 import { downcast } from "../base/internal/downcast.ts"
 import type * as Endpoint from "../client/Endpoint.ts"
 import type { Handler } from "./Handler.ts"
+import { whileRunning } from "./internal/handlers/current.ts"
 import { Inbox } from "./Inbox.ts"
 import { hooks } from "./internal/hooks.ts"
-import { watch } from "./internal/handlers/placement.ts"
 import * as consumer from "./internal/kernel/consumer.ts"
 import * as streamSource from "./internal/sources/streamSource.ts"
 import * as rules from "../base/internal/rules.ts"
@@ -298,9 +298,14 @@ export const fromLayer = <S, E, R>(
   )
 
 /** A source as the type of the option `source`. Without the option, the type is `never`. */
-type AnySource = Source<unknown, never>
+/** Any source.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type AnySource = Source<unknown, never>
 
-type ErrorOf<From> = [From] extends [never]
+export type ErrorOf<From> = [From] extends [never]
   ? SourceError
   : From extends Source<infer E, infer _>
     ? E | Outage.OutageError
@@ -308,7 +313,7 @@ type ErrorOf<From> = [From] extends [never]
 
 type ServicesOf<From> = From extends Source<unknown, infer Services> ? Services : never
 
-type RequiredBy<R, From> = [From] extends [never] ? R | Updates : Exclude<R, ServicesOf<From>>
+export type RequiredBy<R, From> = [From] extends [never] ? R | Updates : Exclude<R, ServicesOf<From>>
 
 /**
  * Options of {@link deliveries}.
@@ -494,15 +499,13 @@ const runOf = <E, R, R2>(
   const timeout = options.timeout ?? defaults.timeout
   // Handlers settle their deliveries, and time out.
   const emitted = { maxCrashes, maxInMemory, onDeadLetter, maxUnsettled: concurrency, unsettledAfter: Infinity }
-  return rules
-    .checkPositiveInteger(name, "concurrency", concurrency)
-    .pipe(
-      Effect.andThen(
-        deliveriesOf(name, source, emitted, timeout).pipe(
-          Deliveries.runForEach(watch(handler, source.inbox.store), { ...options, concurrency })
-        )
-      )
-    )
+  const handled = deliveriesOf(name, source, emitted, timeout).pipe(
+    Deliveries.runForEach((update: Update) => handler(update), { ...options, concurrency })
+  )
+  return Effect.andThen(
+    rules.checkPositiveInteger(name, "concurrency", concurrency),
+    handler.parts === undefined ? handled : whileRunning(handled, handler.parts, source.services)
+  )
 }
 
 /**

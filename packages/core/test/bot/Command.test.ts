@@ -203,13 +203,3 @@ describe("Command.on", () => {
     )
   )
 })
-
-describe("Command.menu", () => {
-  it("returns the names and descriptions of the commands", () => {
-    const remind = Command.make("remind", { description: "Sends a reminder" })
-    assert.deepStrictEqual(Command.menu(remind, Command.make("help")), [
-      { name: "remind", description: "Sends a reminder" },
-      { name: "help", description: undefined }
-    ])
-  })
-})

@@ -177,7 +177,12 @@ describe("Timer", () => {
       const first = Effect.scoped(
         Effect.provide(
           Effect.andThen(
-            run(Handler.on("bot_started", () => Tick.in("1 hour", "later"))),
+            run(
+              Handler.first(
+                Handler.on("bot_started", () => Tick.in("1 hour", "later")),
+                Tick.on(() => Effect.die("not yet"))
+              )
+            ),
             TestClock.adjust("1 second")
           ),
           inbox

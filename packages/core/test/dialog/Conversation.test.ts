@@ -5,7 +5,16 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { AttachmentRequest, Command, Conversation, Handler, Inbox, Messages, Timer } from "../../src/index.ts"
+import {
+  AttachmentRequest,
+  Command,
+  Conversation,
+  Handler,
+  Inbox,
+  Messages,
+  Timer,
+  type Update
+} from "../../src/index.ts"
 import {
   buttonsOf,
   deadLetters,
@@ -42,15 +51,15 @@ describe("Conversation", () => {
 
   it("takes messages, its own buttons and its own timers, and leaves all other updates to other handlers", () => {
     const press = (payload: string) => Fixtures.messageCallback({ payload })
-    assert.isDefined(Order.handler(Fixtures.messageCreated()))
-    assert.isDefined(Order.handler(press('conversation/order:["run","size",".s"]')))
-    assert.isDefined(Order.handler(press("conversation/order:[broken")))
-    assert.isUndefined(Order.handler(press('conversation/other:["run","size",".s"]')))
-    assert.isUndefined(Order.handler(press('order:["run","size",".s"]')))
-    assert.isUndefined(Order.handler(Fixtures.botStarted()))
+    assert.isDefined(Order(Fixtures.messageCreated()))
+    assert.isDefined(Order(press('conversation/order:["run","size",".s"]')))
+    assert.isDefined(Order(press("conversation/order:[broken")))
+    assert.isUndefined(Order(press('conversation/other:["run","size",".s"]')))
+    assert.isUndefined(Order(press('order:["run","size",".s"]')))
+    assert.isUndefined(Order(Fixtures.botStarted()))
     const timer = { update_type: "colloquy_timer", timestamp: 1, key: "chat:1", value: "1" } as const
-    assert.isUndefined(Order.handler({ ...timer, name: "other" }))
-    assert.isDefined(Order.handler({ ...timer, name: "conversation/order" }))
+    assert.isUndefined(Order({ ...timer, name: "other" }))
+    assert.isDefined(Order({ ...timer, name: "conversation/order" }))
   })
 
   it.effect("fails with NoParticipant where there is no user in a chat, and outside of handling", () =>
@@ -84,15 +93,16 @@ describe("Conversation", () => {
 const rest = Handler.on("message_created", (update) => Messages.reply(update, "(not for the conversation)"))
 
 /** A bot with one conversation, which `/go` starts and `/stop` cancels. */
-const botOf = <E, R>(conversation: {
-  readonly start: (update: never) => Effect.Effect<void, E, R>
-  readonly cancel: (update: never) => Effect.Effect<void, unknown, R>
-  readonly handler: Handler.Handler<E, R>
-}) =>
+const botOf = <E, R>(
+  conversation: Handler.Handler<E, R> & {
+    readonly start: (update: never) => Effect.Effect<void, E, R>
+    readonly cancel: (update: never) => Effect.Effect<void, unknown, R>
+  }
+) =>
   Handler.first(
     Command.make("go").on((update) => conversation.start(update as never)),
     Command.make("stop").on((update) => conversation.cancel(update as never)),
-    conversation.handler,
+    conversation,
     rest
   )
 
@@ -188,7 +198,7 @@ describe("Conversation on the emulator", () => {
         Effect.flatMap(talk.confirm("sure", { say: "Sure?" }), (isSure) => talk.say(String(isSure)))
       )
       const ann = yield* Emulator.user("Ann")
-      yield* during(Handler.first(Short.handler, botOf(Long)), Effect.andThen(writes(ann, "/go"), presses(ann, "Yes")))
+      yield* during(Handler.first(Short, botOf(Long)), Effect.andThen(writes(ann, "/go"), presses(ann, "Yes")))
       assert.deepStrictEqual(yield* texts(ann), ["Sure?\n✓ Yes", "true"])
     }).pipe(Effect.provide(layer))
   )
@@ -259,12 +269,18 @@ describe("Conversation on the emulator", () => {
           talk.choose("colors", { say: "Which?", choices: { r: "Red", g: "Green" }, several: true })
         )
       )
-      const earlier: typeof bot = (update) => {
-        if (update.update_type !== "message_callback") return bot(update)
+      const asEarlier = (update: Update.Update): Update.Update => {
+        if (update.update_type !== "message_callback") return update
         const payload = (update.callback.payload ?? "").replace(/"[+-]([rg])"/, '".$1"')
         assert.notStrictEqual(payload, update.callback.payload)
-        return bot({ ...update, callback: { ...update.callback, payload } })
+        return { ...update, callback: { ...update.callback, payload } }
       }
+      const earlier: typeof bot = Object.assign((update: Update.Update) => bot(asEarlier(update)), {
+        parts: bot.parts!.map((part) => ({
+          ...part,
+          handle: (update: Update.Update) => part.handle(asEarlier(update))
+        }))
+      })
       const ann = yield* Emulator.user("Ann")
       yield* during(bot, writes(ann, "/go"))
       const press = Effect.fnUntraced(function* (button: string) {
@@ -631,7 +647,7 @@ describe("Conversation on the emulator", () => {
       const { user_id } = ann
       const bot = Handler.first(
         Later.on((_, update) => Survey.start(update)),
-        Survey.handler
+        Survey
       )
       const elsewhere = Inbox.layer()
       yield* Effect.provide(Later.for({ chat_id, user_id }).in("1 minute"), elsewhere)
@@ -671,7 +687,7 @@ describe("Conversation on the emulator", () => {
       )
       const ann = yield* Emulator.user("Ann")
       yield* during(
-        Handler.first(Command.make("go", { arguments: { weight: Command.Number } }).on(Parcel.start), Parcel.handler),
+        Handler.first(Command.make("go", { arguments: { weight: Command.Number } }).on(Parcel.start), Parcel),
         Effect.gen(function* () {
           yield* writes(ann, "/go 12")
           for (const answer of ["a", "b", "c", "d"]) yield* writes(ann, answer)

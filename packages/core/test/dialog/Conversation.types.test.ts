@@ -24,16 +24,18 @@ describe("the types of Conversation", () => {
         return 1
       })
     )
-    expectTypeOf(Order.handler).toEqualTypeOf<Handler.Handler<Failure<Broken>, BotApi.BotApi | Kitchen>>()
+    expectTypeOf(Order).toExtend<Handler.Handler<Failure<Broken>, BotApi.BotApi | Kitchen>>()
+    expectTypeOf<Handler.Error<typeof Order>>().toEqualTypeOf<Failure<Broken>>()
+    expectTypeOf<Handler.Services<typeof Order>>().toEqualTypeOf<BotApi.BotApi | Kitchen>()
     expectTypeOf(Order.start).toEqualTypeOf<
-      (update: Update.Update) => Effect.Effect<void, Failure<Broken>, BotApi.BotApi | Kitchen>
+      Conversation.Starting & ((update: Update.Update) => Effect.Effect<void, Failure<Broken>, BotApi.BotApi | Kitchen>)
     >()
     Command.make("order").on(Order.start)
     const done = Conversation.onDone(Order, (result) => {
       expectTypeOf(result).toEqualTypeOf<number>()
       return Effect.fail("down" as const)
     })
-    expectTypeOf(done.handler).toEqualTypeOf<Handler.Handler<Failure<Broken | "down">, BotApi.BotApi | Kitchen>>()
+    expectTypeOf(done).toExtend<Handler.Handler<Failure<Broken | "down">, BotApi.BotApi | Kitchen>>()
   })
 
   it("have the answer of each question, and Unanswered only where there is a timeout", () => {

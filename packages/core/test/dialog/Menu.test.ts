@@ -6,6 +6,7 @@ import * as InboxStore from "../../src/inbox/InboxStore.ts"
 import {
   Answers,
   AttachmentRequest,
+  Bot,
   type BotApi,
   type Chat,
   Command,
@@ -160,9 +161,8 @@ describe("Menu", () => {
         }
       }) as Update.Update
     for (const payload of ["", "vote:1", "menu_shopping:{}", "shop:{}"]) {
-      assert.isUndefined(menu.handler(callback(payload)))
+      assert.isUndefined(menu(callback(payload)))
     }
-    assert.isUndefined(Menu.removed()(callback("vote:1")))
   })
 })
 
@@ -190,7 +190,7 @@ const settings = Menu.make("settings", () =>
 
 const settingsBot = Handler.first(
   Command.make("settings").on((update) => settings.reply(update)),
-  settings.handler
+  settings
 )
 
 const Orders = State.make("orders", Schema.Int, { of: "chat", initial: () => 0 })
@@ -231,7 +231,7 @@ const shopBot = (products: ReadonlyArray<string>) => {
   const shop = makeShop(products)
   return Handler.first(
     Command.make("shop").on((update) => shop.reply(update)),
-    shop.handler
+    shop
   )
 }
 
@@ -354,7 +354,7 @@ describe("a menu on the emulator", () => {
         }))
         const bot = Handler.first(
           Command.make("count").on((update) => counter.reply(update)),
-          counter.handler,
+          counter,
           Command.make("total").on((update) =>
             Effect.flatMap(Orders.get, (count) => Messages.reply(update, `${count}`))
           )
@@ -394,7 +394,7 @@ describe("a menu on the emulator", () => {
       )
       const bot = Handler.first(
         Command.make("poll").on((update) => poll.reply(update)),
-        poll.handler
+        poll
       )
       yield* during(bot, ann.send(group, "/poll"))
       const shown = yield* last(group)
@@ -432,7 +432,7 @@ describe("a menu on the emulator", () => {
       )
       const bot = Handler.first(
         Command.make("poll").on((update) => menu.reply(update, "inner")),
-        menu.handler
+        menu
       )
       for (const text of ["Close", "Back", "Again", "›"]) {
         yield* during(bot, ann.send(group, "/poll"))
@@ -454,7 +454,7 @@ describe("a menu on the emulator", () => {
       )
       const bot = Handler.first(
         Command.make("mine").on((update) => mine.reply(update)),
-        mine.handler
+        mine
       )
       yield* during(bot, ann.send(group, "/mine"))
       const shown = yield* last(group)
@@ -514,7 +514,7 @@ describe("a menu on the emulator", () => {
 
     it.effect("a page that is gone, or has other parameters, is replaced by the page before", () =>
       Effect.gen(function* () {
-        const without = Menu.make("shop", () => ({ text: "Closed", rows: [[Menu.close("Bye")]] })).handler
+        const without = Menu.make("shop", () => ({ text: "Closed", rows: [[Menu.close("Bye")]] }))
         const other = Menu.make(
           "shop",
           { pages: { main: Schema.Void, product: Schema.Struct({ id: Schema.Int }) } },
@@ -522,7 +522,7 @@ describe("a menu on the emulator", () => {
             main: () => ({ text: "By id", rows: [] }),
             product: ({ params: { id } }) => ({ text: `${id}`, rows: [] })
           }
-        ).handler
+        )
         for (const [after, text] of [
           [without, "Closed"],
           [other, "By id"]
@@ -554,16 +554,10 @@ describe("a menu on the emulator", () => {
         const after = Menu.make("desk", () => ({ text: "Desk", rows: [wipe("the desk")] }))
         const bot = Handler.first(
           Command.make("desk").on((update) => before.reply(update)),
-          before.handler
+          before
         )
         for (const button of ["Wipe", "Back"]) {
-          const { notifications, view } = yield* pressedAfter(
-            bot as never,
-            after.handler as never,
-            "/desk",
-            "Drawer",
-            button
-          )
+          const { notifications, view } = yield* pressedAfter(bot as never, after as never, "/desk", "Drawer", button)
           assert.deepStrictEqual(view, ["Desk", "Wipe"])
           assert.deepStrictEqual(notifications, [outdated])
         }
@@ -576,18 +570,18 @@ describe("a menu on the emulator", () => {
           "shop",
           { pages: { start: Schema.Void } },
           { start: () => ({ text: "Start", rows: [] }) }
-        ).handler
+        )
         const { notifications, view } = yield* pressedAfter(shop(titles(3)), renamed as never, "/shop", "Tea 2")
         assert.deepStrictEqual(view, ["What would you like?"])
         assert.deepStrictEqual(notifications, [outdated])
       })
     )
 
-    it.effect("a menu that is gone loses its keyboard by the handler of removed menus", () =>
+    it.effect("a menu that is gone loses its keyboard", () =>
       Effect.gen(function* () {
-        const { notifications, view } = yield* pressedAfter(shop(titles(3)), Menu.removed() as never, "/shop", "Tea 2")
+        const { notifications, view } = yield* pressedAfter(shop(titles(3)), Bot.make() as never, "/shop", "Tea 2")
         assert.deepStrictEqual(view, ["What would you like?"])
-        assert.deepStrictEqual(notifications, ["This menu is no longer available."])
+        assert.deepStrictEqual(notifications, ["This button is out of date."])
       })
     )
   })
@@ -607,7 +601,7 @@ describe("a menu on the emulator", () => {
           })
         )
         yield* during(show, ann.send("/old"))
-        yield* pressLast(Menu.removed() as never, ann, dialog, "One")
+        yield* pressLast(Bot.make() as never, ann, dialog, "One")
         const { body } = yield* last(dialog)
         assert.deepStrictEqual(
           body?.attachments?.map(({ type }) => type),
@@ -630,7 +624,7 @@ describe("a menu on the emulator", () => {
       }))
       const bot = Handler.first(
         Command.make("pad").on((update) => pad.reply(update)),
-        pad.handler
+        pad
       )
       yield* during(bot, ann.send("/pad"))
       yield* pressLast(bot, ann, dialog, button)
@@ -659,7 +653,7 @@ describe("a menu on the emulator", () => {
       )
       const bot = Handler.first(
         Command.make("album").on((update) => album.reply(update)),
-        album.handler
+        album
       )
       yield* during(bot, ann.send("/album"))
       const views: Array<unknown> = []
@@ -717,7 +711,7 @@ describe("a menu on the emulator", () => {
         const shown = yield* last(dialog)
         const remove = Messages.remove({ message_id: shown.body!.mid })
         const bot = Handler.first(
-          Handler.filterEffect(settings.handler, () => Effect.as(remove, true)),
+          Handler.filterEffect(settings, () => Effect.as(remove, true)),
           Command.make("check").on((update) =>
             Effect.flatMap(Settings.get, ({ sound }) => Messages.reply(update, `${sound}`))
           )
@@ -761,7 +755,7 @@ describe("a menu on the emulator", () => {
       )
       const bot = Handler.first(
         Command.make("form").on((update) => form.reply(update)),
-        form.handler
+        form
       )
       const press = (button: string) =>
         Effect.gen(function* () {
@@ -813,7 +807,7 @@ describe("a menu on the emulator", () => {
       )
       const bot = Handler.first(
         Command.make("count").on((update) => counter.reply(update)),
-        counter.handler
+        counter
       )
       yield* during(bot, ann.send("/count"))
       yield* pressLast(bot, ann, dialog, "Add")
@@ -850,7 +844,7 @@ describe("a menu on the emulator", () => {
         const bot = Handler.first(
           Command.make("count").on((update) => counter.reply(update)),
           // Both presses read the state before one of them is acknowledged.
-          Handler.transform(counter.handler, (effect) => Effect.tap(effect, () => Effect.sleep("1 second")))
+          Handler.transform(counter, (effect) => Effect.tap(effect, () => Effect.sleep("1 second")))
         )
         yield* during(bot, Effect.andThen(ann.send("/count"), ann.send(group, "/count")))
         yield* during(
@@ -923,7 +917,7 @@ describe("a menu on the emulator", () => {
       )
       const bot = Handler.first(
         Command.make("cart").on((update) => cart.reply(update)),
-        cart.handler
+        cart
       )
       const press = (button: string) => pressLast(bot, ann, dialog, button)
       yield* during(bot, ann.send("/cart"))
@@ -963,7 +957,7 @@ describe("a menu on the emulator", () => {
       )
       const bot = Handler.first(
         Command.make("toppings").on((update) => toppings.reply(update)),
-        toppings.handler
+        toppings
       )
       yield* during(bot, ann.send("/toppings"))
       for (const button of ["-Cheese", "-Ham", "-Olives", "+Ham"]) {

@@ -46,8 +46,8 @@ describe("the types of Menu", () => {
     expectTypeOf<Effect.Error<ReturnType<typeof menu.message>>>().toEqualTypeOf<
       "no items" | Menu.InvalidMenu | Payload.InvalidPayload
     >()
-    expectTypeOf<Handler.Error<typeof menu.handler>>().toEqualTypeOf<"no items" | Broken | Missing | MenuErrors>()
-    expectTypeOf<Handler.Services<typeof menu.handler>>().toEqualTypeOf<Counter | Flags | BotApi.BotApi>()
+    expectTypeOf<Handler.Error<typeof menu>>().toEqualTypeOf<"no items" | Broken | Missing | MenuErrors>()
+    expectTypeOf<Handler.Services<typeof menu>>().toEqualTypeOf<Counter | Flags | BotApi.BotApi>()
   })
 
   it("contain the errors of pages that are functions without an effect, and of several pages", () => {
@@ -62,8 +62,8 @@ describe("the types of Menu", () => {
         }
       }
     )
-    expectTypeOf<Handler.Error<typeof menu.handler>>().toEqualTypeOf<Broken | Missing | MenuErrors>()
-    expectTypeOf<Handler.Services<typeof menu.handler>>().toEqualTypeOf<Counter | Flags | BotApi.BotApi>()
+    expectTypeOf<Handler.Error<typeof menu>>().toEqualTypeOf<Broken | Missing | MenuErrors>()
+    expectTypeOf<Handler.Services<typeof menu>>().toEqualTypeOf<Counter | Flags | BotApi.BotApi>()
     void menu.message()
     void menu.message("main")
     void menu.message("item", { id: 1 })

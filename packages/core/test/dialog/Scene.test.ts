@@ -48,7 +48,7 @@ const bot = Handler.first(
     Ride.go("waiting", { address })
   ),
   Command.make("cancel").on(() => Ride.end),
-  Ride.handler,
+  Ride,
   rest
 )
 
@@ -233,8 +233,8 @@ describe("a scene on the emulator", () => {
       const both = Handler.first(
         Command.make("game").on(() => Game.go("start", 1)),
         Command.make("sad").on(() => Mood.go("sad")),
-        Game.handler,
-        Mood.handler
+        Game,
+        Mood
       )
       yield* during(
         both,
@@ -269,7 +269,7 @@ describe("a scene on the emulator", () => {
           Effect.sync(() => errors.push(String(cause)))
         )
       )
-      yield* during(failing, Effect.andThen(ann.send("0.5"), ann.send("1")))
+      yield* during(Handler.first(failing, Loop), Effect.andThen(ann.send("0.5"), ann.send("1")))
       assert.include(errors[0], 'The new value of the state "scene:loop" does not match its schema')
       assert.include(errors[1], 'The scene "loop" entered 100 states in a row')
       assert.strictEqual(errors.length, 2)
@@ -293,7 +293,8 @@ describe("a scene on the emulator", () => {
         Command.make("begin").on(() => Stairs.go("down")),
         Command.make("end").on(() =>
           Effect.catchCause(Stairs.end, (cause) => Effect.sync(() => errors.push(String(cause))))
-        )
+        ),
+        Stairs
       )
       yield* during(bot, ann.send("/begin"))
       const states = yield* elsewhere(Stream.runCollect(Stairs.stream))
@@ -324,7 +325,7 @@ describe("a scene on the emulator", () => {
           }
         }
       )
-      return Handler.first(Other.handler, rest)
+      return Handler.first(Other, rest)
     }
 
     const begin = (...texts: ReadonlyArray<string>) =>
@@ -374,7 +375,7 @@ describe("a scene on the emulator", () => {
             }
           }
         )
-        const next = Handler.first(Endless.handler, rest)
+        const next = Handler.first(Endless, rest)
         yield* during(next, TestClock.adjust("1 hour"))
         yield* during(next, ann.send("where"))
         assert.deepStrictEqual(yield* since, ["Dock"])

@@ -53,8 +53,8 @@ describe("the types of Scene", () => {
   it("contain the errors and the services of all states", () => {
     expectTypeOf<Effect.Error<ReturnType<typeof Ride.go>>>().toEqualTypeOf<Errors>()
     expectTypeOf<Effect.Services<ReturnType<typeof Ride.go>>>().toEqualTypeOf<BotApi.BotApi | Counter>()
-    expectTypeOf<Handler.Error<typeof Ride.handler>>().toEqualTypeOf<Errors | Timer.MalformedTimer>()
-    expectTypeOf<Handler.Services<typeof Ride.handler>>().toEqualTypeOf<BotApi.BotApi | Counter>()
+    expectTypeOf<Handler.Error<typeof Ride>>().toEqualTypeOf<Errors | Timer.MalformedTimer>()
+    expectTypeOf<Handler.Services<typeof Ride>>().toEqualTypeOf<BotApi.BotApi | Counter>()
   })
 
   it("check the names and the data of states", () => {

@@ -13,7 +13,6 @@ import {
   type Endpoint,
   Handler,
   type Keyboard,
-  type Me,
   Membership,
   Messages,
   Pattern,
@@ -272,11 +271,6 @@ describe("the types of Command and Pattern", () => {
       return broken
     })
     expectTypeOf(dated).toEqualTypeOf<Handler.Handler<Broken>>()
-  })
-
-  it("accept commands with and without arguments in a menu", () => {
-    const add = Command.make("add", { arguments: { number: Command.Number } })
-    expectTypeOf(Command.menu(Command.make("start"), add)).toEqualTypeOf<ReadonlyArray<Me.NewCommand>>()
   })
 })
 

@@ -1,5 +1,5 @@
 /** Bots with conversations whose processes end and begin again, with the store and the platform of the one before. */
-import { BotApi, Command, Handler, Inbox, LongPolling, type Message, RateLimiter, Updates } from "@colloquy/core"
+import { Bot, BotApi, Command, Handler, Inbox, LongPolling, type Message, RateLimiter } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { Emulator, type Person } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
@@ -29,7 +29,7 @@ export const processLayer = () =>
 export const during = <E, R, A, E2, R2>(handler: Handler.Handler<E, R>, effect: Effect.Effect<A, E2, R2>) =>
   Effect.scoped(
     Effect.gen(function* () {
-      const bot = Effect.provide(Updates.run(handler), Layer.fresh(processLayer()))
+      const bot = Effect.provide(Bot.run(handler), Layer.fresh(processLayer()))
       const fiber = yield* Effect.forkScoped(bot, { startImmediately: true })
       yield* TestClock.adjust("1 second")
       const result = yield* effect
@@ -86,17 +86,14 @@ export const nothing = { values: 0, timer: undefined, deadLetters: 0 }
 
 /** Starts a conversation, writes answers, and returns the texts that the bot has sent. */
 export const play = Effect.fnUntraced(function* <E, R>(
-  conversation: {
-    readonly start: (update: never) => Effect.Effect<void, E, R>
-    readonly handler: Handler.Handler<E, R>
-  },
+  conversation: Handler.Handler<E, R> & { readonly start: (update: never) => Effect.Effect<void, E, R> },
   ...answers: ReadonlyArray<string>
 ) {
   const ann = yield* Emulator.user("Ann")
   yield* during(
     Handler.first(
       Command.make("go").on((update) => conversation.start(update as never)),
-      conversation.handler
+      conversation
     ),
     Effect.gen(function* () {
       for (const answer of ["/go", ...answers]) yield* writes(ann, answer)

@@ -1,5 +1,5 @@
 /** Programs of one bot, one after the other, with the same inbox. */
-import { BotApi, type Handler, Inbox, LongPolling, RateLimiter, Updates } from "@colloquy/core"
+import { Bot, BotApi, type Handler, Inbox, LongPolling, RateLimiter } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { Emulator } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
@@ -38,7 +38,7 @@ export const during = <E, A, E2, R2>(
   limits: RateLimiter.Options = RateLimiter.unlimited
 ) =>
   Effect.gen(function* () {
-    const fiber = yield* Effect.forkChild(Effect.provide(Updates.run(handler), program(limits)), {
+    const fiber = yield* Effect.forkChild(Effect.provide(Bot.run(handler), program(limits)), {
       startImmediately: true
     })
     yield* TestClock.adjust("1 second")

@@ -79,9 +79,9 @@ const bot = Handler.first(
   Command.make("order").on(Order.start),
   Command.make("taxi").on(() => Taxi.go("waiting", { address: "the station" })),
   Command.make("settings").on((update) => settings.reply(update)),
-  Order.handler,
-  Taxi.handler,
-  settings.handler
+  Order,
+  Taxi,
+  settings
 )
 
 /** Runs the bot with a store, on a platform. */

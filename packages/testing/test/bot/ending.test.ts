@@ -180,12 +180,11 @@ const cases: { readonly [what: string]: Case } = {
     ),
     send
   ),
-  "a conversation that sleeps": ending(
-    Updates.run(Handler.first(Command.make("go").on(Talk.start), Talk.handler)),
-    (ann) => ann.send("/go")
+  "a conversation that sleeps": ending(Updates.run(Handler.first(Command.make("go").on(Talk.start), Talk)), (ann) =>
+    ann.send("/go")
   ),
   "a conversation that waits for an answer": ending(
-    Updates.run(Handler.first(Command.make("go").on(Talk.start), Talk.handler)),
+    Updates.run(Handler.first(Command.make("go").on(Talk.start), Talk)),
     (ann) => ann.send("/go"),
     "9 hours"
   ),

@@ -95,7 +95,7 @@ const bot = ({ people }: ConversationsPlan, host: Host) => {
   )
   const handler = Handler.first(
     start,
-    Talking.handler,
+    Talking,
     Handler.on("message_created", () => Effect.void)
   )
   return Updates.run(recordedHandler(host, handler), host.runOptions)

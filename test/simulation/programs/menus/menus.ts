@@ -66,7 +66,7 @@ const bot = (_: MenusPlan, host: Host) => {
   const settings = settingsOf(host.version)
   const handler = Handler.first(
     Command.make("settings", { arguments: { person: Schema.String } }).on((update) => settings.reply(update)),
-    settings.handler
+    settings
   )
   return Updates.run(recordedHandler(host, handler), host.runOptions)
 }

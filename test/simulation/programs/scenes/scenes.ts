@@ -98,7 +98,7 @@ const bot = ({ timeout }: ScenesPlan, host: Host) => {
     }
   )
   const start = Pattern.make(/^\w+ s\d+-\d+$/).on((_, [text]) => Game.go("open", { count: 0, id: idOf(text) }))
-  return Updates.run(recordedHandler(host, Handler.first(Game.handler, start)), host.runOptions)
+  return Updates.run(recordedHandler(host, Handler.first(Game, start)), host.runOptions)
 }
 
 interface Data {

@@ -60,7 +60,7 @@ const makeShop = () => {
   const bot = Handler.first(
     Command.make("order").on(Order.start),
     Command.make("cancel").on(Order.cancel),
-    Order.handler,
+    Order,
     Handler.on("message_created", (update) => Messages.reply(update, "(not for the conversation)"))
   )
   return { shop, Order, bot }
@@ -178,7 +178,7 @@ describe("a conversation whose update is a dead letter", () => {
           yield* talk.ask("name", { say: "Name?" })
         })
       )
-      const bot = Handler.first(Command.make("go").on(First.start), First.handler)
+      const bot = Handler.first(Command.make("go").on(First.start), First)
       const ann = yield* Emulator.user("Ann")
       yield* during(bot, Effect.andThen(writes(ann, "/go"), TestClock.adjust("2 minutes")))
       yield* during(bot, writes(ann, "/go"))
@@ -203,7 +203,7 @@ describe("a conversation whose update is a dead letter", () => {
           return yield* talk.say(`${name} in ${place}`)
         })
       )
-      const bot = Handler.first(Command.make("go").on(Broken.start), Broken.handler)
+      const bot = Handler.first(Command.make("go").on(Broken.start), Broken)
       const ann = yield* Emulator.user("Ann")
       yield* during(
         bot,
@@ -233,7 +233,7 @@ describe("a conversation whose update is a dead letter", () => {
           return yield* talk.say(`Hello, ${name}`)
         })
       )
-      const bot = Handler.first(Command.make("go").on(Strict.start), Strict.handler)
+      const bot = Handler.first(Command.make("go").on(Strict.start), Strict)
       const ann = yield* Emulator.user("Ann")
       yield* during(bot, Effect.andThen(writes(ann, "/go"), writes(ann, "Bob")))
       yield* dropAll
@@ -253,7 +253,7 @@ describe("a conversation whose update is a dead letter", () => {
           isBroken ? Effect.die(PermanentError.mark(new Error("not yet"))) : Effect.sync(() => done.push(name))
         )
       )
-      const bot = Handler.first(Command.make("go").on(Name.start), Name.handler)
+      const bot = Handler.first(Command.make("go").on(Name.start), Name)
       const ann = yield* Emulator.user("Ann")
       yield* during(bot, Effect.andThen(writes(ann, "/go"), writes(ann, "Ann")))
       isBroken = false
@@ -340,7 +340,7 @@ describe("a conversation whose update is a dead letter", () => {
           (conversation, talk) => Effect.catchTag(conversation, "Unanswered", () => talk.say("I forget the order."))
         )
       )
-      const bot = Handler.first(Command.make("order").on(Order.start), Order.handler)
+      const bot = Handler.first(Command.make("order").on(Order.start), Order)
       const settle = Effect.repeat(TestClock.adjust("1 second"), { times: 20 })
       const process = yield* startBot(store, bot, Infinity, 3)
       kill = process.kill

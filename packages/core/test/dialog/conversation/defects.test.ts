@@ -1,9 +1,10 @@
-import { Conversation, Inbox } from "@colloquy/core"
+import { Command, Conversation, Handler, Inbox } from "@colloquy/core"
+import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { deadLetters, layer, play } from "../../support/conversations.ts"
+import { deadLetters, during, layer, play, texts, writes } from "../../support/conversations.ts"
 
 const of = { of: "userInChat" } as const
 
@@ -163,7 +164,10 @@ describe("a defect in the body of a conversation", () => {
       const Form = Conversation.make("form", of, (talk) =>
         talk.choose("color", { say: "Which color?", choices, otherwise: Help.start })
       )
-      assert.deepStrictEqual(yield* play(Form, "None"), ["Which color?", "What is wrong?"])
+      const ann = yield* Emulator.user("Ann")
+      const bot = Handler.first(Command.make("go").on(Form.start), Form, Help)
+      yield* during(bot, Effect.andThen(writes(ann, "/go"), writes(ann, "None")))
+      assert.deepStrictEqual(yield* texts(ann), ["Which color?", "What is wrong?"])
       assert.deepStrictEqual(yield* deadLetters, [])
     }).pipe(Effect.provide(layer))
   )

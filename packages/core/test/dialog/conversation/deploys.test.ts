@@ -1,4 +1,4 @@
-import { Command, Conversation, Handler } from "@colloquy/core"
+import { Bot, Command, Conversation, Handler } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -23,7 +23,7 @@ const rest = Handler.on("message_created", () => Effect.void)
 
 const botOf = (body: unknown, options: Partial<Conversation.Options> = {}) => {
   const conversation = Conversation.make("form", { of: "userInChat", ...options }, body as Body)
-  return Handler.first(Command.make("go").on(conversation.start), conversation.handler, rest)
+  return Handler.first(Command.make("go").on(conversation.start), conversation, rest)
 }
 
 const before = Effect.fn(function* (talk: Conversation.Talk) {
@@ -335,19 +335,18 @@ describe("conversations and new versions of the code", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("lose their buttons by the handler of removed conversations if they were removed", () =>
+  it.effect("lose their buttons if they were removed", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       const form = botOf((talk: Conversation.Talk) => talk.confirm("sure", { say: "Sure?" }))
       yield* during(form, writes(ann, "/go"))
-      const gone = Conversation.removed()
-      const russian = Effect.updateService(Conversation.CurrentTexts, (texts) => ({ ...texts, late: "Вопрос закрыт." }))
-      yield* during(Handler.transform(gone, russian), presses(ann, "Yes"))
-      assert.strictEqual(yield* ann.notification, "Вопрос закрыт.")
+      const russian = Effect.provideService(Bot.CurrentTexts, { outdated: "Кнопка устарела." })
+      yield* during(Handler.transform(Bot.make(rest), russian), presses(ann, "Yes"))
+      assert.strictEqual(yield* ann.notification, "Кнопка устарела.")
       assert.deepStrictEqual((yield* sent(ann)).flatMap(buttonsOf), [])
       yield* during(form, writes(ann, "/go"))
-      yield* during(Conversation.removed("The form is gone."), presses(ann, "No"))
-      assert.strictEqual(yield* ann.notification, "The form is gone.")
+      yield* during(rest, presses(ann, "No"))
+      assert.strictEqual(yield* ann.notification, "This button is out of date.")
       assert.strictEqual((yield* left("form")).deadLetters, 0)
     }).pipe(Effect.provide(layer))
   )
@@ -420,10 +419,13 @@ describe("conversations and new versions of the code", () => {
       const second = make(Schema.Int)
       const ann = yield* Emulator.user("Ann")
       yield* during(
-        Command.make("go").on((update) => first.start(update, "input")),
+        Handler.first(
+          Command.make("go").on((update) => first.start(update, "input")),
+          first
+        ),
         writes(ann, "/go")
       )
-      yield* during(Handler.first(second.handler, rest), Effect.andThen(writes(ann, "Ann"), writes(ann, "Ann")))
+      yield* during(Handler.first(second, rest), Effect.andThen(writes(ann, "Ann"), writes(ann, "Ann")))
       assert.deepStrictEqual(yield* texts(ann), ["Name?", "Something has changed here. Please begin again."])
       assert.deepStrictEqual(yield* left("form"), nothing)
     }).pipe(Effect.provide(layer))

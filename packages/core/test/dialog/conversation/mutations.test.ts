@@ -140,7 +140,7 @@ const make = ({ options, parts }: Code) =>
 
 const botOf = (code: Code) => {
   const order = make(code)
-  return Handler.first(Command.make("order").on(order.start), order.handler) as Handler.Handler<unknown, BotApi.BotApi>
+  return Handler.first(Command.make("order").on(order.start), order) as Handler.Handler<unknown, BotApi.BotApi>
 }
 
 /** A conversation that has not ended after this many actions of its user is stuck. */

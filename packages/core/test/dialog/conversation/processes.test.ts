@@ -23,7 +23,7 @@ const makeBot = (step: Effect.Effect<number>) => {
       yield* talk.say(color)
     })
   )
-  return Handler.first(Command.make("go").on(Form.start), Form.handler)
+  return Handler.first(Command.make("go").on(Form.start), Form)
 }
 
 /** Plays a conversation whose process is killed at a point. Returns what the bot said, and whether it was killed. */

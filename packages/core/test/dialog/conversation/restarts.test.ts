@@ -38,7 +38,7 @@ describe("conversations and restarts", () => {
         )
       const bot = () => {
         const conversation = make()
-        return Handler.first(Command.make("go").on(conversation.start), conversation.handler)
+        return Handler.first(Command.make("go").on(conversation.start), conversation)
       }
       const ann = yield* Emulator.user("Ann")
       const bob = yield* Emulator.user("Bob")
@@ -95,7 +95,7 @@ describe("conversations and restarts", () => {
       )
       const ann = yield* Emulator.user("Ann")
       yield* during(
-        Handler.first(Command.make("go").on(Pay.start), Pay.handler),
+        Handler.first(Command.make("go").on(Pay.start), Pay),
         Effect.gen(function* () {
           yield* writes(ann, "/go")
           yield* presses(ann, "2")
@@ -129,7 +129,7 @@ describe("conversations and restarts", () => {
         )
       const bot = () => {
         const conversation = make()
-        return Handler.first(Command.make("go").on(conversation.start), conversation.handler)
+        return Handler.first(Command.make("go").on(conversation.start), conversation)
       }
       const ann = yield* Emulator.user("Ann")
       yield* during(bot(), writes(ann, "/go"))
@@ -161,7 +161,8 @@ describe("conversations and restarts", () => {
           yield* talk.step("b", Schema.Void, Effect.andThen(Journal.step("inner", Schema.Void, collect), collect))
         })
       )
-      const bot = Command.make("go").on((update) => Effect.andThen(Note.start(update), Note.start(update)))
+      const go = Command.make("go").on((update) => Effect.andThen(Note.start(update), Note.start(update)))
+      const bot = Handler.first(go, Note)
       const ann = yield* Emulator.user("Ann")
       yield* during(bot, writes(ann, "/go"))
       assert.deepStrictEqual([keys.length, new Set(keys).size], [6, 6])
@@ -184,7 +185,7 @@ describe("conversations and restarts", () => {
             if ((yield* Handler.CurrentAttempt) < 3) return yield* Effect.fail("not yet")
           })
         ),
-        Color.handler
+        Color
       )
       const ann = yield* Emulator.user("Ann")
       yield* during(bot, Effect.andThen(writes(ann, "/go"), TestClock.adjust("10 minutes")))

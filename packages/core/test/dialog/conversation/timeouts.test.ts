@@ -24,7 +24,7 @@ describe("the timeouts of conversations", () => {
       )
       const ann = yield* Emulator.user("Ann")
       yield* during(
-        Handler.first(Command.make("go").on(Order.start), Order.handler),
+        Handler.first(Command.make("go").on(Order.start), Order),
         Effect.gen(function* () {
           yield* writes(ann, "/go")
           yield* TestClock.adjust("9 minutes")
@@ -62,7 +62,7 @@ describe("the timeouts of conversations", () => {
       )
       const ann = yield* Emulator.user("Ann")
       yield* during(
-        Handler.first(Command.make("go").on(Order.start), Order.handler),
+        Handler.first(Command.make("go").on(Order.start), Order),
         Effect.gen(function* () {
           yield* writes(ann, "/go")
           yield* TestClock.adjust("1 hour")
@@ -92,7 +92,7 @@ describe("the timeouts of conversations", () => {
       )
       const ann = yield* Emulator.user("Ann")
       yield* during(
-        Handler.first(Command.make("go").on(Quiz.start), Quiz.handler),
+        Handler.first(Command.make("go").on(Quiz.start), Quiz),
         Effect.gen(function* () {
           yield* writes(ann, "/go")
           yield* TestClock.adjust("61 seconds")
@@ -116,7 +116,7 @@ describe("the timeouts of conversations", () => {
       )
       const ann = yield* Emulator.user("Ann")
       yield* during(
-        Handler.first(Command.make("go").on(Patient.start), Patient.handler),
+        Handler.first(Command.make("go").on(Patient.start), Patient),
         Effect.gen(function* () {
           yield* writes(ann, "/go")
           yield* TestClock.adjust("1 hour")
@@ -135,7 +135,7 @@ describe("the timeouts of conversations", () => {
       )
       const ann = yield* Emulator.user("Ann")
       yield* during(
-        Handler.first(Command.make("go").on(Nag.start), Nag.handler),
+        Handler.first(Command.make("go").on(Nag.start), Nag),
         Effect.gen(function* () {
           yield* writes(ann, "/go")
           yield* TestClock.adjust("10 minutes")
@@ -158,7 +158,7 @@ describe("the timeouts of conversations", () => {
           (self, talk) => Effect.catchTag(self, "Unanswered", () => talk.say("Too late"))
         )
       )
-      const bot = Handler.first(Command.make("go").on(Order.start), Order.handler)
+      const bot = Handler.first(Command.make("go").on(Order.start), Order)
       const ann = yield* Emulator.user("Ann")
       const bob = yield* Emulator.user("Bob")
       yield* during(bot, writes(ann, "/go"))
@@ -181,7 +181,7 @@ describe("the timeouts of conversations", () => {
         const Order = Conversation.make("order", { of: "userInChat" }, (talk) =>
           Effect.catchTag(talk.ask("size", { say: "Size?", ...timeout }), "Unanswered", () => talk.say("Too late"))
         )
-        return Handler.first(Command.make("go").on(Order.start), Order.handler)
+        return Handler.first(Command.make("go").on(Order.start), Order)
       }
       const play = Effect.fnUntraced(function* (before: number | undefined, after: number | undefined, said: number) {
         const ann = yield* Emulator.user("Ann")
@@ -209,7 +209,7 @@ describe("the timeouts of conversations", () => {
           yield* talk.say("Ready")
         })
       )
-      const bot = Handler.first(Command.make("go").on(Oven.start), Oven.handler)
+      const bot = Handler.first(Command.make("go").on(Oven.start), Oven)
       const ann = yield* Emulator.user("Ann")
       yield* during(bot, writes(ann, "/go"))
       yield* during(bot, TestClock.adjust("21 minutes"))
@@ -232,7 +232,7 @@ describe("the timeouts of conversations", () => {
       )
       const bot = Handler.first(
         Command.make("go").on(Oven.start),
-        Oven.handler,
+        Oven,
         Handler.on("message_created", (update) => Effect.sync(() => void heard.push(update.message?.body?.text ?? "")))
       )
       const ann = yield* Emulator.user("Ann")

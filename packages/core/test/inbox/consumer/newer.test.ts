@@ -261,9 +261,9 @@ describe("data of a newer program", () => {
           Command.make("order").on(Order.start),
           Command.make("game").on(() => Game.go("playing")),
           Command.make("menu").on((update) => menu.reply(update)),
-          Order.handler,
-          Game.handler,
-          menu.handler
+          Order,
+          Game,
+          menu
         )
       }
       const [older, newer] = [make(1), make(2)]

@@ -83,7 +83,7 @@ const makeBot = (
   const Helper = Assistant.make("helper", { ...options, toolkit: Shop })
   const all = Handler.first(
     Command.make("forget").on((update) => Effect.andThen(Helper.history.clear, Messages.reply(update, "Forgotten"))),
-    Helper.approval.handler,
+    Helper.approval,
     Handler.on("message_created", (update) => Helper.reply(update))
   )
   const handler: Handler.Handler<unknown, BotApi.BotApi | Inbox.Inbox> = Handler.transform(

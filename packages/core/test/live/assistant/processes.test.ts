@@ -52,7 +52,7 @@ const play = Effect.fnUntraced(function* (killAt: number) {
   const Helper = Assistant.make("helper", { toolkit: Shop })
   const bot = Handler.transform(
     Handler.first(
-      Helper.approval.handler,
+      Helper.approval,
       Handler.on("message_created", (update) => Helper.reply(update))
     ),
     Effect.provide(Layer.merge(model, functions))

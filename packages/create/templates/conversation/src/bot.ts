@@ -28,4 +28,4 @@ const book = Command.make("book", { description: "Books a table" }).on(Booking.s
 const cancel = Command.make("cancel", { description: "Cancels the booking" }).on(Booking.cancel)
 const rest = Handler.on("message_created", (update) => Messages.reply(update, "Send /book to book a table."))
 
-export const bot = Updates.run(Handler.first(book, cancel, Booking.handler, rest))
+export const bot = Updates.run(Handler.first(book, cancel, Booking, rest))

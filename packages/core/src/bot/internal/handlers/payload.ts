@@ -80,6 +80,7 @@ export const make = <const Type extends Update.UpdateType, Invalid, Malformed>(
   name: string,
   schema: ValueSchema | undefined,
   options: {
+    readonly kind: "button" | "link"
     readonly format: Format
     readonly type: Type
     readonly payloadOf: (update: Update.Of<Type>) => string | null | undefined
@@ -89,17 +90,22 @@ export const make = <const Type extends Update.UpdateType, Invalid, Malformed>(
 ): NamedPayload<Type, Invalid, Malformed> => {
   const { format } = options
   const codec = schema === undefined ? withoutValue(name, format) : withValue(name, schema, format)
+  const part = { kind: options.kind, name, definition: codec, starts: undefined } as const
   return {
     name,
     encode: (value) => Effect.mapError(codec.encode(value), options.invalid),
     on: (handler) =>
-      onTypes(options.type, (update) => {
-        const payload = options.payloadOf(update) ?? ""
-        const decoded = codec.decode(payload)
-        if (decoded === undefined) return undefined
-        return Effect.mapError(decoded, (problem) => options.malformed(problem, payload, update)).pipe(
-          Effect.flatMap((value) => toEffect(handler(update, value)))
-        )
-      })
+      onTypes(
+        options.type,
+        (update) => {
+          const payload = options.payloadOf(update) ?? ""
+          const decoded = codec.decode(payload)
+          if (decoded === undefined) return undefined
+          return Effect.mapError(decoded, (problem) => options.malformed(problem, payload, update)).pipe(
+            Effect.flatMap((value) => toEffect(handler(update, value)))
+          )
+        },
+        part
+      )
   }
 }

@@ -6,6 +6,7 @@ import type { StoreError } from "../../../base/StoreError.ts"
 import { chatOf, chatTypeOf, type TimerUpdate, userIdOf } from "../../../model/Update.ts"
 import type { Changes } from "../../../inbox/internal/consumer/changes.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
+import { requireTimer } from "../../../inbox/internal/handlers/current.ts"
 import { rowKey, type Target, toTarget } from "../../../inbox/internal/timers/change.ts"
 import { rejectedKey } from "../../../inbox/internal/timers/recurrence.ts"
 
@@ -79,3 +80,9 @@ export const inInbox = (inbox: Inbox["Service"], target: Target): Schedule => ({
       return changes?.inbox.store === inbox.store ? addTo(changes)(row) : inStore(inbox, row)
     })
 })
+
+/** Dies if an update of the inbox is being handled by a bot that does not handle the timer. */
+export const requireHandler = (name: string, inbox: Inbox["Service"]): Effect.Effect<void> =>
+  Effect.withFiber((fiber) =>
+    fiber.getRef(CurrentUpdate)?.changes?.store === inbox.store ? requireTimer(name) : Effect.void
+  )

@@ -13,7 +13,7 @@ import type { Texts } from "../../Conversation.ts"
 import { MalformedTimer } from "../../../bot/Timer.ts"
 import * as Update from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
-import type { Placement } from "../../../inbox/internal/handlers/placement.ts"
+import { requirePart } from "../../../inbox/internal/handlers/current.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
 import { newer } from "../../../inbox/internal/consumer/newer.ts"
 import { isCommand } from "./answers.ts"
@@ -26,7 +26,8 @@ import { meets } from "./unfinished.ts"
 
 /** The options of a conversation that concern the handling of updates. */
 export interface Policies {
-  readonly placement: Placement
+  /** Tells conversations of one name apart. */
+  readonly identity: object
   /** The handling of a conversation of another version. */
   readonly onVersion: (from: number) => "continue" | "restart" | "tell"
   /** The handling of a start while the conversation runs. */
@@ -129,7 +130,7 @@ export const start = Effect.fnUntraced(function* (self: Conversation, update: Up
   const at = yield* placeOf(self, update)
   const user = Update.userIdOf(update)!
   const encoded = yield* self.encodeInput(input)
-  yield* self.placement.start
+  yield* requirePart({ kind: "conversation", name: self.name }, self.identity)
   const before = yield* stored(self)
   if (before === undefined) return yield* turn(self, at, undefined, yield* begin(self, user, encoded), undefined)
   switch (yield* meets(before)) {
@@ -250,7 +251,6 @@ const isComment = ({ message }: Update.Of<"message_created">): boolean => messag
 export const handle = (self: Conversation): Handler.Handler<unknown, unknown> => {
   const onTimer = self.timer.on((value, update) => due(self, value, update))
   return (update) => {
-    self.placement.reach(update)
     switch (update.update_type) {
       case "message_created":
         return Update.chatOf(update) === undefined || Update.userIdOf(update) === undefined || isComment(update)

@@ -1,4 +1,5 @@
 import * as Result from "effect/Result"
+import { payloadPrefix } from "../../../inbox/internal/handlers/dispatch.ts"
 import type { UserId } from "../../../model/User.ts"
 
 /** The payload of a button of a conversation. */
@@ -30,13 +31,8 @@ export const choiceOf = (value: string): string | undefined => (/^[.+-]/.test(va
 export const isChosenBy = (value: string, isChosen: boolean): boolean =>
   value.startsWith(".") ? !isChosen : value.startsWith("+")
 
-// The slash distinguishes these payloads from the payloads of `Payload`, whose names have no slash.
-const prefix = "conversation/"
-
-/** Whether a payload is that of a button of any conversation. */
-export const isPayload = (payload: string): boolean => payload.startsWith(prefix)
-
-const prefixOf = (name: string): string => `${prefix}${name}:`
+// The slash of the prefix distinguishes these payloads from the payloads of `Payload`, whose names have no slash.
+const prefixOf = (name: string): string => `${payloadPrefix.conversation}${name}:`
 
 export const encode = (name: string, { question, run, user, value }: Press): string =>
   prefixOf(name) + JSON.stringify(user === undefined ? [run, question, value] : [run, question, value, user])

@@ -8,7 +8,9 @@ import type { MessageId } from "../../../model/Recipient.ts"
 import * as Update from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
 import { makeCodec, type ValueSchema } from "../../../bot/internal/handlers/namedValue.ts"
-import { withParts } from "../../../inbox/internal/handlers/parts.ts"
+import { requirePart } from "../../../inbox/internal/handlers/current.ts"
+import { payloadPrefix } from "../../../inbox/internal/handlers/dispatch.ts"
+import { makePart } from "../../../inbox/internal/handlers/parts.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
 import { type Definition, layOut, type Render, type Shown, toMessage } from "./layout.ts"
 import { placeOf, Pressed } from "./location.ts"
@@ -31,11 +33,6 @@ const defaultOutdated = makeOutcome({ _tag: "Stay" }, "This menu was out of date
 
 const defaultNotYours = "These buttons are for somebody else."
 
-const prefix = "menu_"
-
-/** Whether a payload is that of a button of any menu. */
-export const isPayload = (payload: string): boolean => payload.startsWith(prefix)
-
 const policyOf = ({ notYours = defaultNotYours, onOutdated = () => defaultOutdated }: Options): Policy => ({
   onOutdated,
   notYours: typeof notYours === "string" ? () => notYours : notYours
@@ -50,6 +47,7 @@ const show = (
   Effect.withFiber((fiber) => {
     const update = given.update ?? fiber.getRef(CurrentUpdate)?.changes?.update
     return Effect.gen(function* () {
+      yield* requirePart({ kind: "menu", name: menu.name }, menu)
       const place = yield* placeOf(menu, String(page), params)
       const owner = menu.isOwned ? (given.user_id ?? (update && Update.userIdOf(update))) : undefined
       if (menu.isOwned && owner === undefined) {
@@ -80,24 +78,24 @@ export const make = (
     codecs: new Map([...schemas].map(([page, schema]) => [page, makeCodec(schema)])),
     invalid,
     renders,
-    payload: Payload.make(prefix + name, Pressed),
+    payload: Payload.make(payloadPrefix.menu + name, Pressed),
     isOwned: options.of === "userInChat",
     version
   }
   const policy = policyOf(options)
   const handle = menu.payload.on((update, pressed) => press(menu, policy, update, pressed))
-  const handler: Handler.Handler<unknown, unknown> = (update) => {
+  const handlePress = (update: Update.Update): Handler.Return => {
     const handled = handle(update)
     return (
       handled &&
       Effect.catchIf(
         handled,
-        (error) => error instanceof Payload.MalformedPayload && error.payloadName === prefix + name,
+        (error) => error instanceof Payload.MalformedPayload && error.payloadName === payloadPrefix.menu + name,
         () => pressUnknown(menu, policy, update as Callback)
       )
     )
   }
-  return {
+  const members = {
     name,
     message: (...to: To) => show(menu, to),
     reply: (update: Update.Repliable, ...to: To) =>
@@ -107,7 +105,7 @@ export const make = (
     edit: (message_id: MessageId, ...to: To) =>
       Effect.flatMap(show(menu, to), ({ disable_link_preview: _, ...message }) =>
         Messages.edit({ ...message, message_id })
-      ),
-    handler: withParts(handler, [{ kind: "menu", name, definition: menu }])
+      )
   }
+  return makePart({ kind: "menu", name, definition: menu, handle: handlePress }, members)
 }

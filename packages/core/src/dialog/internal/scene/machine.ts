@@ -10,7 +10,7 @@ import type * as State from "../../../bot/State.ts"
 import type { Key } from "../../../bot/State.ts"
 import type * as Timer from "../../../bot/Timer.ts"
 import type { Repliable, TimerUpdate, Update } from "../../../model/Update.ts"
-import type { Placement } from "../../../inbox/internal/handlers/placement.ts"
+import { requirePart } from "../../../inbox/internal/handlers/current.ts"
 import { idsOf, missingIds } from "../../../bot/internal/state/scopes.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
 import { defect } from "../../../base/internal/defect.ts"
@@ -27,7 +27,6 @@ export interface Machine {
   readonly codec: SceneCodec
   readonly state: State.State<Stored | null, Of>
   readonly timer: Timer.Timer<{ readonly since: number }>
-  readonly placement: Placement
   readonly definitions: ReadonlyMap<string, Definition<States, unknown>>
   /** Returns the replacement of a state that cannot be read, or fails. */
   readonly onStale: (stale: StaleScene) => Effect.Effect<Pick<Entered, "state" | "data"> | undefined, StaleScene>
@@ -171,7 +170,7 @@ const apply = Effect.fnUntraced(function* (
 
 /** Changes the scene of the update that is being handled. */
 export const request = Effect.fnUntraced(function* (machine: Machine, change: Change) {
-  yield* machine.placement.start
+  if (change._tag === "Go") yield* requirePart({ kind: "scene", name: machine.name }, machine)
   const from = yield* read(machine)
   const update = (yield* CurrentUpdate)!.changes!.update as Repliable
   const depth = (yield* CurrentDepth) + 1
@@ -188,7 +187,6 @@ const isSame = (a: Entered | undefined, b: Entered): boolean => a?.since === b.s
 
 /** Handles an update by the state of its chat or user. */
 export const handle = (machine: Machine, update: Update): Handler.Return => {
-  machine.placement.reach(update)
   if (update.update_type === "unknown" || missingIds(machine.of, idsOf(update)).length > 0) return undefined
   return Effect.gen(function* () {
     const entered = yield* read(machine)

@@ -1,59 +1,83 @@
 import type { Update } from "../../../model/Update.ts"
+import type { Handler, Part, Started } from "../../Handler.ts"
+import { makeDispatch } from "./dispatch.ts"
 
-/** A part of a bot that is found by its name: in the store, in the payloads of its buttons, or by its timer. */
-export interface Part {
-  readonly kind: "conversation" | "menu" | "scene" | "timer"
-  readonly name: string
-  /** Tells two definitions with one name apart. */
-  readonly definition: object
-  /** The name of the timer of its timeouts. */
-  readonly timeouts?: string
+/** The functions of which parts are made. */
+type AnyHandler = Handler<unknown, unknown, never>
+
+/** Returns the parts of a handler. A function that names none is one part. */
+export const partsOf = (handler: AnyHandler): ReadonlyArray<Part> =>
+  handler.parts ?? [{ kind: "handler", name: handler.name || "function", handle: handler as Part["handle"] }]
+
+/** Kinds of which a bot keeps data by the name, so that one name never has two meanings. */
+const isStored = ({ kind }: Part): boolean =>
+  kind === "conversation" || kind === "menu" || kind === "scene" || kind === "timer"
+
+const canMeet = (one: Part, other: Part): boolean => {
+  if (isStored(one)) return true
+  if (one.isConditional === true || other.isConditional === true) return false
+  return one.types === undefined || one.types.some((type) => other.types?.includes(type) ?? true)
 }
 
-/**
- * The known parts of a handler, whose updates the handler takes. A function of the user hides the parts of the handlers
- * that the function calls.
- */
-const partsOf = new WeakMap<object, ReadonlyArray<Part>>()
-
-const none: ReadonlyArray<Part> = []
-
-export const withParts = <H extends object>(handler: H, parts: ReadonlyArray<Part>): H => {
-  if (parts.length > 0) partsOf.set(handler, parts)
-  return handler
-}
-
-/** A handler that wraps another handler has the same parts. */
-export const withPartsOf = <H extends object>(handler: H, of: object): H => withParts(handler, partsOf.get(of) ?? none)
-
-/** Returns the parts of several handlers of one bot. Throws if two parts have the same name. */
-export const partsOfAll = (handlers: ReadonlyArray<object>): ReadonlyArray<Part> => {
-  const parts = new Map<string, Part>()
-  for (const part of handlers.flatMap((handler) => partsOf.get(handler) ?? none)) {
-    const id = `${part.kind} ${part.name}`
-    const other = parts.get(id)
-    if (other !== undefined && other.definition !== part.definition) {
+/** Throws if two different parts have the same kind and name. */
+const checkNames = (parts: ReadonlyArray<Part>): void => {
+  const known = new Map<string, Array<Part>>()
+  for (const part of parts) {
+    if (part.definition === undefined) continue
+    const { kind, name } = part
+    const others = known.get(`${kind} ${name}`) ?? []
+    if (others.some((other) => other.definition !== part.definition && canMeet(other, part))) {
       throw new Error(
-        `Two ${part.kind}s of the bot have the name "${part.name}", so that one would take the updates of the other. Give each ` +
-          `${part.kind} a name of its own. If it is one ${part.kind}, define it once, outside of the functions that use it.`
+        `Two ${kind}s of the bot have the name "${name}", so that one would take the updates of the other. Give each ` +
+          `${kind} a name of its own. If it is one ${kind}, define it once, outside of the functions that use it.`
       )
     }
-    parts.set(id, part)
+    known.set(`${kind} ${name}`, [...others, part])
   }
-  return [...parts.values()]
 }
 
-const never = (): boolean => false
+/** Returns the handler of several parts, which finds the parts of an update by the data of the update. */
+export const makeGroup = <E, R, U>(parts: ReadonlyArray<Part>): Handler<E, R, U> => {
+  checkNames(parts)
+  const [first] = parts
+  // One part declines by itself what is not for the part.
+  const handle = first === undefined || parts.length > 1 ? makeDispatch(parts) : first.handle
+  return Object.assign((update: U) => handle(update as Update), { parts }) as Handler<E, R, U>
+}
+
+/** Returns the handler whose parts are made of the parts of another handler. */
+export const mapParts = <E, R, U>(
+  handler: AnyHandler,
+  f: (part: Part) => Part["handle"],
+  more?: Partial<Part>
+): Handler<E, R, U> => makeGroup(partsOf(handler).map((part) => ({ ...part, ...more, handle: f(part) })))
+
+/** A function that takes updates, with the description of the part that the function is, and the members of its module. */
+export const makePart = <M extends object, H = Handler<unknown, unknown>>(
+  part: Part,
+  members?: M
+): H & M & { readonly parts: ReadonlyArray<Part> } => {
+  const handler = Object.assign((update: Update) => part.handle(update), { parts: [part] })
+  // The name of a function cannot be assigned.
+  return Object.defineProperties(handler, Object.getOwnPropertyDescriptors(members ?? {})) as never
+}
 
 /**
- * Returns whether an update is the end of a time limit of a part of a handler. No user has caused such an update, so
- * filters of chats and users do not concern the update.
+ * Returns whether an update is the end of a time limit of a part. No user has caused such an update, so filters of chats
+ * and users do not concern the update.
  */
-export const isTimeoutOf = (handler: object): ((update: unknown) => boolean) => {
-  const names = new Set((partsOf.get(handler) ?? none).flatMap(({ timeouts }) => timeouts ?? []))
-  if (names.size === 0) return never
-  return (update) => {
-    const { name, update_type } = update as Partial<Update & { readonly name: string }>
-    return update_type === "colloquy_timer" && names.has(name!)
-  }
+export const isTimeoutOf = ({ kind, timer }: Part, update: unknown): boolean => {
+  if (timer === undefined || kind === "timer") return false
+  const { name, update_type } = update as Partial<Update & { readonly name: string }>
+  return update_type === "colloquy_timer" && name === timer
+}
+
+/** Returns the conversation that a function starts. Throws if the function is a part with a name, which starts nothing. */
+export const startedBy = (handler: AnyHandler, what: string): Started | undefined => {
+  const named = handler.parts?.find(isStored)
+  if (named === undefined) return handler.starts
+  throw new Error(
+    `The handler of ${what} is the ${named.kind} "${named.name}" itself, which handles later updates. Pass a function that begins ` +
+      `the ${named.kind}, and place the ${named.kind} beside the handler.`
+  )
 }
