@@ -149,7 +149,7 @@ describe("the packed commands, in an empty folder", () => {
     assert.strictEqual(colloquy("state", "get", "counter", "bot")[0]!["value"], 3)
     assert.lengthOf(colloquy("subscriptions", "set", "https://bot.example/updates", "--no-secret"), 1)
     assert.strictEqual(colloquy("subscriptions", "list")[0]!["url"], "https://bot.example/updates")
-    assert.lengthOf(colloquy("subscriptions", "remove", "https://bot.example/updates"), 1)
+    assert.lengthOf(colloquy("subscriptions", "remove", "https://bot.example/updates", "--yes"), 1)
     assert.isNull(bot.child.exitCode, bot.output())
     const missing = inBot("colloquy", "dead", "show", "17", "--json")
     assert.deepStrictEqual([missing.code, missing.out], [1, ""])

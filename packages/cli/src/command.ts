@@ -9,10 +9,10 @@ import * as Option from "effect/Option"
 import * as References from "effect/References"
 import { broadcast, chats, state } from "./commands/dataCommands.ts"
 import { doctor } from "./doctor/command.ts"
-import { type CommandFailed, failed, invalid, toFailure, type Variables, withoutSecrets } from "./base/failure.ts"
+import { type CommandFailed, failed, invalid, toFailure, withoutSecrets } from "./base/failure.ts"
 import { dead, inbox, timers } from "./commands/inboxCommands.ts"
 import { sendCommand, subscriptions, webhook } from "./commands/platformCommands.ts"
-import { envFile, globalFlags, Process, variables } from "./base/settings.ts"
+import { envFile, globalFlags, type Place, Process, variables } from "./base/settings.ts"
 import { updates } from "./commands/updatesCommands.ts"
 
 const name = "colloquy"
@@ -60,7 +60,7 @@ const optionOf = (args: ReadonlyArray<string>, flag: string): Option.Option<stri
 }
 
 /** Runs the command in a process. A failure prints one sentence on standard error, without secrets. */
-export const main = (args: ReadonlyArray<string>, process: { readonly env: Variables; readonly cwd: string }) => {
+export const main = (args: ReadonlyArray<string>, process: Place) => {
   const known = Effect.orElseSucceed(
     variables.pipe(Effect.provideService(envFile, optionOf(args, "--env"))),
     () => process.env

@@ -4,6 +4,8 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import { createInterface } from "node:readline/promises"
+import { stripVTControlCharacters } from "node:util"
 import { main } from "./command.ts"
 import { CommandFailed } from "./base/failure.ts"
 
@@ -21,7 +23,25 @@ const codeOf = <A, E>(exit: Exit.Exit<A, E>): number => {
   return error instanceof CommandFailed ? error.code : 1
 }
 
+/** The question is written to standard error, so that standard output has only results. */
+const ask = (question: string) =>
+  Effect.promise(async (signal) => {
+    const terminal = createInterface({ input: process.stdin, output: process.stderr })
+    // The end of the input, such as Ctrl+D, is no answer, and means no.
+    const closed = new Promise<string>((resolve) => terminal.once("close", () => resolve("")))
+    try {
+      const answer = await Promise.race([terminal.question(stripVTControlCharacters(question), { signal }), closed])
+      return /^y(?:es)?$/i.test(answer.trim())
+    } finally {
+      terminal.close()
+    }
+  })
+
+const isTerminal = process.stdin.isTTY && process.stderr.isTTY
+
 NodeRuntime.runMain(
-  main(process.argv.slice(2), { env: process.env, cwd: process.cwd() }).pipe(Effect.provide(NodeServices.layer)),
+  main(process.argv.slice(2), { env: process.env, cwd: process.cwd(), ask: isTerminal ? ask : undefined }).pipe(
+    Effect.provide(NodeServices.layer)
+  ),
   { disableErrorReporting: true, teardown: (exit, onExit) => onExit(codeOf(exit)) }
 )

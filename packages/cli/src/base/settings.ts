@@ -11,10 +11,17 @@ import { parseEnv } from "node:util"
 import { codeOf } from "./network.ts"
 import { type CommandFailed, invalid, toFailure, type Variables } from "./failure.ts"
 
-/** Where the command runs: its environment variables and its folder. */
-export class Process extends Context.Service<Process, { readonly env: Variables; readonly cwd: string }>()(
-  "@colloquy/cli/Process"
-) {}
+/** Where the command runs. */
+export interface Place {
+  readonly env: Variables
+  /** The folder. */
+  readonly cwd: string
+  /** Asks the person in the terminal a question, which ends in yes or no. `undefined`: there is no terminal. */
+  readonly ask?: ((question: string) => Effect.Effect<boolean>) | undefined
+}
+
+/** The process of the command. */
+export class Process extends Context.Service<Process, Place>()("@colloquy/cli/Process") {}
 
 export const isJson = GlobalFlag.Setting("json")({
   flag: Flag.Boolean("json").pipe(

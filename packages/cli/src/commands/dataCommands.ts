@@ -6,7 +6,11 @@ import * as ChatStore from "@colloquy/core/bot/ChatStore"
 import * as Inbox from "@colloquy/core/inbox/Inbox"
 import * as Json from "@colloquy/core/base/Json"
 import { KnownChat } from "@colloquy/core/bot/ChatStore"
+import type { DeadLetter } from "@colloquy/core/inbox/QueuedUpdate"
+import type { UserId } from "@colloquy/core/model/User"
 import * as State from "@colloquy/core/bot/State"
+import * as Timer from "@colloquy/core/bot/Timer"
+import * as Update from "@colloquy/core/model/Update"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -20,6 +24,7 @@ import { randomUUID } from "node:crypto"
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { parseUserId } from "../base/client.ts"
+import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid, toFailure } from "../base/failure.ts"
 import { count, print, printRows, table, time } from "../base/output.ts"
 import { Process, withSettings } from "../base/settings.ts"
@@ -50,6 +55,10 @@ const filterOf = ({ activeSince, type }: ChatFlags) =>
     type: Option.getOrUndefined(type),
     activeSince: since
   }))
+
+/** Checks the time of a filter before the settings are read. */
+const checked = <A, E, R>({ activeSince }: ChatFlags, effect: Effect.Effect<A, E, R>) =>
+  Effect.andThen(parseTime("--active-since", activeSince), effect)
 
 const chatToJson = Schema.encodeSync(KnownChat)
 
@@ -125,10 +134,10 @@ const importChats = (file: string) =>
 export const chats = Command.make("chats").pipe(
   Command.withDescription("Shows, exports and imports the chats that the bot knows"),
   Command.withSubcommands([
-    Command.make("list", { ...chatFlags, limit: limitFlag }, (flags) => onChats(listChats(flags))).pipe(
+    Command.make("list", { ...chatFlags, limit: limitFlag }, (flags) => checked(flags, onChats(listChats(flags)))).pipe(
       Command.withDescription("Lists chats in the order of their ids")
     ),
-    Command.make("count", chatFlags, (flags) => onChats(countChats(flags))).pipe(
+    Command.make("count", chatFlags, (flags) => checked(flags, onChats(countChats(flags)))).pipe(
       Command.withDescription("Prints the number of chats")
     ),
     Command.make(
@@ -140,7 +149,7 @@ export const chats = Command.make("chats").pipe(
           Argument.optional
         )
       },
-      (flags) => onChats(exportChats(flags))
+      (flags) => checked(flags, onChats(exportChats(flags)))
     ).pipe(Command.withDescription("Writes the chats as NDJSON: a chat in each line")),
     Command.make("import", { file: Argument.String("file") }, ({ file }) => onChats(importChats(file))).pipe(
       Command.withDescription("Stores the chats of an export. Facts of newer updates are kept. - is standard input")
@@ -183,7 +192,6 @@ const readState = (name: string, scope: string) =>
 
 const getState = ({ name, scope }: { readonly name: string; readonly scope: string }) =>
   Effect.gen(function* () {
-    yield* checkScope(scope)
     const { row, value, version } = yield* readState(name, scope)
     if (row === undefined) return yield* failed(`The state "${name}" has no value for ${scope}.`)
     const { expiresAt } = row
@@ -191,6 +199,12 @@ const getState = ({ name, scope }: { readonly name: string; readonly scope: stri
       { name, scope, value, version, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) },
       Json.stringify(value)
     )
+  })
+
+const parseValue = (text: string): Effect.Effect<unknown, CommandFailed> =>
+  Effect.try({
+    try: () => Json.parse(text),
+    catch: () => invalid(`The value is not JSON. A text is in quotes: '"ru"'.`)
   })
 
 const setState = ({
@@ -201,18 +215,15 @@ const setState = ({
 }: {
   readonly name: string
   readonly scope: string
-  readonly value: string
+  readonly value: unknown
   readonly version: Option.Option<number>
 }) =>
   Effect.gen(function* () {
-    yield* checkScope(scope)
-    const parsed = Result.try(() => Json.parse(value))
-    if (Result.isFailure(parsed)) return yield* invalid(`The value is not JSON. A text is in quotes: '"ru"'.`)
     const { store } = yield* Inbox.Inbox
     const stored = yield* readState(name, scope)
     const writtenVersion = Option.getOrElse(version, () => stored.version)
     const row = {
-      text: Json.stringify([writtenVersion, parsed.success]),
+      text: Json.stringify([writtenVersion, value]),
       expiresAt: stored.row?.expiresAt,
       user: /user:\d+$/.exec(scope)?.[0]
     }
@@ -228,33 +239,61 @@ const setState = ({
         `The bot changed the value for ${scope} at the same time. Nothing was written; run the command again.`
       )
     }
-    yield* print(
-      { name, scope, value: parsed.success, version: writtenVersion },
-      `Set the state "${name}" for ${scope}.`
-    )
+    yield* print({ name, scope, value, version: writtenVersion }, `Set the state "${name}" for ${scope}.`)
   })
 
-const forgetUser = (user: string) =>
+const pageSize = 500
+
+/** Counts the values of a user. The store has no index of users. */
+const countValues = (user_id: UserId) =>
   Effect.gen(function* () {
-    const user_id = yield* parseUserId(user)
+    const { store } = yield* Inbox.Inbox
+    let values = 0
+    let after: { readonly key: string } | undefined
+    for (;;) {
+      const rows = yield* store.rows({ prefix: "state/", by: "key", limit: pageSize, ...(after && { after }) })
+      values += rows.filter(({ key }) => key.endsWith(`/user:${user_id}`)).length
+      after = rows.at(-1)
+      if (after === undefined || rows.length < pageSize) return values
+    }
+  })
+
+const runCount = <A, E, R>(rows: Stream.Stream<A, E, R>, isCounted: (row: A) => boolean) =>
+  Stream.runCount(Stream.filter(rows, isCounted))
+
+const isOf = (user_id: UserId, { update: { decoded } }: DeadLetter): boolean =>
+  Result.isSuccess(decoded) && Update.userIdOf(decoded.success) === user_id
+
+const describeForgotten = ({ chats, deadLetters, timers, values }: State.Forgotten): string =>
+  `${count(values, "value")} of the state, ${count(timers, "timer")}, ${count(deadLetters, "dead letter")}, ${count(chats, "dialog")}.`
+
+const forgetUser = (user_id: UserId, flags: ConfirmFlags) =>
+  Effect.gen(function* () {
     const chatStore = Effect.option(Effect.scoped(Effect.provide(Effect.void, stores.chats)))
     const hasChats = Option.isSome(yield* chatStore)
+    const toValue = ({ deadLetters, ...others }: State.Forgotten) => ({ user_id, ...others, dead_letters: deadLetters })
+    const dialogs = runCount(ChatStore.stream(), ({ user }) => user?.user_id === user_id)
+    const plan = Effect.map(
+      Effect.all({
+        values: countValues(user_id),
+        timers: runCount(Timer.stream, (timer) => timer.user_id === user_id),
+        deadLetters: runCount(Inbox.deadLetters, (letter) => isOf(user_id, letter)),
+        chats: hasChats ? Effect.provide(dialogs, stores.chats) : Effect.succeed(0)
+      }),
+      (found) => ({ value: toValue(found), text: `Deletes of user ${user_id}: ${describeForgotten(found)}` })
+    )
+    if (!(yield* confirmed(flags, plan))) return
     const forget = State.forget({ user_id })
     const forgotten = yield* hasChats ? Effect.provide(forget, stores.chats) : forget
-    const { deadLetters: dead_letters, ...others } = forgotten
-    yield* print(
-      { user_id, ...others, dead_letters },
-      `Deleted of user ${user_id}: ${count(forgotten.values, "value")} of the state, ${count(forgotten.timers, "timer")}, ` +
-        `${count(dead_letters, "dead letter")}, ${count(forgotten.chats, "dialog")}.`
-    )
+    yield* print(toValue(forgotten), `Deleted of user ${user_id}: ${describeForgotten(forgotten)}`)
   })
 
 export const state = Command.make("state").pipe(
   Command.withDescription("Shows and changes the state of the bot, and deletes the stored data of a user"),
   Command.withSubcommands([
-    Command.make("get", { name: nameArgument, scope: scopeArgument }, (flags) => onInbox(getState(flags))).pipe(
-      Command.withDescription("Prints a value as JSON")
-    ),
+    Command.make("get", { name: nameArgument, scope: scopeArgument }, (flags) =>
+      Effect.andThen(checkScope(flags.scope), onInbox(getState(flags)))
+    ).pipe(Command.withDescription("Prints a value as JSON")),
     Command.make(
       "set",
       {
@@ -268,12 +307,20 @@ export const state = Command.make("state").pipe(
           Flag.optional
         )
       },
-      (flags) => onInbox(setState(flags))
+      (flags) =>
+        Effect.andThen(
+          checkScope(flags.scope),
+          Effect.flatMap(parseValue(flags.value), (value) => onInbox(setState({ ...flags, value })))
+        )
     ).pipe(
       Command.withDescription("Writes a value. An update that is being handled with the old value is handled again")
     ),
-    Command.make("forget", { user: Argument.String("user") }, ({ user }) => onInbox(forgetUser(user))).pipe(
-      Command.withDescription("Deletes the stored data of a user: state, timers, dead letters and dialogs")
+    Command.make("forget", { user: Argument.String("user"), ...confirmFlags }, ({ user, ...flags }) =>
+      Effect.flatMap(parseUserId(user), (user_id) => onInbox(forgetUser(user_id, flags)))
+    ).pipe(
+      Command.withDescription(
+        "Deletes the stored data of a user: state, timers, dead letters and dialogs, after a question"
+      )
     )
   ])
 )

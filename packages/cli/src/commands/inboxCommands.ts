@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { DeadLetter } from "@colloquy/core/inbox/QueuedUpdate"
+import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { failed, invalid } from "../base/failure.ts"
 import { count, duration, print, printRows, time } from "../base/output.ts"
 import { withSettings } from "../base/settings.ts"
@@ -104,6 +105,10 @@ const matching = (filter: DeadFilter) =>
     })
   )
 
+/** Checks the times of a filter before the settings are read. */
+const checked = <A, E, R>({ since, until }: DeadFilter, effect: Effect.Effect<A, E, R>) =>
+  Effect.andThen(Effect.andThen(parseTime("--since", since), parseTime("--until", until)), effect)
+
 const listDead = ({ limit, ...filter }: DeadFilter & { readonly limit: number }) =>
   printRows(matching(filter), limit, "No dead letter matches.", (letter) =>
     print(deadLetterToJson(letter), describeDeadLetter(letter))
@@ -145,34 +150,67 @@ const checkSelection = (verb: string, { all, ids, ...filter }: ChangeFlags) => {
     : Effect.void
 }
 
-const change =
-  (verb: "replay" | "drop") =>
-  ({ ids, ...filter }: ChangeFlags) =>
-    Effect.gen(function* () {
-      const { store } = yield* Inbox.Inbox
-      // The ids are read before anything changes: a replayed update may fail at once, and be a dead letter again.
-      const selected =
-        ids.length > 0
-          ? ids
-          : yield* matching(filter).pipe(
-              Stream.map(({ id }) => id),
-              Stream.runCollect
-            )
-      let changed = 0
-      for (let from = 0; from < selected.length; from += chunk) {
-        changed += yield* store.takeDeadLetters({ ids: selected.slice(from, from + chunk), replay: verb === "replay" })
-      }
-      const done = verb === "replay" ? "Replayed" : "Deleted"
-      yield* print(
-        { [verb === "replay" ? "replayed" : "dropped"]: changed },
-        `${done}: ${count(changed, "dead letter")}.`
+/** How many dead letters a plan describes. */
+const maxDescribed = 5
+
+const idsOf = ({ ids, ...filter }: ChangeFlags) =>
+  ids.length > 0
+    ? Effect.succeed(ids)
+    : matching(filter).pipe(
+        Stream.map(({ id }) => id),
+        Stream.runCollect
       )
-      if (ids.length > 0 && changed < ids.length) {
-        return yield* failed(
-          `${count(ids.length - changed, "dead letter")} of the ${ids.length} did not exist. \`colloquy dead list\` prints the ids.`
-        )
-      }
-    })
+
+/** Says which dead letters are deleted, with the first ones of these. */
+const planOf = (ids: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const selected = new Set(ids)
+    const found = yield* Inbox.deadLetters.pipe(
+      Stream.filter(({ id }) => selected.has(id)),
+      Stream.runFold(
+        () => ({ number: 0, lines: [] as ReadonlyArray<string> }),
+        ({ lines, number }, letter) => ({
+          number: number + 1,
+          lines: number < maxDescribed ? [...lines, describeDeadLetter(letter).split("\n", 1)[0]!] : lines
+        })
+      )
+    )
+    const more = found.number - found.lines.length
+    const text = [
+      `Deletes ${count(found.number, "dead letter")}.`,
+      ...found.lines,
+      ...(more > 0 ? [`… and ${more} more`] : [])
+    ]
+    return { value: { dead_letters: found.number }, text: text.join("\n") }
+  })
+
+const change = (verb: "replay" | "drop", { ids }: ChangeFlags, selected: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const { store } = yield* Inbox.Inbox
+    let changed = 0
+    for (let from = 0; from < selected.length; from += chunk) {
+      changed += yield* store.takeDeadLetters({ ids: selected.slice(from, from + chunk), replay: verb === "replay" })
+    }
+    const done = verb === "replay" ? "Replayed" : "Deleted"
+    yield* print(
+      { [verb === "replay" ? "replayed" : "dropped"]: changed },
+      `${done}: ${count(changed, "dead letter")}.`
+    )
+    if (ids.length > 0 && changed < ids.length) {
+      return yield* failed(
+        `${count(ids.length - changed, "dead letter")} of the ${ids.length} did not exist. \`colloquy dead list\` prints the ids.`
+      )
+    }
+  })
+
+// The ids are read before anything changes: a replayed update may fail at once, and be a dead letter again.
+const replay = (flags: ChangeFlags) => Effect.flatMap(idsOf(flags), (ids) => change("replay", flags, ids))
+
+const drop = (flags: ChangeFlags & ConfirmFlags) =>
+  Effect.gen(function* () {
+    const ids = yield* idsOf(flags)
+    if (yield* confirmed(flags, planOf(ids))) yield* change("drop", flags, ids)
+  })
 
 const changeFlags = {
   ...deadFlags,
@@ -187,20 +225,20 @@ const changeFlags = {
 export const dead = Command.make("dead").pipe(
   Command.withDescription("Shows, replays and deletes dead letters: updates whose handler failed in all attempts"),
   Command.withSubcommands([
-    Command.make("list", { ...deadFlags, limit: limitFlag }, (flags) => onInbox(listDead(flags))).pipe(
+    Command.make("list", { ...deadFlags, limit: limitFlag }, (flags) => checked(flags, onInbox(listDead(flags)))).pipe(
       Command.withDescription("Lists the dead letters, the oldest first")
     ),
     Command.make("show", { id: Argument.String("id") }, ({ id }) => onInbox(showDead(id))).pipe(
       Command.withDescription("Prints a dead letter with its error and its update")
     ),
     Command.make("replay", changeFlags, (flags) =>
-      Effect.andThen(checkSelection("replay", flags), onInbox(change("replay")(flags)))
+      checked(flags, Effect.andThen(checkSelection("replay", flags), onInbox(replay(flags))))
     ).pipe(
       Command.withDescription("Moves dead letters to the end of their partitions, so that they are handled again")
     ),
-    Command.make("drop", changeFlags, (flags) =>
-      Effect.andThen(checkSelection("drop", flags), onInbox(change("drop")(flags)))
-    ).pipe(Command.withDescription("Deletes dead letters"))
+    Command.make("drop", { ...changeFlags, ...confirmFlags }, (flags) =>
+      checked(flags, Effect.andThen(checkSelection("drop", flags), onInbox(drop(flags))))
+    ).pipe(Command.withDescription("Deletes dead letters, after a question"))
   ])
 )
 

@@ -11,7 +11,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { asBot, parseChatId, parseUserId } from "../base/client.ts"
-import { failed, invalid } from "../base/failure.ts"
+import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
+import { type CommandFailed, failed, invalid } from "../base/failure.ts"
 import { count, print, printText, time } from "../base/output.ts"
 import { probe } from "../base/probe.ts"
 
@@ -20,16 +21,15 @@ const send = ({
   format,
   silent,
   text,
-  toUser
+  to
 }: {
   readonly chat: string
   readonly format: Option.Option<"markdown" | "html">
   readonly silent: boolean
   readonly text: string
-  readonly toUser: boolean
+  readonly to: Messages.To
 }) =>
   Effect.gen(function* () {
-    const to = toUser ? { user_id: yield* parseUserId(chat) } : { chat_id: yield* parseChatId(chat) }
     const message = yield* Messages.send({
       ...to,
       text,
@@ -43,6 +43,14 @@ const send = ({
       `Sent${id == null ? "" : ` the message ${id}`} to ${chat_id == null ? chat : `chat ${chat_id}`}.`
     )
   })
+
+const recipientOf = (flags: {
+  readonly chat: string
+  readonly toUser: boolean
+}): Effect.Effect<Messages.To, CommandFailed> =>
+  flags.toUser
+    ? Effect.map(parseUserId(flags.chat), (user_id) => ({ user_id }))
+    : Effect.map(parseChatId(flags.chat), (chat_id) => ({ chat_id }))
 
 export const sendCommand = Command.make(
   "send",
@@ -64,7 +72,7 @@ export const sendCommand = Command.make(
       Flag.withDescription("Sends without a notification")
     )
   },
-  (flags) => asBot(send(flags))
+  (flags) => Effect.flatMap(recipientOf(flags), (to) => asBot(send({ ...flags, to })))
 ).pipe(
   Command.withDescription("Sends a message as the bot"),
   Command.withExamples([{ command: 'colloquy send -42 "The shop opens at nine."', description: "Writes to a group" }])
@@ -119,19 +127,18 @@ const setSubscription = ({
     yield* print({ url, update_types: types.length === 0 ? null : types }, `Subscribed ${url}.`)
   })
 
-const removeSubscription = (url: string) =>
+const removeSubscription = (url: string, flags: ConfirmFlags) =>
   Effect.gen(function* () {
     const subscriptions = yield* Subscriptions.list()
     if (!subscriptions.some((subscription) => subscription.url === url)) {
       return yield* failed(`${url} is not subscribed. \`colloquy subscriptions list\` lists the subscriptions.`)
     }
-    yield* Subscriptions.unsubscribe({ url })
     const left = subscriptions.length - 1
-    yield* print(
-      { url, left },
-      `Removed ${url}. ` +
-        (left === 0 ? "Updates are delivered by long polling now." : `${count(left, "webhook")} left.`)
-    )
+    const then = left === 0 ? "Updates are delivered by long polling then." : `${count(left, "webhook")} left.`
+    const plan = { value: { url, left }, text: `Removes the subscription of ${url}. ${then}` }
+    if (!(yield* confirmed(flags, Effect.succeed(plan)))) return
+    yield* Subscriptions.unsubscribe({ url })
+    yield* print({ url, left }, `Removed ${url}. ${then.replace("then", "now")}`)
   })
 
 export const subscriptions = Command.make("subscriptions").pipe(
@@ -155,9 +162,9 @@ export const subscriptions = Command.make("subscriptions").pipe(
       },
       (flags) => asBot(setSubscription(flags))
     ).pipe(Command.withDescription("Subscribes a webhook, or changes its subscription")),
-    Command.make("remove", { url: Argument.String("url") }, ({ url }) => asBot(removeSubscription(url))).pipe(
-      Command.withDescription("Removes the subscription of a webhook")
-    )
+    Command.make("remove", { url: Argument.String("url"), ...confirmFlags }, ({ url, ...flags }) =>
+      asBot(removeSubscription(url, flags))
+    ).pipe(Command.withDescription("Removes the subscription of a webhook, after a question"))
   ])
 )
 

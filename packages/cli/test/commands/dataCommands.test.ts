@@ -62,7 +62,7 @@ for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
         const bad = yield* other.colloquy("chats", "import", file)
         assert.deepStrictEqual([bad.code, bad.err.includes("line 3: is not a chat")], [2, true])
 
-        const [forgotten] = objects(yield* bot.colloquy("state", "forget", "7", "--json"))
+        const [forgotten] = objects(yield* bot.colloquy("state", "forget", "7", "--yes", "--json"))
         assert.strictEqual(forgotten.chats, 1)
         assert.strictEqual((yield* bot.colloquy("chats", "count")).out, "1")
       })

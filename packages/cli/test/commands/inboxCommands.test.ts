@@ -12,7 +12,7 @@ import { join } from "node:path"
 import * as Databases from "../../../node/test/support/databases.ts"
 import * as Servers from "../../../node/test/support/servers.ts"
 import { added, fill, makeBot, started } from "../support/bots.ts"
-import { objects, run } from "../support/run.ts"
+import { objects, person, run } from "../support/run.ts"
 
 const missing: Readonly<Record<string, boolean>> = await Databases.missing()
 
@@ -111,13 +111,13 @@ for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
         assert.deepStrictEqual(objects(yield* colloquy("dead", "replay", "--cause", "database", "--json")), [
           { replayed: 2 }
         ])
-        assert.deepStrictEqual((yield* colloquy("dead", "drop", first.id)).out, "Deleted: 1 dead letter.")
-        const again = yield* colloquy("dead", "drop", first.id)
+        assert.deepStrictEqual((yield* colloquy("dead", "drop", first.id, "--yes")).out, "Deleted: 1 dead letter.")
+        const again = yield* colloquy("dead", "drop", first.id, "--yes")
         assert.strictEqual(again.code, 1)
         assert.include(again.err, "1 dead letter of the 1 did not exist")
         assert.strictEqual((yield* colloquy("dead", "show", first.id)).code, 1)
         assert.deepInclude(yield* onInbox(statsOf), { queued: 2, deadLetters: 1 })
-        assert.deepStrictEqual((yield* colloquy("dead", "drop", "--all")).out, "Deleted: 1 dead letter.")
+        assert.deepStrictEqual((yield* colloquy("dead", "drop", "--all", "--yes")).out, "Deleted: 1 dead letter.")
       })
     )
 
@@ -146,10 +146,58 @@ for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
         yield* onInbox(Cart.at({ user_id }).set("tea"))
         yield* onInbox(Cart.at({ user_id: UserId.make(8) }).set("milk"))
         yield* onInbox(fill([], [{ text: started(1, 1), error: "no" }]))
-        const [forgotten] = objects(yield* colloquy("state", "forget", "7", "--json"))
+        const [forgotten] = objects(yield* colloquy("state", "forget", "7", "--yes", "--json"))
         assert.deepStrictEqual(forgotten, { user_id: 7, values: 1, timers: 0, dead_letters: 1, chats: 0 })
         assert.strictEqual(yield* onInbox(Cart.at({ user_id }).get), "")
         assert.strictEqual(yield* onInbox(Cart.at({ user_id: UserId.make(8) }).get), "milk")
+      })
+    )
+
+    it.live("dead drop says what it deletes, and asks in a terminal", () =>
+      Effect.gen(function* () {
+        const { colloquy, inTerminal, onInbox } = yield* makeBot(kind)
+        const seven = [1, 2, 3, 4, 5, 6, 7].map((chat) => ({ text: started(chat, chat), error: `no ${chat}` }))
+        yield* onInbox(fill([], seven))
+        const left = Effect.map(onInbox(statsOf), ({ deadLetters }) => deadLetters)
+
+        const script = yield* colloquy("dead", "drop", "--all")
+        assert.deepStrictEqual([script.code, script.out], [2, ""])
+        assert.include(script.err, "add --yes, or --dry-run")
+        const dry = yield* inTerminal(person(true).ask, "dead", "drop", "--all", "--dry-run", "--yes")
+        assert.match(dry.out, /^Deletes 7 dead letters\.\n(?:.*\n){5}… and 2 more\nNothing was deleted\.$/)
+        assert.deepStrictEqual(objects(yield* colloquy("dead", "drop", "--cause", "no 3", "--dry-run", "--json")), [
+          { dry_run: true, dead_letters: 1 }
+        ])
+        const no = person(false)
+        const declined = yield* inTerminal(no.ask, "dead", "drop", "--all")
+        assert.deepStrictEqual([declined.code, declined.out, declined.err], [1, "", "colloquy: Nothing was deleted."])
+        assert.match(no.questions.join(), /^Deletes 7 dead letters\.\n(?:.*\n)+Go on\? \(y\/N\) $/)
+        assert.strictEqual(yield* left, 7)
+
+        const agreed = yield* inTerminal(person(true).ask, "dead", "drop", "--cause", "no 3")
+        assert.strictEqual(agreed.out, "Deleted: 1 dead letter.")
+        assert.strictEqual(yield* left, 6)
+      })
+    )
+
+    it.live("state forget says how much it deletes, and deletes nothing with --dry-run", () =>
+      Effect.gen(function* () {
+        const { colloquy, inTerminal, onInbox } = yield* makeBot(kind)
+        const user_id = UserId.make(7)
+        const Cart = State.make("cart", Schema.String, { of: "user", initial: () => "" })
+        const Step = State.make("step", Schema.String, { of: "userInChat", initial: () => "" })
+        yield* onInbox(Cart.at({ user_id }).set("tea"))
+        yield* onInbox(Step.at({ user_id, chat_id: ChatId.make(1) }).set("pay"))
+        yield* onInbox(Cart.at({ user_id: UserId.make(77) }).set("milk"))
+        yield* onInbox(fill([], [{ text: started(1, 1), error: "no" }]))
+        const [dry] = objects(yield* colloquy("state", "forget", "7", "--dry-run", "--json"))
+        assert.deepStrictEqual(dry, { dry_run: true, user_id: 7, values: 2, timers: 0, dead_letters: 1, chats: 0 })
+        assert.strictEqual((yield* colloquy("state", "forget", "7")).code, 2)
+        const { ask, questions } = person(true)
+        assert.include((yield* inTerminal(ask, "state", "forget", "7")).out, "Deleted of user 7: 2 values of the state")
+        assert.deepStrictEqual(questions, [
+          "Deletes of user 7: 2 values of the state, 0 timers, 1 dead letter, 0 dialogs.\nGo on? (y/N) "
+        ])
       })
     )
 

@@ -15,7 +15,7 @@ import * as Databases from "../../../node/test/support/databases.ts"
 import * as Servers from "../../../node/test/support/servers.ts"
 import { fill, makeBot, started } from "../support/bots.ts"
 import { platform, token } from "../support/platform.ts"
-import { objects, run } from "../support/run.ts"
+import { objects, person, run } from "../support/run.ts"
 
 const freePort = Servers.closedPort
 
@@ -74,6 +74,22 @@ describe("colloquy and the platform", () => {
     })
   )
 
+  it.live.each([
+    [["state", "get", "cart", "user-7"], '"user-7" is not a scope'],
+    [["state", "set", "cart", "user:7", "tea"], "The value is not JSON"],
+    [["state", "forget", "anna"], '"anna" is not the id of a user'],
+    [["send", "anna", "Hello"], '"anna" is not the id of a chat'],
+    [["dead", "list", "--since", "soon"], '--since "soon": must be a time'],
+    [["dead", "drop", "--until", "soon"], '--until "soon": must be a time'],
+    [["chats", "list", "--active-since", "soon"], '--active-since "soon": must be a time']
+  ] as const)("checks the arguments before the settings: %s", ([args, problem]) =>
+    Effect.gen(function* () {
+      const { code, err } = yield* run(args, { BOT_WEBHOOK_PORT: "none", DATABASE_URL: "nowhere" })
+      assert.strictEqual(code, 2)
+      assert.include(err, problem)
+    })
+  )
+
   it.live("subscriptions set, list and remove change the webhooks", () =>
     Effect.gen(function* () {
       const { env } = yield* platform
@@ -89,7 +105,14 @@ describe("colloquy and the platform", () => {
       const [listed] = objects(yield* run(["subscriptions", "list", "--json"], env))
       assert.deepInclude(listed, { url, update_types: ["bot_started"] })
       assert.strictEqual((yield* run(["subscriptions", "remove", "https://other.example/"], env)).code, 1)
-      assert.include((yield* run(["subscriptions", "remove", url], env)).out, `Removed ${url}.`)
+      assert.strictEqual((yield* run(["subscriptions", "remove", url], env)).code, 2)
+      const dry = yield* run(["subscriptions", "remove", url, "--dry-run"], env)
+      assert.include(dry.out, `Removes the subscription of ${url}. Updates are delivered by long polling then.`)
+      const no = person(false)
+      assert.strictEqual((yield* run(["subscriptions", "remove", url], env, "/", undefined, no.ask)).code, 1)
+      assert.lengthOf(no.questions, 1)
+      assert.lengthOf(objects(yield* run(["subscriptions", "list", "--json"], env)), 1)
+      assert.include((yield* run(["subscriptions", "remove", url, "--yes"], env)).out, `Removed ${url}.`)
       assert.include((yield* run(["subscriptions", "list"], env)).out, "No webhook is subscribed")
     })
   )

@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import { dirname } from "node:path"
 import * as Databases from "../../../node/test/support/databases.ts"
 import { layerOf } from "../../../node/test/support/inboxLayers.ts"
+import type { Place } from "../../src/base/settings.ts"
 import { type Ran, run } from "./run.ts"
 
 /** A bot with its data in a store of its own. */
@@ -17,6 +18,8 @@ export interface Bot {
   readonly place: string
   /** Runs the command with the settings of the bot. */
   readonly colloquy: (...args: ReadonlyArray<string>) => Effect.Effect<Ran>
+  /** Runs the command in a terminal. */
+  readonly inTerminal: (ask: Place["ask"], ...args: ReadonlyArray<string>) => Effect.Effect<Ran>
   /** Runs an effect with the inbox of the bot, as another process would. */
   readonly onInbox: <A, E>(effect: Effect.Effect<A, E, Inbox.Inbox | InboxStore>) => Effect.Effect<A, unknown>
 }
@@ -43,6 +46,7 @@ export const makeBot = Effect.fnUntraced(function* (kind: string) {
     kind,
     place,
     colloquy: (...args) => run([...args, ...flagsOf(kind, place)], envOf(kind, place), cwd),
+    inTerminal: (ask, ...args) => run([...args, ...flagsOf(kind, place)], envOf(kind, place), cwd, undefined, ask),
     onInbox: (effect) => Effect.scoped(Effect.provide(effect, Layer.provideMerge(Inbox.layer(), store)))
   }
   yield* bot.onInbox(Effect.void)

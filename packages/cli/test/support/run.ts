@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { CommandFailed } from "../../src/base/failure.ts"
 import { main } from "../../src/command.ts"
+import type { Place } from "../../src/base/settings.ts"
 
 export interface Ran {
   readonly code: number
@@ -16,7 +17,8 @@ export const run = (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string | undefined>>,
   cwd = "/",
-  lines?: Array<string>
+  lines?: Array<string>,
+  ask?: Place["ask"]
 ): Effect.Effect<Ran> =>
   Effect.suspend(() => {
     const out = lines ?? []
@@ -26,7 +28,7 @@ export const run = (
       log: (...values: ReadonlyArray<unknown>) => void out.push(values.map(String).join(" ")),
       error: (...values: ReadonlyArray<unknown>) => void err.push(values.map(String).join(" "))
     }
-    return main(args, { env, cwd }).pipe(
+    return main(args, { env, cwd, ask }).pipe(
       Effect.provide(NodeServices.layer),
       Effect.provideService(Console.Console, captured),
       Effect.exit,
@@ -41,6 +43,17 @@ export const run = (
       })
     )
   })
+
+/** A person in the terminal who gives this answer to all questions, and the questions. */
+export const person = (answer: boolean) => {
+  const questions: Array<string> = []
+  const ask = (question: string) =>
+    Effect.sync(() => {
+      questions.push(question)
+      return answer
+    })
+  return { ask, questions }
+}
 
 /** The objects that a command printed with `--json`. */
 // oxlint-disable-next-line typescript/no-explicit-any
