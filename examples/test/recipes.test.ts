@@ -51,7 +51,7 @@ describe("the recipes", () => {
         const texts = (yield* person.unread).map((event) => event._tag === "Message" && event.message.body?.text)
         assert.deepStrictEqual(texts, ["We are open"])
       }
-    }).pipe(Effect.provide(Layer.mergeAll(ChatStore.layerMemory, BroadcastStore.layerMemory)), Effect.provide(platform))
+    }).pipe(Effect.provide(Layer.mergeAll(platform, ChatStore.layerMemory, BroadcastStore.layerMemory)))
   )
 
   it.effect("copyMessages copies texts and files to the team, and nothing from the team", () =>

@@ -15,6 +15,7 @@ import * as Stream from "effect/Stream"
 import type * as ApiError from "../client/ApiError.ts"
 import type { BotApi } from "../client/BotApi.ts"
 import * as Settings from "../client/Settings.ts"
+import type { Attachment } from "../model/Attachment.ts"
 import type { MessageId } from "../model/Message.ts"
 import type { DownloadFailed } from "./DownloadError.ts"
 import * as address from "./internal/download/address.ts"
@@ -26,7 +27,7 @@ import * as internal from "./internal/download/open.ts"
  * @category models
  * @since 0.1.0
  */
-export type Downloadable = address.Downloadable
+export type Downloadable = Extract<Attachment, { readonly type: "image" | "video" | "audio" | "file" | "sticker" }>
 
 /**
  * The errors of a download: `DownloadFailed`, or an error of the request for a new address.

@@ -6,12 +6,10 @@ import type { BotApi } from "../../../client/BotApi.ts"
 import { isPublicHost } from "../../../client/PublicHost.ts"
 import type { Attachment } from "../../../model/Attachment.ts"
 import type { Message, MessageId } from "../../../model/Message.ts"
+import type { Downloadable } from "../../Attachments.ts"
 import { AddressRefused } from "../../DownloadError.ts"
 import * as Messages from "../../Messages.ts"
 import * as Videos from "../../Videos.ts"
-
-/** The attachments that have a file. */
-export type Downloadable = Extract<Attachment, { readonly type: "image" | "video" | "audio" | "file" | "sticker" }>
 
 /** The parts of a URL that a download reads. Core has no type of `URL`. */
 export interface Address {
