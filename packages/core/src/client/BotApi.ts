@@ -5,7 +5,7 @@
  * `RateLimiter`, open a span, send the request and classify the response; repeat the attempt by the `RetryPolicy`;
  * decode the response.
  *
- * `BotApiMetrics` counts and measures the requests.
+ * {@link layerMetrics} counts and measures the requests.
  *
  * API: General conventions; Authentication.
  *
@@ -22,6 +22,8 @@ import type * as Redacted from "effect/Redacted"
 import type * as ApiError from "./ApiError.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import * as interpreter from "./internal/interpreter.ts"
+import { makeObserver } from "./internal/metrics.ts"
+import { metricContext } from "../base/internal/metricContext.ts"
 import * as Platform from "../base/Platform.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import * as Settings from "./Settings.ts"
@@ -36,7 +38,7 @@ import * as Settings from "./Settings.ts"
 export type Observer = (endpoint: string, status: number | string, millis: number) => void
 
 /**
- * The observer of a client that is created in this context. Default: none. `BotApiMetrics.layer` sets the observer.
+ * The observer of a client that is created in this context. Default: none. {@link layerMetrics} sets the observer.
  *
  * @category references
  * @since 0.1.0
@@ -156,3 +158,26 @@ export const layerConfig = (
   options: Config.Wrap<Options> = Settings.bot
 ): Layer.Layer<BotApi, Settings.InvalidSettings, HttpClient.HttpClient | RateLimiter> =>
   Layer.unwrap(Effect.map(Settings.unwrap<Options>(options), layer))
+
+/**
+ * Keeps the metrics of the clients that are built with this layer: `colloquy_requests_total` by `endpoint` and `status`, and
+ * `colloquy_request_duration_seconds` by `endpoint`. Without a response, `status` is the kind of the transport failure. The
+ * duration of a long poll includes its wait. A request that was interrupted or not sent is not
+ * counted. `NodeBot` uses this layer.
+ *
+ * **Example** (Keep the metrics of a client)
+ *
+ * ```ts
+ * import { BotApi } from "@colloquy/core"
+ * import { Layer } from "effect"
+ *
+ * const client = BotApi.layerConfig().pipe(Layer.provide(BotApi.layerMetrics))
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerMetrics: Layer.Layer<never> = Layer.effect(
+  CurrentObserver,
+  Effect.map(Effect.context<never>(), (services) => makeObserver(metricContext(services)))
+)

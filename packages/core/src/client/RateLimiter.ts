@@ -21,6 +21,8 @@ import { dual } from "effect/Function"
 import * as Layer from "effect/Layer"
 import type * as EffectScope from "effect/Scope"
 import * as Settings from "./Settings.ts"
+import { makeObserver } from "./internal/rateLimiter/metrics.ts"
+import { metricContext } from "../base/internal/metricContext.ts"
 import * as memory from "./internal/rateLimiter/memory.ts"
 import { GrantedPermit, type Reports } from "./internal/rateLimiter/permit.ts"
 import type { Backend, Waiter } from "./internal/rateLimiter/queue.ts"
@@ -338,7 +340,7 @@ export interface Observer {
 }
 
 /**
- * The observer of a rate limiter that is created in this context. Default: none. `RateLimiterMetrics.layer` sets the
+ * The observer of a rate limiter that is created in this context. Default: none. {@link layerMetrics} sets the
  * observer.
  *
  * @category references
@@ -802,3 +804,25 @@ export const withSlot: {
   (slot: string): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, slot: string): Effect.Effect<A, E, R>
 } = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, slot: string) => Effect.provideService(self, CurrentSlot, slot))
+
+/**
+ * Keeps the metrics of the rate limiters that are built with this layer, whose names begin with `colloquy_limiter_`.
+ * The metrics cost about a microsecond for each
+ * call. `NodeBot.layer` uses this layer.
+ *
+ * **Example** (Keep the metrics of a rate limiter)
+ *
+ * ```ts
+ * import { RateLimiter } from "@colloquy/core"
+ * import { Layer } from "effect"
+ *
+ * const limiter = RateLimiter.layerMemory().pipe(Layer.provide(RateLimiter.layerMetrics))
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerMetrics: Layer.Layer<never> = Layer.effect(
+  CurrentObserver,
+  Effect.map(Effect.context<never>(), (services) => makeObserver(priorities, metricContext(services)))
+)

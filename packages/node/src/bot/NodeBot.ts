@@ -4,11 +4,9 @@
  * @since 0.1.0
  */
 import * as BotApi from "@colloquy/core/client/BotApi"
-import * as BotApiMetrics from "@colloquy/core/client/BotApiMetrics"
 import type * as Inbox from "@colloquy/core/inbox/Inbox"
 import type { SqlTransactions } from "@colloquy/core/inbox/InboxStore"
 import * as RateLimiter from "@colloquy/core/client/RateLimiter"
-import * as RateLimiterMetrics from "@colloquy/core/client/RateLimiterMetrics"
 import * as Settings from "@colloquy/core/client/Settings"
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as Outage from "@colloquy/core/client/Outage"
@@ -117,7 +115,7 @@ export const layerClient = (
       Settings.check({ token, baseUrl }),
       // The HTTP client has its time-outs: to connect, until the response, without progress, and for the whole call.
       BotApi.layer({ token, baseUrl, maxResponseSize, timeout: "Infinity" }).pipe(
-        Layer.provide(BotApiMetrics.layer),
+        Layer.provide(BotApi.layerMetrics),
         Layer.provideMerge(NodeBotHttpClient.layer(options)),
         Layer.merge(limit)
       )
@@ -153,7 +151,7 @@ export const layerClient = (
 export const layer = (options: Options): Layer.Layer<NodeBot, NodeBotError | StoreError> => {
   const { filename, prefix } = { ...options.inbox }
   return layerClient(options).pipe(
-    Layer.provideMerge(Layer.provide(RateLimiter.layerMemory(options.limits), RateLimiterMetrics.layer)),
+    Layer.provideMerge(Layer.provide(RateLimiter.layerMemory(options.limits), RateLimiter.layerMetrics)),
     Layer.merge(NodeInbox.layerLazy(options.inbox)),
     Layer.merge(Layer.effectDiscard(inboxOwners.register({ token: tokenOf(options), filename, prefix })))
   )

@@ -4,14 +4,14 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import { PrometheusMetrics } from "effect/observability"
 import * as TestClock from "effect/testing/TestClock"
-import { BotApiMetrics, Chats, Me, RetryPolicy } from "../../src/index.ts"
+import { BotApi, Chats, Me, RetryPolicy } from "../../src/index.ts"
 import { bot, chat, chat_id } from "../support/fixtures.ts"
 import { answer, lost, nodeError, ok, scripted, slow } from "../support/scripted.ts"
 
 const inTime = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.raceFirst(program, Effect.forever(TestClock.adjust("1 second")))
 
-describe("BotApiMetrics", () => {
+describe("BotApi.layerMetrics", () => {
   it.effect("counts each attempt by endpoint and status, and measures it in seconds", () =>
     Effect.gen(function* () {
       const platform = scripted(
@@ -28,7 +28,7 @@ describe("BotApiMetrics", () => {
         yield* Effect.flip(Chats.get({ chat_id }))
         yield* Effect.flip(Effect.provideService(Chats.get({ chat_id }), RetryPolicy.RetryPolicy, RetryPolicy.none))
         yield* inTime(Me.get())
-      }).pipe(Effect.provide(platform.layer().pipe(Layer.provide(BotApiMetrics.layer))))
+      }).pipe(Effect.provide(platform.layer().pipe(Layer.provide(BotApi.layerMetrics))))
       const text = yield* PrometheusMetrics.format()
       const lines = text.split("\n").filter((line) => line.startsWith("colloquy_request"))
       assert.includeMembers(lines, [

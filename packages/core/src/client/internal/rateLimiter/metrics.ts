@@ -1,0 +1,59 @@
+import type * as Context from "effect/Context"
+import * as Metric from "effect/Metric"
+import type { Observer, Priority } from "../../RateLimiter.ts"
+
+/** Number of waiting calls, by the attribute `priority`. */
+export const waiting = Metric.gauge("colloquy_limiter_waiting", { description: "Calls that wait for a permit" })
+
+/** Number of granted permits, by the attribute `priority`. */
+export const permits = Metric.counter("colloquy_limiter_permits_total", {
+  description: "Permits that were granted",
+  incremental: true
+})
+
+/** The time that calls waited for their permits, in seconds, by the attribute `priority`. */
+export const waitTime = Metric.histogram("colloquy_limiter_wait_seconds", {
+  description: "How long calls waited for their permits, in seconds",
+  boundaries: [0.001, 0.01, 0.035, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 600]
+})
+
+/** Number of calls that failed with `RateLimiterError`, by the attribute `priority`. */
+export const rejected = Metric.counter("colloquy_limiter_rejected_total", {
+  description: "Calls that got no permit, because the queue was full or the maximum wait was exceeded",
+  incremental: true
+})
+
+/** Number of 429 responses. */
+export const rateLimited = Metric.counter("colloquy_limiter_rate_limited_total", {
+  description: "Requests that the platform answered with 429",
+  incremental: true
+})
+
+/** Number of pauses of all calls. */
+export const pauses = Metric.counter("colloquy_limiter_pauses_total", {
+  description: "Pauses of all calls",
+  incremental: true
+})
+
+/** Returns an observer that keeps the metrics of a rate limiter. */
+export const makeObserver = (priorities: ReadonlyArray<Priority>, context: Context.Context<never>): Observer => {
+  const byPriority = <A>(make: (priority: Priority) => A) =>
+    Object.fromEntries(priorities.map((priority) => [priority, make(priority)])) as Record<Priority, A>
+  const metrics = byPriority((priority) => ({
+    waiting: Metric.withAttributes(waiting, { priority }),
+    permits: Metric.withAttributes(permits, { priority }),
+    waitTime: Metric.withAttributes(waitTime, { priority }),
+    rejected: Metric.withAttributes(rejected, { priority })
+  }))
+  const counts = byPriority(() => 0)
+  return {
+    onWaiting: (priority, delta) => metrics[priority].waiting.updateUnsafe((counts[priority] += delta), context),
+    onPermit: (priority, waited) => {
+      metrics[priority].permits.updateUnsafe(1, context)
+      metrics[priority].waitTime.updateUnsafe(waited / 1000, context)
+    },
+    onRejected: (priority) => metrics[priority].rejected.updateUnsafe(1, context),
+    onRateLimited: () => rateLimited.updateUnsafe(1, context),
+    onPaused: () => pauses.updateUnsafe(1, context)
+  }
+}
