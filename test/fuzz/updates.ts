@@ -11,7 +11,6 @@ import {
   Updates,
   Webhook
 } from "@colloquy/core"
-import * as Fingerprint from "@colloquy/core/model/Fingerprint"
 import { Fixtures } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -73,7 +72,7 @@ export const read = (update: Update.Update): ReadonlyArray<string> => [
   inspect([Update.chatOf(update), Update.chatTypeOf(update), Update.userIdOf(update), Update.userOf(update)]),
   Text.toHtml(Text.fromBody(Update.messageOf(update)?.body ?? {})),
   Update.textOf(update) ?? "",
-  Fingerprint.of(update),
+  QueuedUpdate.fingerprintOf(update),
   QueuedUpdate.defaultPartitionKey(update),
   Json.stringify(Schema.encodeUnknownSync(Update.Update)(update))
 ]
@@ -87,7 +86,7 @@ export const parsing: Target = {
         const parsed = Update.parse(text)
         if (Result.isSuccess(parsed)) return read(parsed.success)
         const { message, raw } = parsed.failure
-        return [message, inspect(raw), Json.stringify(raw), Fingerprint.ofText(text)]
+        return [message, inspect(raw), Json.stringify(raw), QueuedUpdate.fingerprintOfText(text)]
       })
   })
 }

@@ -1,4 +1,4 @@
-import * as Fingerprint from "@colloquy/core/model/Fingerprint"
+import { QueuedUpdate } from "@colloquy/core"
 import * as Update from "@colloquy/core/model/Update"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -13,7 +13,7 @@ export interface Row {
 }
 
 export const toRow = (update: Update.Update): Row => ({
-  fingerprint: Fingerprint.of(update),
+  fingerprint: QueuedUpdate.fingerprintOf(update),
   key: String(Update.chatOf(update)),
   text: JSON.stringify(update)
 })

@@ -1,12 +1,11 @@
-import { Deliveries, Messages, type Update, Updates } from "@colloquy/core"
-import * as Fingerprint from "@colloquy/core/model/Fingerprint"
+import { Deliveries, Messages, QueuedUpdate, type Update, Updates } from "@colloquy/core"
 import { Array, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 const store = Effect.fn(function* (updates: Array.NonEmptyReadonlyArray<Update.Update>) {
   const sql = yield* SqlClient.SqlClient
   const rows = Array.map(updates, (update) => ({
-    fingerprint: Fingerprint.of(update),
+    fingerprint: QueuedUpdate.fingerprintOf(update),
     update_type: update.update_type
   }))
   yield* sql`INSERT INTO audit_log ${sql.insert(rows)} ON CONFLICT (fingerprint) DO NOTHING`

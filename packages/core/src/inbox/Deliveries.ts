@@ -356,13 +356,12 @@ export const mapEffect: {
  * **Example** (Batches of rows)
  *
  * ```ts
- * import { Deliveries, Updates } from "@colloquy/core"
- * import * as Fingerprint from "@colloquy/core/model/Fingerprint"
+ * import { Deliveries, QueuedUpdate, Updates } from "@colloquy/core"
  * import type { Effect } from "effect"
  *
  * const sink = <E>(upsert: (rows: ReadonlyArray<{ readonly id: string; readonly type: string }>) => Effect.Effect<void, E>) =>
  *   Updates.deliveries({ perChat: "unbounded" }).pipe(
- *     Deliveries.map((update) => ({ id: Fingerprint.of(update), type: update.update_type })),
+ *     Deliveries.map((update) => ({ id: QueuedUpdate.fingerprintOf(update), type: update.update_type })),
  *     Deliveries.groupedWithin(500, "1 second"),
  *     Deliveries.runForEach(upsert)
  *   )

@@ -1,5 +1,4 @@
 import * as Result from "effect/Result"
-import * as Fingerprint from "../../model/Fingerprint.ts"
 import type { Update } from "../../model/Update.ts"
 import type { Received } from "../Inbox.ts"
 import type { Batch } from "../InboxStore.ts"
@@ -26,7 +25,7 @@ export const toBatch = (
     if (Result.isFailure(decoded)) {
       const { problem, raw } = decoded.failure
       const kept = text ?? textOf(raw)
-      const fingerprint = Fingerprint.ofText(kept)
+      const fingerprint = QueuedUpdate.fingerprintOfText(kept)
       const update = QueuedUpdate.fromStored({ fingerprint, partitionKey: "", receivedAt: now, text: kept })
       deadLetters.push({ update, error: problem })
       continue

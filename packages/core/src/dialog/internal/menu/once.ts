@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
-import * as Fingerprint from "../../../model/Fingerprint.ts"
+import { fingerprintOf } from "../../../inbox/QueuedUpdate.ts"
 import * as State from "../../../bot/State.ts"
 import type { Update } from "../../../model/Update.ts"
 
@@ -29,7 +29,7 @@ const hash = (text: string): string => {
 export const nonceOf = (update: Update | undefined): Effect.Effect<string> =>
   update === undefined
     ? Effect.map(Random.nextIntBetween(0, 2 ** 31), (value) => value.toString(36))
-    : Effect.sync(() => hash(Fingerprint.of(update)))
+    : Effect.sync(() => hash(fingerprintOf(update)))
 
 /** Records a press, and returns whether the press is the first one. */
 export const isFirst = (message_id: string, nonce: string, name: string, value: string | undefined) => {

@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import { Json, Update } from "../../src/index.ts"
-import * as Fingerprint from "../../src/model/Fingerprint.ts"
+import { Json, QueuedUpdate, Update } from "../../src/index.ts"
 import { comment, message, user } from "../support/fixtures.ts"
 
-const of = (json: object): string => Fingerprint.of(Result.getOrThrow(Update.parse(Json.stringify(json))))
+const of = (json: object): string => QueuedUpdate.fingerprintOf(Result.getOrThrow(Update.parse(Json.stringify(json))))
 
 const callback = (callback_id: string) => ({ timestamp: 1, callback_id, user })
 
@@ -78,7 +77,7 @@ const events: ReadonlyArray<readonly [string, object, object, object]> = [
   ]
 ]
 
-describe("Fingerprint", () => {
+describe("QueuedUpdate.fingerprintOf", () => {
   it.each(events)(
     "of %s is the same for each delivery, and different for a different event",
     (_, event, again, other) => {
@@ -94,8 +93,11 @@ describe("Fingerprint", () => {
   })
 
   it("of a malformed text does not depend on the order of object keys, and exists for texts that are not JSON", () => {
-    assert.strictEqual(Fingerprint.ofText(`{"a":1,"b":[2]}`), Fingerprint.ofText(` {"b":[2], "a":1}`))
-    assert.notStrictEqual(Fingerprint.ofText(`{"a":1}`), Fingerprint.ofText(`{"a":2}`))
-    assert.notStrictEqual(Fingerprint.ofText(`{"a":1`), Fingerprint.ofText(`{"a":2`))
+    assert.strictEqual(
+      QueuedUpdate.fingerprintOfText(`{"a":1,"b":[2]}`),
+      QueuedUpdate.fingerprintOfText(` {"b":[2], "a":1}`)
+    )
+    assert.notStrictEqual(QueuedUpdate.fingerprintOfText(`{"a":1}`), QueuedUpdate.fingerprintOfText(`{"a":2}`))
+    assert.notStrictEqual(QueuedUpdate.fingerprintOfText(`{"a":1`), QueuedUpdate.fingerprintOfText(`{"a":2`))
   })
 })
