@@ -440,7 +440,7 @@ export const make = <A, I, const O extends Of | KeySchema>(
     /** The owner of each value, or the schema of the keys. */
     readonly of: O
   }
-): [O] extends [Of] ? State<A, O> : Keyed<A, O> => {
+): [O] extends [KeySchema] ? Keyed<A, O> : State<A, Extract<O, Of>> => {
   check(name, options.of, options as Omit<Options<never>, "initial">)
   const codec = codecs.make(schema, options, {
     stale: (stale) => new StaleState({ stateName: name, ...stale }),
@@ -452,7 +452,7 @@ export const make = <A, I, const O extends Of | KeySchema>(
     if (options.sortBy === undefined) refuseOf(name)("needs the option `sortBy` for `top`.")
     return state.first(limit)
   }
-  return { ...state, first } as unknown as [O] extends [Of] ? State<A, O> : Keyed<A, O>
+  return { ...state, first } as unknown as [O] extends [KeySchema] ? Keyed<A, O> : State<A, Extract<O, Of>>
 }
 
 /**

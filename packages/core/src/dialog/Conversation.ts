@@ -465,13 +465,13 @@ export interface Talk<D = never> {
    * accept idempotency keys. The key stays the same until the result is stored, and changes when `back` has forgotten
    * the result. A different operation after a failure, such as a payment by another card, needs another name. If the
    * schema changes and does not accept the stored result, the effect runs again. A question, a sleep or `back` in the
-   * effect is a defect.
+   * effect is a defect. An effect whose error is `unknown` does not compile: the body could not catch any other error.
    */
   readonly step: <A, I, E, R>(
     name: string,
     schema: Schema.Codec<A, I>,
-    effect: Effect.Effect<A, E, R>
-  ) => Effect.Effect<A, E | Journal.InvalidStepResult | Journal.Uncertain, R>
+    effect: Effect.Effect<A, E, R> & TypedError<E>
+  ) => Effect.Effect<A, (unknown extends E ? never : E) | Journal.InvalidStepResult | Journal.Uncertain, R>
   /** Waits for a finite time, and continues after restarts. Messages of the user go to the next handler. */
   readonly sleep: (name: string, duration: Duration.Input) => Effect.Effect<void>
   /**
@@ -553,6 +553,11 @@ export type Policy = "continue" | "restart" | "tell"
  * @since 0.1.0
  */
 export type HandlerError<E> = Exclude<E, Unanswered> | SendError | NoParticipant | StoreError
+
+/** No effect of an `unknown` error has this type, which tells the remedy in the type error. */
+type TypedError<E> = unknown extends E
+  ? { readonly "The error is unknown: let `catch` of Effect.tryPromise return an error with a _tag": true }
+  : unknown
 
 type InputOf<O> = O extends { readonly input: infer S extends Schema.Constraint } ? S["Type"] : void
 

@@ -313,7 +313,15 @@ export type ErrorOf<From> = [From] extends [never]
 
 type ServicesOf<From> = From extends Source<unknown, infer Services> ? Services : never
 
-export type RequiredBy<R, From> = [From] extends [never] ? R | Updates : Exclude<R, ServicesOf<From>>
+/**
+ * The services of a handler, or none if the compiler could not infer them, because the handler has an error. The error of the handler
+ * is then the only error, and each program that provides the services of the bot has none.
+ */
+type Inferred<R> = unknown extends R ? never : R
+
+export type RequiredBy<R, From> = [From] extends [never]
+  ? Inferred<R> | Updates
+  : Exclude<Inferred<R>, ServicesOf<From>>
 
 /**
  * Options of {@link deliveries}.
