@@ -14,6 +14,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import * as http from "node:http"
 import { gzipSync } from "node:zlib"
 import * as Certificates from "../support/certificates.ts"
@@ -188,6 +189,41 @@ describe("NodeWebhook.layerServer", () => {
       assert.strictEqual((yield* Fiber.join(inProgress)).status, 200)
       yield* Fiber.join(stopping)
     })
+  )
+
+  it.live.each([
+    [true, "accepts", 200],
+    [false, "refuses", 503]
+  ] as const)(
+    "with isShared: %s, %s deliveries while the bot completes its handlers, and is not ready",
+    ([isShared, , status]) =>
+      Effect.gen(function* () {
+        const begun = yield* Deferred.make<void>()
+        const release = yield* Deferred.make<void>()
+        const handler = () => Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(release))
+        const at = yield* origin
+        const ready = post(`${at}/health/ready`, { method: "GET", body: null })
+        const bot = yield* Effect.forkChild(Updates.run(handler, { shutdownTimeout: "1 hour" }))
+        yield* post(`${at}/updates`, { body: started(1) })
+        yield* Deferred.await(begun)
+        const stopping = yield* Effect.forkChild(Fiber.interrupt(bot), { startImmediately: true })
+        yield* until(ready, (reply) => reply.status === 503)
+        assert.strictEqual((yield* post(`${at}/updates`, { body: started(2) })).status, status)
+        yield* Deferred.succeed(release, undefined)
+        yield* Fiber.join(stopping)
+        assert.deepStrictEqual(yield* texts, isShared ? [started(2)] : [])
+      }).pipe(
+        Effect.provide(
+          Updates.layer(Stream.never).pipe(
+            Layer.provideMerge(
+              server(
+                {},
+                inbox(() => ({ isShared }))
+              )
+            )
+          )
+        )
+      )
   )
 
   it.live("closes connections after the stop timeout", () =>

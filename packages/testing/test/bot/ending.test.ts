@@ -36,7 +36,7 @@ const assertion = "Ann has got the wrong answer"
 const fail = Effect.sync(() => assert.fail(assertion))
 
 /** The time of the system after which a test counts as hanging. */
-const limit = "5 seconds"
+const limit = "50 seconds"
 
 const slow = LongPolling.layer().pipe(
   Layer.provideMerge(Emulator.layerBot({ clientLimits: { host: { count: 1, window: "1 minute" } } })),
