@@ -10,7 +10,7 @@ export const included: Readonly<Record<"core" | "testing" | "node", ReadonlyArra
     "base/{Json,wire}",
     "model/MiniApp",
     "inbox/{SqliteInboxStore,Webhook}",
-    "client/codec",
+    "client/{codec,PublicHost}",
     "inbox/sources/{authorization,health,receiver}"
   ],
   testing: [

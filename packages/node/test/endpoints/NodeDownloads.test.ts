@@ -13,7 +13,6 @@ import { randomBytes } from "node:crypto"
 import dns from "node:dns"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
-import { syncBuiltinESMExports } from "node:module"
 import { join } from "node:path"
 import * as Servers from "../support/servers.ts"
 import { megabyte, tempFolder } from "../support/uploads.ts"
@@ -267,14 +266,9 @@ describe("a download on Node", () => {
               done(null, options.all ? found : found[0].address)
             }
           })
-          syncBuiltinESMExports()
           return lookup
         }),
-        (lookup) =>
-          Effect.sync(() => {
-            Object.assign(dns, { lookup })
-            syncBuiltinESMExports()
-          })
+        (lookup) => Effect.sync(() => Object.assign(dns, { lookup }))
       )
       const reason = yield* reasonOf(download(fileAt(`https://files.attacker.example:${port}/a`)))
       assert.deepInclude(reason, { _tag: "AddressRefused", problem: "Private", host: "files.attacker.example" })

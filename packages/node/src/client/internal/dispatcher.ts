@@ -2,7 +2,7 @@
 // package.
 import * as Undici from "undici/index.js"
 import { isPublicHost, PrivateAddress } from "@colloquy/core/client/PublicHost"
-import { lookup, type LookupAddress } from "node:dns"
+import dns, { type LookupAddress } from "node:dns"
 import { isIPv6, type LookupFunction } from "node:net"
 import type { SecureContext } from "node:tls"
 
@@ -63,7 +63,7 @@ const tunnelErrors: Undici.Dispatcher.DispatcherComposeInterceptor = (dispatch) 
 
 /** Resolves a name, and fails if one of its addresses is not public, so that no connection is opened. */
 const lookupPublic: LookupFunction = (host, options, callback) => {
-  lookup(host, { ...options, all: true }, (error, addresses: ReadonlyArray<LookupAddress>) => {
+  dns.lookup(host, { ...options, all: true }, (error, addresses: ReadonlyArray<LookupAddress>) => {
     if (error !== null) return callback(error, "")
     const found = addresses.find(({ address }) => !isPublicHost(isIPv6(address) ? hostnameOf(address) : address))
     if (found !== undefined) return callback(new PrivateAddress({ host, address: found.address }), "")
