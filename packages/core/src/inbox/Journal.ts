@@ -28,8 +28,9 @@ import type * as Scope from "effect/Scope"
 import { Uncertain } from "../client/ApiError.ts"
 import * as FieldIssue from "../base/FieldIssue.ts"
 import { CurrentLease } from "../client/internal/currentLease.ts"
-import { CurrentKey, CurrentName, CurrentStep, HasUniqueName } from "../client/internal/journal/current.ts"
+import { CurrentKey, CurrentName, HasUniqueName } from "../client/internal/journal/current.ts"
 import * as lists from "./internal/journal/list.ts"
+import { textCodecOf } from "./internal/journal/results.ts"
 import { CurrentSlots, makeSlots } from "../client/internal/journal/slots.ts"
 import { CurrentUpdate } from "./internal/consumer/currentUpdate.ts"
 import { randomId } from "../base/internal/randomId.ts"
@@ -194,17 +195,18 @@ export const step = <A, I, E, R>(
     const journal = fiber.getRef(CurrentUpdate)?.journal
     if (journal === undefined) return effect
     const context = Context.add(fiber.context as Context.Context<R>, HasUniqueName, false)
-    const codec = Schema.fromJsonString(Schema.toCodecJson(schema))
+    const codec = textCodecOf(schema as Schema.Codec<unknown, unknown>)
     const invalid = invalidIn(name)
     const isUnique = fiber.getRef(HasUniqueName)
+    const outer = fiber.getRef(CurrentKey) ?? journal.key
     // The process may have stood still while the start was recorded.
     const confirmed = fiber.getRef(CurrentLease)?.confirm ?? Effect.void
     const run = (slot: string) =>
       effect.pipe(
-        Effect.provideService(CurrentStep, slot),
+        Effect.provideService(CurrentKey, `${outer} ${slot}`),
         Effect.provideService(CurrentSlots, makeSlots(slot)),
         Effect.flatMap((value) =>
-          Effect.mapBoth(Schema.encodeEffect(codec)(value), {
+          Effect.mapBoth(codec.encode(value), {
             onSuccess: (text) => ({ value, text }),
             onFailure: invalid
           })
@@ -224,8 +226,8 @@ export const step = <A, I, E, R>(
         isWrittenAtOnce: true,
         write: ({ text }) => text,
         read: (text) =>
-          Effect.mapBoth(Schema.decodeEffect(codec)(text), {
-            onSuccess: (value) => ({ value, text }),
+          Effect.mapBoth(codec.decode(text), {
+            onSuccess: (value) => ({ value: value as A, text }),
             onFailure: invalid
           }),
         isRefusal: () => true,
@@ -316,8 +318,5 @@ export const list = <A, I>(
  */
 export const key: Effect.Effect<string> = Effect.withFiber((fiber) => {
   const journal = fiber.getRef(CurrentUpdate)?.journal
-  if (journal === undefined) return randomId
-  const slot = fiber.getRef(CurrentStep)
-  const key = fiber.getRef(CurrentKey) ?? journal.key
-  return Effect.succeed(slot === undefined ? key : `${key} ${slot}`)
+  return journal === undefined ? randomId : Effect.succeed(fiber.getRef(CurrentKey) ?? journal.key)
 })

@@ -4,28 +4,17 @@ import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
 import { restore, toBigInt } from "./json.ts"
 import { Unparsed } from "./nesting.ts"
-
-/** Creates one result for each schema, because most keys have one of few schemas. */
-const once = <R extends Schema.Top>(make: (schema: Schema.Top) => R) => {
-  const made = new WeakMap<Schema.Top, R>()
-  return (schema: Schema.Top): R => {
-    const known = made.get(schema)
-    if (known !== undefined) return known
-    const result = make(schema)
-    made.set(schema, result)
-    return result
-  }
-}
+import { once } from "./once.ts"
 
 type Nullish = <S extends Schema.Top>(schema: S) => Schema.optionalKey<Schema.NullOr<S>>
 
-/** A key of a response that can be missing or null. */
-export const nullish = once((schema) => Schema.optionalKey(Schema.NullOr(schema))) as Nullish
+/** A key of a response that can be missing or null. Most keys have one of few schemas. */
+export const nullish = once((schema: Schema.Top) => Schema.optionalKey(Schema.NullOr(schema))) as Nullish
 
 type Optional = <S extends Schema.Top>(schema: S) => Schema.optional<Schema.NullOr<S>>
 
 /** A key of a request that can be missing or null. */
-export const optional = once((schema) => Schema.optional(Schema.NullOr(schema))) as Optional
+export const optional = once((schema: Schema.Top) => Schema.optional(Schema.NullOr(schema))) as Optional
 
 /** A 64-bit integer, exact beyond 2^53 in both directions. */
 export interface Int64 extends Schema.Codec<bigint, unknown> {}

@@ -6,6 +6,7 @@ import { isRejected, isSuccess } from "./accepted.ts"
 import type * as Endpoint from "../Endpoint.ts"
 import { parseMarked } from "../../base/internal/json.ts"
 import { Unparsed } from "../../base/internal/nesting.ts"
+import { once } from "../../base/internal/once.ts"
 import { runSliced } from "./pausing.ts"
 import { maxUnslicedLength, parseSliced } from "./sliced.ts"
 import { memberOf } from "../../base/internal/wire.ts"
@@ -79,22 +80,11 @@ const optional = <const Key extends string, A>(key: Key, value: A | undefined): 
 
 type ErrorClasses = ReadonlyArray<ApiError.ErrorClass<ApiError.ApiError>>
 
-interface Classes {
-  readonly all: ErrorClasses
-  readonly matchingBodies: ErrorClasses
-}
-
-const classes = new WeakMap<object, Classes>()
-
-/** The errors of an endpoint, and the errors among them that the body as a whole can match. */
-const classesOf = ({ declaration }: Endpoint.AnyNamed): Classes => {
-  const known = classes.get(declaration)
-  if (known !== undefined) return known
-  const all: ErrorClasses = [...declaration.errors, ...common]
-  const found = { all, matchingBodies: all.filter(({ matcher }) => matcher.matches !== undefined) }
-  classes.set(declaration, found)
-  return found
-}
+/** The errors of the declaration of an endpoint, and the errors among them that the body as a whole can match. */
+const classesOf = once(({ errors }: Endpoint.AnyNamed["declaration"]) => {
+  const all: ErrorClasses = [...errors, ...common]
+  return { all, matchingBodies: all.filter(({ matcher }) => matcher.matches !== undefined) }
+})
 
 const findError = (
   endpoint: Endpoint.AnyNamed,
@@ -102,7 +92,7 @@ const findError = (
   json: unknown,
   code: string | undefined
 ): ErrorClasses[number] | undefined => {
-  const { all, matchingBodies } = classesOf(endpoint)
+  const { all, matchingBodies } = classesOf(endpoint.declaration)
   return (
     (code === undefined ? undefined : all.find(({ matcher }) => matcher.codes.includes(code))) ??
     matchingBodies.find(({ matcher }) => matcher.matches!(json, status)) ??

@@ -5,6 +5,7 @@ import type { Declaration } from "../Endpoint.ts"
 import { paramKey } from "./path.ts"
 import * as FieldIssue from "../../base/FieldIssue.ts"
 import { stringifyPlain } from "../../base/internal/json.ts"
+import { once } from "../../base/internal/once.ts"
 import { type Decoder, makeDecoder } from "./page.ts"
 
 /** The parts of an HTTP request. */
@@ -132,13 +133,5 @@ const make = (declaration: Declaration<any, any, any>): Codec => {
   }
 }
 
-const codecs = new WeakMap<object, Codec>()
-
 /** The codec of a declaration, built once. */
-export const of = (declaration: Declaration<any, any, any>): Codec => {
-  const known = codecs.get(declaration)
-  if (known !== undefined) return known
-  const codec = make(declaration)
-  codecs.set(declaration, codec)
-  return codec
-}
+export const of: (declaration: Declaration<any, any, any>) => Codec = once(make)

@@ -132,15 +132,7 @@ export const HasUniqueName = Context.Reference<boolean>("@colloquy/core/internal
   defaultValue: () => false
 })
 
-/**
- * The key of a step that is carried out in more than one update. The key of the step replaces the key of the update.
- * Default: none.
- */
+/** The key of the step that is running, in its update or in its conversation. Default: none. */
 export const CurrentKey = Context.Reference<string | undefined>("@colloquy/core/internal/journal/CurrentKey", {
-  defaultValue: () => undefined
-})
-
-/** The slot of the step that is running. Default: none. */
-export const CurrentStep = Context.Reference<string | undefined>("@colloquy/core/internal/journal/CurrentStep", {
   defaultValue: () => undefined
 })

@@ -6,6 +6,7 @@ import * as FieldIssue from "../../../base/FieldIssue.ts"
 import * as Keyboard from "../../../model/Keyboard.ts"
 import type { Answer, AnswerInput, AttachmentKind, Choices } from "../../Conversation.ts"
 import { textOf } from "../../../model/Update.ts"
+import { once } from "../../../base/internal/once.ts"
 import { parseExactly, stringify } from "../../../base/internal/json.ts"
 import { parse as parseCommand } from "../../../model/internal/text/command.ts"
 
@@ -24,8 +25,6 @@ const textIn = (input: AnswerInput): string | undefined =>
 
 export const isCommand = (input: AnswerInput): boolean => parseCommand(textIn(input) ?? "") !== undefined
 
-const anyText = Schema.NonEmptyString
-
 const makeText = (schema: TextSchema): Answer<unknown, unknown> => {
   const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
   const encode = Schema.encodeEffect(schema, { errors: "all" })
@@ -40,17 +39,11 @@ const makeText = (schema: TextSchema): Answer<unknown, unknown> => {
   }
 }
 
-/** The body of a conversation runs for each answer, so the answer that decodes texts is cached for each schema. */
-const texts = new WeakMap<object, Answer<unknown, unknown>>()
+/** The body of a conversation runs for each answer, so each schema has one answer that decodes texts. */
+const textOfSchema = once(makeText)
 
 /** A text that a schema reads. */
-export const text = (schema: TextSchema = anyText): Answer<unknown, unknown> => {
-  const known = texts.get(schema)
-  if (known !== undefined) return known
-  const made = makeText(schema)
-  texts.set(schema, made)
-  return made
-}
+export const text = (schema: TextSchema = Schema.NonEmptyString): Answer<unknown, unknown> => textOfSchema(schema)
 
 /** The answer is one of several choices. */
 export const choice = (choices: Choices): Answer<string> => {

@@ -2,11 +2,12 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import type { BotApi } from "../../../client/BotApi.ts"
+import { jsonCodecOf } from "../../../inbox/internal/journal/results.ts"
 import * as Journal from "../../../inbox/Journal.ts"
 import type { Answer, Choices, Content, QuestionOptions, Talk } from "../../Conversation.ts"
-import { CurrentKey, CurrentStep, HasUniqueName } from "../../../client/internal/journal/current.ts"
+import { CurrentKey, HasUniqueName } from "../../../client/internal/journal/current.ts"
 import { defect } from "../../../base/internal/defect.ts"
 import * as answers from "./answers.ts"
 import { ask, timeoutOf } from "./question.ts"
@@ -38,25 +39,6 @@ interface Options extends QuestionOptions {
   readonly answers?: Parameters<typeof answers.any>[0]
 }
 
-interface ResultCodec {
-  readonly encode: (value: unknown) => Effect.Effect<Schema.Json, Schema.SchemaError>
-  readonly decode: (stored: unknown) => Effect.Effect<unknown, Schema.SchemaError>
-}
-
-const codecs = new WeakMap<object, ResultCodec>()
-
-const codecOf = (schema: Schema.Codec<unknown, unknown>): ResultCodec => {
-  const known = codecs.get(schema)
-  if (known !== undefined) return known
-  const json = Schema.toCodecJson(schema)
-  const codec: ResultCodec = {
-    encode: Schema.encodeEffect(json) as ResultCodec["encode"],
-    decode: Schema.decodeUnknownEffect(json)
-  }
-  codecs.set(schema, codec)
-  return codec
-}
-
 const defaultColumns = 3
 
 /** Creates the operations for the body of a conversation. The names of a part begin with its prefix. */
@@ -79,13 +61,10 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
   const step = (name: string, schema: Schema.Codec<unknown, unknown>, effect: Effect.Effect<unknown>) =>
     run.operation(prefix + name, (slot): Effect.Effect<unknown, unknown, BotApi> => {
       const entry = run.known(slot)
-      const codec = codecOf(schema)
+      const codec = jsonCodecOf(schema)
       const stored = entry?.[1] === "result" ? codec.decode(entry[2] ?? null) : undefined
       if (stored !== undefined && isSuccess(stored)) return stored
-      const keyed = effect.pipe(
-        Effect.provideService(CurrentStep, undefined),
-        Effect.provideService(CurrentKey, run.keyOf(slot))
-      )
+      const keyed = Effect.provideService(effect, CurrentKey, run.keyOf(slot))
       const recorded = Journal.step(`conversation ${run.id} ${slot}`, schema, keyed)
       const execute = Effect.flatMap(run.beginStep, () =>
         run.body.critical(
