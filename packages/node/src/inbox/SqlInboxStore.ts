@@ -95,8 +95,11 @@ export const make = (
  *   handles updates keeps one connection of its pool, and by the file system for a SQLite file.
  * - In PostgreSQL, each operation takes one round trip. The layer creates functions for them, beside its tables. Several
  *   commits that write the same state or change the same timer take a round trip each. Commits with statements of the
- *   author share a transaction, with a round trip for each statement and four others. If one of them is refused, the commits before
- *   and after share other transactions.
+ *   author share a transaction and a round trip: the store writes the parameters of these statements as literals of the
+ *   types that the client would give to them. If one of the commits is refused, the commits before and after share other
+ *   transactions. A commit has a transaction of its own, with a round trip for each statement and four others, if it belongs to a
+ *   group of updates, or if a statement has a parameter other than a number, text, boolean, `null` or `Date`, or a text with
+ *   comments, backslashes, `$$`, or a placeholder that occurs twice.
  * - State and timers are written in the transaction of the commit. PostgreSQL counts timers by its own clock, and SQLite by
  *   the clock of the process.
  * - The number of updates is counted when the layer is built, and then kept up to date. The statistics include rows

@@ -3,6 +3,9 @@ import type { Statement } from "@colloquy/core/inbox/InboxStore"
 /** Statements with more parameters cost less in a transaction of their own. */
 const maxParameters = 100
 
+/** The client rounds other times. Unix milliseconds, also before 1970. */
+const maxTime = 2 ** 42
+
 /** A text as a literal, also for a connection that reads backslashes as escapes. */
 const quote = (text: string): string =>
   text.includes("\\") ? ` E'${text.replace(/['\\]/g, "$&$&")}'` : `'${text.replaceAll("'", "''")}'`
@@ -23,7 +26,7 @@ const literalOf = (value: unknown): string | undefined => {
     case "string":
       return value.includes("\0") ? undefined : quote(value.toWellFormed())
   }
-  if (value instanceof Date && !Number.isNaN(value.getTime())) return `'${value.toISOString()}'::timestamptz`
+  if (value instanceof Date && Math.abs(value.getTime()) < maxTime) return `'${value.toISOString()}'::timestamptz`
   return undefined
 }
 
@@ -31,13 +34,27 @@ const literalOf = (value: unknown): string | undefined => {
 type Parts = ReadonlyArray<string | number>
 
 /**
- * Returns the parts of a text, or `undefined` if something may only look like a placeholder: texts with escapes, comments, and
- * quotes by dollar signs. In all other texts, a placeholder is certainly a placeholder outside of quoted texts and names.
+ * Something that may only look like a placeholder: texts with escapes, comments, quotes by dollar signs, and a placeholder directly
+ * before or behind a name or a quoted text, which together with a literal would be one literal.
  */
-const parse = (sql: string): Parts | undefined =>
-  /\\|--|\/\*|\$\D|[\w$]\$|\0/.test(sql)
-    ? undefined
-    : sql.split(/('[^']*'|"[^"]*"|\$\d+)/).map((part) => (part.startsWith("$") ? Number(part.slice(1)) - 1 : part))
+const doubtful = /\\|--|\/\*|\$\D|[\w$&]\$|['"]\s*\$\d|\$\d+(\s*['"]|[a-z_])|\0/i
+
+/** A placeholder behind a name, which may be that of a type: with a literal, `DATE $1` would be valid. */
+const afterName =
+  /(?<=\w)(?<!\b(?:select|returning|where|and|or|not|like|ilike|between|when|then|else|limit|offset|by))\s+\$\d/i
+
+/**
+ * Returns the parts of a text, or `undefined` if a literal could mean something else than a parameter. A quotation mark that is
+ * not closed would let the value of a parameter end the text that it is in. A placeholder that occurs twice has one type.
+ */
+const parse = (sql: string): Parts | undefined => {
+  if (doubtful.test(sql) || afterName.test(sql)) return undefined
+  const parts = sql.split(/('[^']*'|"[^"]*"|\$\d+)/)
+  if (parts.some((part, index) => index % 2 === 0 && /['"]/.test(part))) return undefined
+  const placeholders = parts.filter((part) => part.startsWith("$"))
+  if (new Set(placeholders).size < placeholders.length) return undefined
+  return parts.map((part) => (part.startsWith("$") ? Number(part.slice(1)) - 1 : part))
+}
 
 /** Most statements of a bot follow a statement with the same text. */
 let last: { readonly sql: string; readonly parts: Parts | undefined } = { sql: "", parts: [] }
@@ -46,9 +63,11 @@ let last: { readonly sql: string; readonly parts: Parts | undefined } = { sql: "
 export const inlined = ({ params, sql }: Statement): string | undefined => {
   if (params.length > maxParameters) return undefined
   if (last.sql !== sql) last = { sql, parts: parse(sql) }
-  if (last.parts === undefined) return undefined
+  if (last.parts?.filter((part) => typeof part === "number").length !== params.length) return undefined
   let text = ""
   for (const part of last.parts) {
+    // With the protocol of PostgreSQL, a placeholder without a parameter is an error.
+    if (typeof part === "number" && !(part in params)) return undefined
     const literal = typeof part === "string" ? part : literalOf(params[part])
     if (literal === undefined) return undefined
     text += literal
