@@ -91,9 +91,7 @@ const shownBy = ({ act, bot, wait }: Case, way: keyof typeof ways, isStuck = fal
     return yield* ways[way](bot, test)
   }).pipe(
     Effect.scoped,
-    Effect.provide(slow),
-    Effect.provide(Logger.layer([])),
-    Effect.provide(TestClock.layer()),
+    Effect.provide(Layer.provideMerge(slow, Layer.merge(Logger.layer([]), TestClock.layer()))),
     Effect.exit,
     Effect.timeoutOption(limit),
     Effect.map(
