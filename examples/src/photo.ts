@@ -1,7 +1,7 @@
 /**
  * Measures photos: downloads the photo of a person, with at most 10 MiB, and answers with its width and height.
  */
-import { Attachments, Handler, LongPolling, Messages, Updates } from "@colloquy/core"
+import { Attachments, Bot, Handler, LongPolling, Messages } from "@colloquy/core"
 import { NodeBot, NodeMain } from "@colloquy/node"
 import { Effect, Layer, Stream } from "effect"
 import { imageSize } from "image-size"
@@ -28,7 +28,7 @@ const answer = Handler.on("message_created", (update) => {
   )
 })
 
-export const bot = Updates.run(answer)
+export const bot = Bot.run(answer)
 
 if (import.meta.main) {
   const updates = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))

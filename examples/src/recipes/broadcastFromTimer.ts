@@ -1,4 +1,4 @@
-import { Broadcasts, ChatStore, Command, Handler, Messages, Timer, Updates } from "@colloquy/core"
+import { Bot, Broadcasts, ChatStore, Command, Messages, Timer } from "@colloquy/core"
 import { Effect, Option, Schema, Stream } from "effect"
 
 const News = Timer.make("news", Schema.Struct({ name: Schema.String, text: Schema.String }))
@@ -24,4 +24,4 @@ const broadcast = News.on((news) =>
   })
 )
 
-export const bot = Updates.run(ChatStore.track(Handler.first(schedule, broadcast)))
+export const bot = Bot.run(ChatStore.track(Bot.make(schedule, broadcast)))

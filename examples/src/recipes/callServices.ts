@@ -1,4 +1,4 @@
-import { Command, Journal, Messages, Updates } from "@colloquy/core"
+import { Bot, Command, Journal, Messages } from "@colloquy/core"
 import { Config, Effect, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 
@@ -27,4 +27,4 @@ const order = Command.make("order", { arguments: { product: Schema.String } }).o
   })
 )
 
-export const bot = Updates.run(order)
+export const bot = Bot.run(order)

@@ -1,4 +1,4 @@
-import { Chat, Handler, Messages, NewMessage, Update, Updates } from "@colloquy/core"
+import { Bot, Chat, Handler, Messages, NewMessage, Update } from "@colloquy/core"
 import { Config, Effect } from "effect"
 
 const team = Config.schema(Chat.ChatId, "TEAM_CHAT")
@@ -18,4 +18,4 @@ const copy = Handler.on("message_created", (update) =>
   })
 )
 
-export const bot = Updates.run(copy)
+export const bot = Bot.run(copy)

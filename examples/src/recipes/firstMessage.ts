@@ -1,4 +1,4 @@
-import { Handler, Messages, Timer, Update, Updates } from "@colloquy/core"
+import { Bot, Handler, Messages, Timer, Update } from "@colloquy/core"
 import { Effect, Schema } from "effect"
 
 const Welcome = Timer.make("welcome", Schema.String)
@@ -12,4 +12,4 @@ const answer = Handler.on("message_created", (update) =>
   Effect.andThen(Welcome.cancel(), Messages.reply(update, `You asked: ${Update.textOf(update)}`))
 )
 
-export const bot = Updates.run(Handler.first(started, welcome, answer))
+export const bot = Bot.run(Bot.make(started, welcome, answer))

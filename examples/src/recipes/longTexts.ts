@@ -1,4 +1,4 @@
-import { Command, Messages, Text, Updates } from "@colloquy/core"
+import { Bot, Command, Messages, Text } from "@colloquy/core"
 import { Effect } from "effect"
 
 const chapters = Array.from({ length: 300 }, (_, at) =>
@@ -11,4 +11,4 @@ const rules = Command.make("rules").on((update) =>
   })
 )
 
-export const bot = Updates.run(rules)
+export const bot = Bot.run(rules)

@@ -1,9 +1,9 @@
-import { Handler, Inbox, Messages, RateLimiter, Updates } from "@colloquy/core"
+import { Bot, Handler, Inbox, Messages, RateLimiter } from "@colloquy/core"
 import { NodeBot, NodeMain, NodeWebhook, SqlInboxStore } from "@colloquy/node"
 import { PgClient } from "@effect/sql-pg"
 import { Config, Effect, Layer } from "effect"
 
-const bot = Updates.run(
+const bot = Bot.run(
   Handler.on("message_created", (update) => Messages.reply(update, `Handled by process ${process.pid}`))
 )
 
