@@ -160,14 +160,14 @@ export const chats = Command.make("chats").pipe(
 const onInbox = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.inbox))
 
 const checkScope = (scope: string) =>
-  /^(?:bot|chat:-?\d+|user:\d+|chat:-?\d+\/user:\d+)$/.test(scope)
+  /^(?:bot|chat:-?\d+|user:\d+|chat:-?\d+\/user:\d+|key:.+)$/.test(scope)
     ? Effect.void
-    : Effect.fail(invalid(`"${scope}" is not a scope: use chat:ID, user:ID, chat:ID/user:ID, or bot.`))
+    : Effect.fail(invalid(`"${scope}" is not a scope: use chat:ID, user:ID, chat:ID/user:ID, key:JSON, or bot.`))
 
 const nameArgument = Argument.String("name").pipe(Argument.withDescription("Name of the state"))
 
 const scopeArgument = Argument.String("scope").pipe(
-  Argument.withDescription("To what the value belongs: chat:ID, user:ID, chat:ID/user:ID, or bot")
+  Argument.withDescription("To what the value belongs: chat:ID, user:ID, chat:ID/user:ID, key:JSON, or bot")
 )
 
 const parseJson = (text: string): unknown =>
@@ -182,11 +182,10 @@ const readState = (name: string, scope: string) =>
     Inbox.Inbox.use(({ store }) => store.read([State.rowKey({ name, scope })])),
     ([row]) => {
       const stored = row === undefined ? undefined : parseJson(row.text)
-      return {
-        row,
-        version: Array.isArray(stored) ? Number(stored[0]) : 1,
-        value: Array.isArray(stored) ? stored[1] : stored
-      }
+      if (!Array.isArray(stored)) return { row, isSorted: false, version: 1, value: stored }
+      const [head, value] = stored as [unknown, unknown]
+      const isSorted = Array.isArray(head)
+      return { row, isSorted, version: Number(isSorted ? head[0] : head), value }
     }
   )
 
@@ -221,6 +220,12 @@ const setState = ({
   Effect.gen(function* () {
     const { store } = yield* Inbox.Inbox
     const stored = yield* readState(name, scope)
+    if (stored.isSorted) {
+      return yield* failed(
+        `The values of the state "${name}" are sorted by a number that the program computes. Nothing was written; set the value ` +
+          "in the program."
+      )
+    }
     const writtenVersion = Option.getOrElse(version, () => stored.version)
     const row = {
       text: Json.stringify([writtenVersion, value]),

@@ -138,6 +138,25 @@ for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
       })
     )
 
+    it.live("state set does not change a sorted value, whose number the program computes", () =>
+      Effect.gen(function* () {
+        const { colloquy, onInbox } = yield* makeBot(kind)
+        const Score = State.make("score", Schema.Finite, {
+          of: Schema.Struct({ game: Schema.String }),
+          initial: () => 0,
+          sortBy: (score) => score
+        })
+        yield* onInbox(Score.at({ game: "chess" }).set(7))
+        const scope = 'key:{"game":"chess"}'
+        const [stored] = objects(yield* colloquy("state", "get", "score", scope, "--json"))
+        assert.deepStrictEqual(stored, { name: "score", scope, value: 7, version: 1 })
+        const set = yield* colloquy("state", "set", "score", scope, "9")
+        assert.strictEqual(set.code, 1)
+        assert.include(set.err, `The values of the state "score" are sorted by a number`)
+        assert.strictEqual(yield* onInbox(Score.at({ game: "chess" }).get), 7)
+      })
+    )
+
     it.live("state forget deletes the state, the timers and the dead letters of a user", () =>
       Effect.gen(function* () {
         const { colloquy, onInbox } = yield* makeBot(kind)
