@@ -43,8 +43,8 @@ export type Change = Pick<Defect, "file" | "find" | "name" | "replace">
 const sourceOf = (folder: string, { file }: Change): string => join(folder, "packages/core/src", file)
 
 /** Returns the source of a file with the defect. Throws if the file does not have the text of the defect once. */
-export const planted = (defect: Change): string => {
-  const text = readFileSync(sourceOf(root, defect), "utf8")
+export const planted = (defect: Change, folder = root): string => {
+  const text = readFileSync(sourceOf(folder, defect), "utf8")
   const parts = text.split(defect.find)
   if (parts.length !== 2) {
     throw new Error(`${defect.name}: ${defect.file} has its text ${parts.length - 1} times. Update the defect.`)
@@ -107,7 +107,7 @@ export const search = async (
   const { firstSeed, seeds } = options
   const path = sourceOf(folder, defect)
   const original = readFileSync(path, "utf8")
-  writeFileSync(path, planted(defect))
+  writeFileSync(path, planted(defect, folder))
   try {
     let before = 0
     let cpuSeconds = 0
