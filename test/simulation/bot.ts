@@ -31,8 +31,8 @@ interface Running {
 }
 
 export interface Bots {
-  /** Does something to one of the running processes. `name`: the one, if it runs. */
-  readonly disturb: (disturbance: Disturbance, name?: string) => void
+  /** Does something to one of the running processes, and returns its name. `name`: the one, if it runs. */
+  readonly disturb: (disturbance: Disturbance, name?: string) => string | undefined
   /** Starts processes until as many run as the plan says. */
   readonly start: () => void
   /** Ends a rolling deploy: all processes that still run the older version are started again with the newer one. */
@@ -149,9 +149,7 @@ export const makeBots = (simulation: Simulation, platform: Platform, database: D
     world.schedule(bot.process, () => bot.fiber.interruptUnsafe())
   }
 
-  const disturb = ({ kind, millis, victim }: Disturbance, name?: string) => {
-    if (running.length === 0) return
-    const bot = running.find(({ process }) => process.name === name) ?? running[victim % running.length]
+  const disturbOne = ({ kind, millis }: Disturbance, bot: Running) => {
     const { process, version } = bot
     switch (kind) {
       case "kill":
@@ -192,6 +190,13 @@ export const makeBots = (simulation: Simulation, platform: Platform, database: D
       case "failover":
         return
     }
+  }
+
+  const disturb = (disturbance: Disturbance, name?: string) => {
+    if (running.length === 0) return undefined
+    const bot = running.find(({ process }) => process.name === name) ?? running[disturbance.victim % running.length]
+    disturbOne(disturbance, bot)
+    return bot.process.name
   }
 
   return {

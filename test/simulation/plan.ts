@@ -76,6 +76,8 @@ export interface Disturbance {
   readonly victim: number
   /** The disturbance waits for this moment of any process, for a while, and happens to this process. */
   readonly on?: Moment
+  /** Only moments of other processes count than of the one that was disturbed last, and the disturbance waits longer. */
+  readonly isOther?: boolean
   /** After how many milliseconds it goes on or is started again, or by how many its clock moves. */
   readonly millis: number
 }
@@ -99,6 +101,8 @@ export interface Plan {
   readonly skews: ReadonlyArray<number>
   /** How far the clock of the store is ahead, in milliseconds. */
   readonly storeSkew: number
+  /** Whether the store cannot wake processes, which then ask the store more often. */
+  readonly isSilent?: boolean
   readonly faults: Faults
   readonly disturbances: ReadonlyArray<Disturbance>
   readonly concurrency: number

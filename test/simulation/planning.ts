@@ -46,6 +46,21 @@ const frequent: Faults = {
 
 const faultNames = Object.keys(highest) as ReadonlyArray<FaultName>
 
+const platformFaults: ReadonlyArray<FaultName> = [
+  "resetBefore",
+  "resetAfter",
+  "errorBefore",
+  "errorAfter",
+  "tooMany",
+  "silent",
+  "slow"
+]
+
+/** A request is lost while another one waits for its answer. */
+const slowAnswers: ReadonlyArray<FaultName> = ["resetBefore", "slow"]
+
+const storeFaults: ReadonlyArray<FaultName> = ["storeBefore", "storeAfter", "storeSlow", "lostWake"]
+
 const faultsOf = (probabilityOf: (name: FaultName) => number): Faults =>
   Object.fromEntries(faultNames.map((name) => [name, probabilityOf(name)])) as Record<FaultName, number>
 
@@ -55,7 +70,9 @@ const faultsOf = (probabilityOf: (name: FaultName) => number): Faults =>
  */
 const planKinds = (dice: Dice): Faults => {
   if (dice.chance(0.4)) {
-    const few = new Set([dice.pick(faultNames), dice.pick(faultNames), dice.pick(faultNames)].slice(dice.int(3)))
+    // Faults of one part meet each other, such as a request that is lost while another one waits for its answer.
+    const names = dice.fork("part").pick([faultNames, faultNames, platformFaults, slowAnswers, storeFaults])
+    const few = new Set([dice.pick(names), dice.pick(names), dice.pick(names)].slice(dice.int(3)))
     return faultsOf((name) => (few.has(name) ? (frequent[name] ?? 0) : 0))
   }
   const all = dice.pick([0, 0.3, 0.6])
@@ -94,38 +111,39 @@ const planRestart = (dice: Dice, areLong: boolean): number =>
 /** In some seeds, a process that has ended leaves all the work to the others for a long time. */
 const planAbsences = (dice: Dice): boolean => dice.fork("absences").chance(0.2)
 
-type Plot = ReadonlyArray<readonly [on: Moment, kind: Disturbance["kind"]]>
+type Plot = ReadonlyArray<Pick<Disturbance, "kind" | "on" | "isOther">>
 
 /** A chat goes to another process, which dies, and comes back to a process that remembers what the store does not have. */
 const plots: ReadonlyArray<Plot> = [
   [
-    ["executed", "cut"],
-    ["began", "kill"]
+    { on: "executed", kind: "cut" },
+    { on: "began", kind: "kill", isOther: true }
   ],
   [
-    ["executed", "freeze"],
-    ["began", "kill"]
+    { on: "executed", kind: "freeze" },
+    { on: "began", kind: "kill", isOther: true }
   ],
-  [["received", "kill"]]
+  [{ on: "received", kind: "kill" }]
 ]
 
-const planPlot = (dice: Dice): Plot =>
+/** What happens to processes at certain moments is of few kinds, so that the same happens several times. */
+const planKindsOfMoments = (dice: Dice): ReadonlyArray<Plot> =>
   dice.fork("plot").chance(0.3)
-    ? dice.fork("plots").pick(plots)
-    : [dice.pick(moments), dice.pick(moments)].map(
-        (on) => [on, dice.pick(["kill", "kill", "freeze", "freeze", "cut", "stop", "upgrade"] as const)] as const
-      )
+    ? [dice.fork("plots").pick(plots)]
+    : [dice.pick(moments), dice.pick(moments)].map((on) => [
+        { on, kind: dice.pick(["kill", "kill", "freeze", "freeze", "cut", "stop", "upgrade"] as const) }
+      ])
 
-/** What processes do when something happens to them is of few kinds, so that the same happens several times. */
 const planMoments = (dice: Dice, duration: number): ReadonlyArray<Disturbance> => {
-  const plans = planPlot(dice)
+  const kinds = planKindsOfMoments(dice)
   const every = dice.pick([5000, 20_000])
   const areLong = planAbsences(dice)
   const disturbances: Array<Disturbance> = []
   for (let at = dice.int(every * 2); at < duration; at += 1 + dice.int(every * 2)) {
-    const [on, kind] = dice.pick(plans)
-    const millis = kind === "freeze" || kind === "cut" ? 5000 + dice.int(30_000) : planRestart(dice, areLong)
-    disturbances.push({ kind, at, tasks: dice.pick([0, dice.int(10)]), victim: dice.int(5), millis, on })
+    for (const { kind, ...moment } of dice.pick(kinds)) {
+      const millis = kind === "freeze" || kind === "cut" ? 5000 + dice.int(30_000) : planRestart(dice, areLong)
+      disturbances.push({ kind, at, tasks: dice.pick([0, dice.int(10)]), victim: dice.int(5), millis, ...moment })
+    }
   }
   return disturbances
 }
@@ -142,6 +160,20 @@ const planFailovers = (dice: Dice, duration: number): ReadonlyArray<Disturbance>
     millis: dice.int(dice.pick([100, 2000, 20_000])),
     ...(dice.chance(0.5) ? { on: dice.pick(["began", "claim", "enqueue", "write"] as const) } : {})
   }))
+
+/**
+ * The store fails over again and again while handlers begin: some of the updates that are handled are lost, and the leases of
+ * their chats are not.
+ */
+const planManyFailovers = (dice: Dice, duration: number): ReadonlyArray<Disturbance> => {
+  const every = dice.pick([5000, 20_000, 60_000])
+  const lag = dice.pick([2000, 5000, 20_000])
+  const disturbances: Array<Disturbance> = []
+  for (let at = dice.int(every * 2); at < duration; at += 1 + dice.int(every * 2)) {
+    disturbances.push({ kind: "failover", at, tasks: dice.int(20), victim: 0, millis: dice.int(lag), on: "began" })
+  }
+  return disturbances
+}
 
 const planDisturbances = (dice: Dice, duration: number): ReadonlyArray<Disturbance> => {
   if (dice.chance(0.35)) return planMoments(dice.fork("moments"), duration)
@@ -199,9 +231,12 @@ export const planOf = (seed: number, kind?: string): Plan => {
   ] as const)
   // The store in memory executes no statements.
   const store = program.kind === "rows" ? "sqlite" : chosen
-  const failovers =
-    store === "memory" && survivesFailovers.has(program.kind) ? planFailovers(dice.fork("failovers"), duration) : []
-  const disturbances = planDisturbances(dice.fork("disturbances"), duration)
+  const mayFailOver = store === "memory" && survivesFailovers.has(program.kind)
+  const hasManyFailovers = mayFailOver && dice.fork("many failovers").chance(0.1)
+  const failovers = mayFailOver ? planFailovers(dice.fork("failovers"), duration) : []
+  const disturbances = hasManyFailovers
+    ? planManyFailovers(dice.fork("failovers"), duration)
+    : [...planDisturbances(dice.fork("disturbances"), duration), ...failovers]
   const hasSkews = dice.chance(0.3)
   const isTight = dice.chance(0.2)
   const skew = () => (hasSkews ? dice.int(240_000) - 120_000 : 0)
@@ -221,8 +256,9 @@ export const planOf = (seed: number, kind?: string): Plan => {
     latency: dice.pick([0, 20, 80, 80, 1000]),
     skews: Array.from({ length: 5 }, skew),
     storeSkew: skew(),
+    isSilent: dice.fork("silent").chance(0.25),
     faults: planFaults(dice.fork("faults")),
-    disturbances: [...disturbances, ...failovers].sort((one, other) => one.at - other.at),
+    disturbances: [...disturbances].sort((one, other) => one.at - other.at),
     concurrency: dice.pick([1, 4, 64]),
     maxInMemory: dice.pick([1, 10, 1000]),
     leaseDuration: dice.pick([5, 10, 30]),

@@ -130,12 +130,21 @@ const isMoment = (event: Event, on: Moment): boolean => {
 /** How long a disturbance waits for its moment, in milliseconds. */
 const maxWait = 10_000
 
-/** Executes tasks until the moment has come. Returns the name of the process. */
-const untilMoment = async ({ history: { events }, world }: Simulation, on: Moment): Promise<string | undefined> => {
-  const until = world.now + maxWait
+/** The same for a moment of another process, which may have to wait until a lease ends. */
+const maxWaitForOther = 60_000
+
+/** Executes tasks until the moment of another process has come. Returns the name of the process. */
+const untilMoment = async (
+  { history: { events }, world }: Simulation,
+  on: Moment,
+  before: string | undefined
+): Promise<string | undefined> => {
+  const until = world.now + (before === undefined ? maxWait : maxWaitForOther)
   for (let index = events.length; ;) {
-    for (; index < events.length; index++)
-      if (isMoment(events[index], on)) return (events[index] as { readonly process?: string }).process
+    for (; index < events.length; index++) {
+      const { process } = events[index] as { readonly process?: string }
+      if (process !== before && isMoment(events[index], on)) return process
+    }
     if (!(await world.step(until))) return undefined
   }
 }
@@ -143,16 +152,19 @@ const untilMoment = async ({ history: { events }, world }: Simulation, on: Momen
 /** Carries out the disturbances at their times, while people use the bot. */
 const disturbAll = async (
   simulation: Simulation,
-  disturb: (disturbance: Disturbance, name?: string) => void
+  disturb: (disturbance: Disturbance, name?: string) => string | undefined
 ): Promise<void> => {
   const { plan, world } = simulation
+  let last: string | undefined
   for (const disturbance of plan.disturbances) {
     if (disturbance.at > plan.duration) break
     await world.run(Math.max(0, epoch + disturbance.at - world.now))
-    const { on } = disturbance
-    const name = on === undefined ? undefined : await untilMoment(simulation, on)
+    const { isOther = false, on } = disturbance
+    const name = on === undefined ? undefined : await untilMoment(simulation, on, isOther ? last : undefined)
+    // Without the moment, another process would be disturbed than the one that the plan means.
+    if (isOther && name === undefined) continue
     for (let tasks = disturbance.tasks; tasks > 0 && (await world.step(world.now)); tasks--);
-    disturb(disturbance, name)
+    last = disturb(disturbance, name)
   }
   await world.run(Math.max(0, epoch + plan.duration - world.now))
 }
@@ -196,6 +208,7 @@ const carryOut = async (simulation: Simulation): Promise<Ending> => {
     const since = Math.max(epoch, world.now - disturbance.millis)
     database.promote?.(since)
     simulation.history.add({ type: "failedOver", since: since - epoch })
+    return undefined
   })
   world.isFaulty = false
   bots.finishDeploy()

@@ -114,7 +114,7 @@ const callFrom = (
     })
 }
 
-const inboxOf = (store: Store, call: Call, listen: NonNullable<Store["listen"]>): Store =>
+const inboxOf = (store: Store, call: Call, listen: Store["listen"]): Store =>
   InboxStore.of({
     isShared: true,
     executesStatements: store.executesStatements,
@@ -194,7 +194,8 @@ export const makeDatabase = (simulation: Simulation, stores: Stores): Database =
 
   return {
     ...stores,
-    storeOf: (from) => inboxOf(stores.store, callOf(from, "inbox"), listenOf(from)),
+    storeOf: (from) =>
+      inboxOf(stores.store, callOf(from, "inbox"), plan.isSilent === true ? undefined : listenOf(from)),
     authorOf: (from) =>
       stores.sqlite && {
         sql: stores.sqlite.sql,

@@ -48,6 +48,10 @@ export class Ledger {
   readonly shaken = new Set<string>()
   readonly leases = new Map<string, Lease>()
   readonly #subjects = new Map<string, { readonly chat: string; readonly subject: string }>()
+  /** Ids of updates that were claimed, without claims that the store has lost. */
+  readonly #claimed = new Set<string>()
+  /** Ids of updates that the store has lost. */
+  readonly #gone = new Set<string>()
   readonly #fingerprints = new Set<string>()
   #applied: Array<{ readonly event: StoreApplied; readonly at: number }> = []
 
@@ -89,15 +93,21 @@ export class Ledger {
   /** Forgets the operations after a time. */
   lose(since: number): void {
     const queued = [...this.queued]
-    const claimed = [...this.#subjects.values()].map(({ subject }) => subject)
     const kept = this.#applied.filter(({ at }) => at <= since)
     this.#applied = []
     // Ids are still known from claims that the store has lost.
-    for (const part of [this.queues, this.queued, this.settled, this.leases, this.#fingerprints]) {
+    for (const part of [this.queues, this.queued, this.settled, this.leases, this.#claimed, this.#fingerprints]) {
       part.clear()
     }
     for (const { at, event } of kept) this.apply(event, at)
-    for (const subject of [...queued, ...claimed]) if (!this.settled.has(subject)) this.shaken.add(subject)
+    const subjects: Array<string> = []
+    for (const [id, { subject }] of this.#subjects) {
+      subjects.push(subject)
+      // A claim that is lost has made an update of the timer.
+      const isQueued = this.#claimed.has(id) || (this.queued.has(subject) && !subject.startsWith("timer "))
+      if (!isQueued) this.#gone.add(id)
+    }
+    for (const subject of [...queued, ...subjects]) if (!this.settled.has(subject)) this.shaken.add(subject)
     for (const subject of queued) if (!this.queued.has(subject)) this.lost.add(subject)
   }
 
@@ -149,7 +159,10 @@ export class Ledger {
       readonly updates: ReadonlyArray<QueuedRow>
     }>) {
       this.leases.set(key, { owner, process, until: at + leaseDuration })
-      for (const { id, update } of updates) this.#subjects.set(id, { chat: key, subject: subjectOf(update.text) })
+      for (const { id, update } of updates) {
+        this.#claimed.add(id)
+        this.#subjects.set(id, { chat: key, subject: subjectOf(update.text) })
+      }
     }
   }
 
@@ -161,7 +174,7 @@ export class Ledger {
       for (const { completed, partitionKey, release } of membersOf(commit)) {
         for (const { failure, id } of completed) {
           const known = this.#subjects.get(id)
-          if (known === undefined || this.settled.has(known.subject)) continue
+          if (known === undefined || this.#gone.has(id) || this.settled.has(known.subject)) continue
           this.settled.add(known.subject)
           settled.push({ ...known, isDead: failure !== undefined })
         }

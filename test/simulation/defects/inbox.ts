@@ -151,7 +151,7 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     name: "a process keeps the partition of an update that the store has lost",
     file: "inbox/internal/kernel/kernel.ts",
     find: "    this.held.lose(partition)\n    this.leases.owners.forsake(owner, [partition.key])",
-    replace: "    this.leases.owners.forsake(owner, [])",
+    replace: "    this.leases.owners.forsake(owner, [partition.key])",
     programs: handlers
   },
   {
