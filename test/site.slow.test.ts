@@ -141,7 +141,7 @@ describe.skipIf(withoutBrowser)("the site of the documentation in a browser", ()
       }
       await change(`import { Handler, Messages, Updates } from "@colloquy/core"
 const answer: string = "changed"
-export const bot = Updates.run(Handler.on("message_created", (update) => Messages.reply(update, answer)))`)
+export const bot = Bot.run(Handler.on("message_created", (update) => Messages.reply(update, answer)))`)
       await page.getByText("The bot is running").waitFor()
       await composer.fill("again")
       await composer.press("Enter")

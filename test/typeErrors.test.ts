@@ -71,17 +71,17 @@ const programs: Readonly<Record<string, Program>> = {
     detail: `Type 'BotApi' is not assignable to type 'never'.`
   },
   "a statement in the commit of an inbox in memory": {
-    code: `Effect.runPromise(Updates.run(() => Commit.add(statement)).pipe(Effect.provide(inMemory)))`,
+    code: `Effect.runPromise(Bot.run(() => Commit.add(statement)).pipe(Effect.provide(inMemory)))`,
     error: `Argument of type 'Effect<void, SourceError, SqlTransactions>' is not assignable`,
     detail: `Type 'SqlTransactions' is not assignable to type 'never'.`
   },
   "a statement in the commit of an inbox in Redis": {
-    code: `Effect.runPromise(Updates.run(() => Commit.add(statement)).pipe(Effect.provide(inRedis)))`,
+    code: `Effect.runPromise(Bot.run(() => Commit.add(statement)).pipe(Effect.provide(inRedis)))`,
     error: `Argument of type 'Effect<void, SourceError, SqlTransactions>' is not assignable`,
     detail: `Type 'SqlTransactions' is not assignable to type 'never'.`
   },
   "a statement that is no statement": {
-    code: `Updates.run(() => Commit.add("DELETE FROM orders"))`,
+    code: `Bot.run(() => Commit.add("DELETE FROM orders"))`,
     error: `Argument of type 'string' is not assignable to parameter of type 'Statement<unknown>'.`
   },
   "a keyboard in place of a list of attachments": {
@@ -109,7 +109,7 @@ const programs: Readonly<Record<string, Program>> = {
     error: `Argument of type '"two"' is not assignable to parameter of type '"one"'.`
   },
   "a misspelled option": {
-    code: `Updates.run(${reply}, { concurency: 1 })`,
+    code: `Bot.run(${reply}, { concurency: 1 })`,
     error: `Object literal may only specify known properties, but 'concurency' does not exist in type 'RunOptions<`,
     detail: `Did you mean to write 'concurrency'?`
   }

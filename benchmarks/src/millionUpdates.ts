@@ -3,7 +3,7 @@
  * and handles them, `bare` only parses their JSON. The first measurement follows a warm-up that fills the deduplication
  * window and lets V8 size its heap. Requires `--expose-gc`, for the live memory alone.
  */
-import { Inbox, Updates, Webhook } from "@colloquy/core"
+import { Bot, Inbox, Webhook } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -49,7 +49,7 @@ const webhook = Layer.merge(
 
 const growth = Effect.gen(function* () {
   const receiver = yield* Webhook.Webhook
-  const running = yield* Effect.forkChild(Updates.run(() => handle))
+  const running = yield* Effect.forkChild(Bot.run(() => handle))
   let sent = 0
   const send = Effect.suspend(() =>
     receiver.handle({ ...request, body: Effect.succeed(Buffer.from(delivery(sent++))) })

@@ -1,10 +1,11 @@
 /**
- * Prints the CPU time of the main thread per update in microseconds, for `Updates.run` with an inbox in memory and for grammY's runner with
+ * Prints the CPU time of the main thread per update in microseconds, for `Bot.run` with an inbox in memory and for grammY's runner with
  * `sequentialize`: 1,000 chats, ordered per chat, with empty handlers. Both run on one thread without waiting, so this is the
  * time that an idle machine takes, but other programs affect it less. Requires `--expose-gc`, which excludes the creation of the
  * updates from the figure.
  */
-import { Inbox, Updates } from "@colloquy/core"
+import * as Colloquy from "@colloquy/core/bot/Bot"
+import { Inbox } from "@colloquy/core"
 import { createConcurrentSink, createRunner, createSource, sequentialize } from "@grammyjs/runner"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -34,7 +35,7 @@ const ours = async (): Promise<number> => {
   })
   gc!()
   const start = threadTime()
-  await Effect.runPromise(Updates.run(() => work).pipe(Effect.provide(bot)))
+  await Effect.runPromise(Colloquy.run(() => work).pipe(Effect.provide(bot)))
   const took = threadTime() - start
   expectAll(handled)
   return took / updates
@@ -85,5 +86,5 @@ const grammy = async (): Promise<number> => {
   return took / updates
 }
 
-printCosts(await takeTurns({ "Updates.run": ours, grammY: grammy }, { rounds: 9 }))
+printCosts(await takeTurns({ "Bot.run": ours, grammY: grammy }, { rounds: 9 }))
 process.exit(0)

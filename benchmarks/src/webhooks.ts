@@ -94,7 +94,7 @@ export const sqliteOverBare = (): Promise<Measured> =>
     return compare({ name: "node:sqlite", costs: costs.bare }, { name: "webhook", costs: costs.webhook }, "us")
   })
 
-/** Memory growth of the webhook and `Updates.run` over a million updates. */
+/** Memory growth of the webhook and `Bot.run` over a million updates. */
 export const millionGrowth = async (): Promise<Measured> => {
   const grown = async (program: "webhook" | "bare") => {
     const { after, before, live } = await costsOf(["millionUpdates.ts", program], "--expose-gc")

@@ -3,7 +3,7 @@
  * and the model can call a function of the bot. The model is any with an API that is compatible with OpenAI (`MODEL_URL`,
  * `MODEL_NAME`, `MODEL_KEY`). Without these settings, a script answers.
  */
-import { Command, Handler, Keyboard, LiveMessage, LongPolling, Messages, Updates } from "@colloquy/core"
+import { Bot, Command, Handler, Keyboard, LiveMessage, LongPolling, Messages } from "@colloquy/core"
 import * as Assistant from "@colloquy/core/live/Assistant"
 import * as OpenAiModel from "@colloquy/core/live/OpenAiModel"
 import { NodeBot, NodeMain } from "@colloquy/node"
@@ -45,7 +45,7 @@ const model = Layer.unwrap(
   )
 )
 
-export const bot = Updates.run(Handler.first(LiveMessage.onStop, forget, chat), { timeout: "10 minutes" }).pipe(
+export const bot = Bot.run(Bot.make(LiveMessage.onStop, forget, chat), { timeout: "10 minutes" }).pipe(
   Effect.provide(Layer.merge(functions, model))
 )
 

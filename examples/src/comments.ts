@@ -2,7 +2,7 @@
  * Answers questions and thanks in the comments of a channel. Comments arrive by webhook only, and the bot must be an
  * administrator with the permissions to read and to write.
  */
-import { Handler, Messages, Pattern, Update, Updates } from "@colloquy/core"
+import { Bot, Handler, Messages, Pattern, Update } from "@colloquy/core"
 import { NodeBot, NodeMain, NodeWebhook } from "@colloquy/node"
 import { Config, Effect, Layer } from "effect"
 
@@ -21,7 +21,7 @@ const thanks = Pattern.make(/\bthank(s| you)\b/i, { types }).on((update) =>
 // Comments of bots, its own included, are ignored: otherwise two bots could answer each other forever.
 const fromPeople = Handler.filter((update) => Update.userOf(update)?.is_bot !== true)
 
-const bot = Updates.run(fromPeople(Handler.first(question, thanks)))
+const bot = Bot.run(fromPeople(Handler.first(question, thanks)))
 
 // For the emulator only: BOT_WEBHOOK_INSECURE=true allows an http URL in BOT_WEBHOOK_URL.
 const webhook = NodeWebhook.layerConfig({ ...NodeWebhook.settings, updateTypes: Config.succeed(types) }).pipe(

@@ -1,7 +1,7 @@
 /**
  * An echo bot: greets users, repeats their texts, and edits its message when they press its button.
  */
-import { Answers, Handler, Keyboard, LongPolling, Messages, Text, Update, Updates } from "@colloquy/core"
+import { Answers, Bot, Handler, Keyboard, LongPolling, Messages, Text, Update } from "@colloquy/core"
 import { NodeBot, NodeMain } from "@colloquy/node"
 import { Effect, Layer } from "effect"
 
@@ -26,7 +26,7 @@ const shout = Handler.on("message_callback", (update) =>
 )
 
 /** The bot. A handler that fails is retried. If it still fails, the update becomes a dead letter. */
-export const bot = Updates.run(Handler.first(greet, echo, shout))
+export const bot = Bot.run(Bot.make(greet, echo, shout))
 
 if (import.meta.main) {
   // Long polling is for development. In production, use a webhook: see webhook.ts.

@@ -2,7 +2,7 @@
  * Two bots in one process: customers write to one bot, and the staff reads and answers through the other. The bots have their
  * own tokens (`CUSTOMERS_TOKEN`, `STAFF_TOKEN`), rate limits and inboxes.
  */
-import { type BotApi, Chat, Handler, LongPolling, Messages, Update, Updates } from "@colloquy/core"
+import { Bot, type BotApi, Chat, Handler, LongPolling, Messages, Update, Updates } from "@colloquy/core"
 import { NodeBot, NodeMain } from "@colloquy/node"
 import { Config, Effect, Layer } from "effect"
 
@@ -29,7 +29,7 @@ export const helpdesk = (customers: Bot, staff: Bot, staffChat: Chat.ChatId) => 
     })
   )
 
-  return Effect.all([Updates.run(ask, { source: customers }), Updates.run(answer, { source: staff })], {
+  return Effect.all([Bot.run(ask, { source: customers }), Bot.run(answer, { source: staff })], {
     concurrency: "unbounded",
     discard: true
   })

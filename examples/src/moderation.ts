@@ -4,6 +4,7 @@
  * this example runs in virtual time.
  */
 import {
+  Bot,
   Command,
   Handler,
   LongPolling,
@@ -16,7 +17,6 @@ import {
   Scene,
   State,
   Update,
-  Updates,
   type User
 } from "@colloquy/core"
 import { NodeBot, NodeMain } from "@colloquy/node"
@@ -108,7 +108,7 @@ export const bot = Effect.gen(function* () {
   })
   const moderation = Handler.first(Handler.inChatType(byAdmin, "chat"), makeWelcome(within))
   // The bot is no administrator of the chat.
-  yield* Updates.run(
+  yield* Bot.run(
     Handler.transform(
       moderation,
       Effect.catchTag("Forbidden", ({ message }) => Effect.logWarning(message))

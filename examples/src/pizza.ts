@@ -2,7 +2,7 @@
  * Takes orders of pizza: size and toppings by buttons, an address, and a confirmation. The conversation goes on after a restart,
  * ends by itself after ten minutes of silence, and can be cancelled at any time. The test of this example runs in virtual time.
  */
-import { Command, Conversation, Handler, Journal, LongPolling, Messages, Updates } from "@colloquy/core"
+import { Bot, Command, Conversation, Handler, Journal, LongPolling, Messages } from "@colloquy/core"
 import { NodeBot, NodeMain } from "@colloquy/node"
 import { Effect, Layer, Schema } from "effect"
 
@@ -54,7 +54,7 @@ const rest = Handler.on(["bot_started", "message_created"], (update) =>
   Messages.reply(update, "Send /order to order a pizza.")
 )
 
-export const bot = Updates.run(Handler.first(start, cancel, Pizza, rest))
+export const bot = Bot.run(Bot.make(start, cancel, Pizza, rest))
 
 if (import.meta.main) {
   NodeMain.runMain(Effect.provide(bot, LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))))

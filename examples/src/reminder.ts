@@ -2,7 +2,7 @@
  * Sends a reminder eight hours after the command `/remind feed the cat`, even if the program is restarted in between. The
  * test of this example runs in virtual time.
  */
-import { Command, Handler, LongPolling, Messages, Timer, Updates } from "@colloquy/core"
+import { Bot, Command, Handler, LongPolling, Messages, Timer } from "@colloquy/core"
 import { NodeBot, NodeMain } from "@colloquy/node"
 import { Config, Duration, Effect, Layer, Schema } from "effect"
 
@@ -25,7 +25,7 @@ const explained = Handler.transform(
   Effect.catchTag("InvalidArguments", ({ message, update }) => Messages.reply(update, message))
 )
 
-export const bot = Updates.run(Handler.first(explained, send))
+export const bot = Bot.run(Bot.make(explained, send))
 
 if (import.meta.main) {
   NodeMain.runMain(Effect.provide(bot, LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))))

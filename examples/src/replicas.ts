@@ -2,14 +2,14 @@
  * One bot in several processes behind a load balancer. The processes share an inbox in PostgreSQL (`DATABASE_URL`) and the
  * rate limits in Redis (`REDIS_URL`). All processes have the same settings, `BOT_WEBHOOK_SECRET` included.
  */
-import { Handler, Inbox, Messages, RateLimiter, Updates } from "@colloquy/core"
+import { Bot, Handler, Inbox, Messages, RateLimiter } from "@colloquy/core"
 import { NodeBot, NodeMain, NodeWebhook, RedisRateLimiterStore, SqlInboxStore } from "@colloquy/node"
 import { NodeRedis } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { Config, Effect, Layer } from "effect"
 
 // One process at a time handles the updates of a chat. If it stops or is killed, another process continues.
-const bot = Updates.run(
+const bot = Bot.run(
   Handler.on("message_created", (update) => Messages.reply(update, `Handled by process ${process.pid}`))
 )
 

@@ -2,7 +2,7 @@
  * A bot for production: an HTTP server for the webhook, an inbox in a SQLite file, and the chats of the bot in the same
  * file for `broadcast.ts`. SIGTERM stops it gracefully. `/health/live` and `/health/ready` report its health.
  */
-import { ChatStore, Command, Handler, Messages, Text, Update, Updates } from "@colloquy/core"
+import { Bot, ChatStore, Command, Handler, Messages, Text, Update } from "@colloquy/core"
 import { NodeBot, NodeInbox, NodeMain, NodeWebhook, SqlChatStore } from "@colloquy/node"
 import { Config, Effect, Layer } from "effect"
 
@@ -22,7 +22,7 @@ const count = Handler.on("message_created", (update) =>
 )
 
 // A handler that fails is retried. If it still fails, the update becomes a dead letter.
-const bot = Updates.run(ChatStore.track(Handler.first(greet, help, count)), {
+const bot = Bot.run(ChatStore.track(Handler.first(greet, help, count)), {
   concurrency: 64,
   timeout: "1 minute",
   shutdownTimeout: "20 seconds"

@@ -35,6 +35,6 @@ const load = async (code: string): Promise<Readonly<Record<string, unknown>>> =>
 export const loadBot = async (code: string): Promise<Effect.Effect<unknown, unknown, Services>> => {
   const { bot } = await load(code)
   if (!Effect.isEffect(bot))
-    throw new ProgramError('The program has no export "bot" that is an Effect: export const bot = Updates.run(…)')
+    throw new ProgramError('The program has no export "bot" that is an Effect: export const bot = Bot.run(…)')
   return bot as Effect.Effect<unknown, unknown, Services>
 }

@@ -1,5 +1,6 @@
 /** Updates: their text, deliveries to the webhook, and pages of long polling. */
 import {
+  Bot,
   BotApi,
   Inbox,
   Json,
@@ -95,7 +96,7 @@ export const parsing: Target = {
 export const startConsumer = Effect.gen(function* () {
   const inbox = yield* Inbox.Inbox
   const source = Updates.Updates.of({ inbox, source: Effect.never })
-  const consumer = yield* Updates.run((update) => Effect.sync(() => void read(update)), {
+  const consumer = yield* Bot.run((update) => Effect.sync(() => void read(update)), {
     retry: Schedule.recurs(0)
   }).pipe(Effect.provideService(Updates.Updates, source), Effect.forkScoped)
   const check = Effect.gen(function* () {

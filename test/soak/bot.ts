@@ -2,7 +2,7 @@
  * The bot of a soak run. Its parent kills it. It appends the start and the end of each handler to a file, and replies to
  * every fifth message with the number of the message.
  */
-import { Handler, Inbox, LongPolling, Messages, RateLimiter, Update, Updates } from "@colloquy/core"
+import { Bot, Handler, Inbox, LongPolling, Messages, RateLimiter, Update } from "@colloquy/core"
 import { NodeBot } from "@colloquy/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -73,7 +73,7 @@ const program = Effect.gen(function* () {
     }
   })
   process.send?.({ isReady: true })
-  yield* Updates.run(handle, { concurrency })
+  yield* Bot.run(handle, { concurrency })
 })
 
 const client = NodeBot.layerClient({ token, baseUrl: task.url }).pipe(Layer.provideMerge(RateLimiter.layerMemory()))

@@ -1,4 +1,4 @@
-import { type BotApi, Command, Conversation, Handler, Inbox, Update, Updates } from "@colloquy/core"
+import { Bot, type BotApi, Command, Conversation, Handler, Inbox, Update } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -55,7 +55,7 @@ export const runForm = (
   api: Layer.Layer<BotApi.BotApi, unknown>
 ) => {
   const runtime = ManagedRuntime.make(Layer.provideMerge(layerBot(place, { capacity: 1_000_000 }), api))
-  runtime.runFork(Updates.run(botOf(form)))
+  runtime.runFork(Bot.run(botOf(form)))
   return {
     runtime,
     write: (...args: Parameters<typeof writeAll>) => runtime.runPromise(writeAll(...args))

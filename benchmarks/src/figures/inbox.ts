@@ -45,7 +45,7 @@ export const figures: ReadonlyArray<Figure> = [
   {
     figure: "stream-over-run",
     measures:
-      "updates per second through `Updates.deliveries` with `Stream.mapEffect`, `ack` and a concurrency of 64, over `Updates.run`, the lowest of memory, SQLite, PostgreSQL and Redis",
+      "updates per second through `Updates.deliveries` with `Stream.mapEffect`, `ack` and a concurrency of 64, over `Bot.run`, the lowest of memory, SQLite, PostgreSQL and Redis",
     unit: "ratio",
     goal: 0.9,
     isMinimum: true,

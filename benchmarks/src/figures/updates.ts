@@ -5,11 +5,11 @@ import { millionGrowth, sqliteOverBare, webhookCost } from "../webhooks.ts"
 export const figures: ReadonlyArray<Figure> = [
   {
     figure: "pipeline-over-grammy",
-    measures: "updates per second of CPU time through `Updates.run`, over grammY's runner with `sequentialize`",
+    measures: "updates per second of CPU time through `Bot.run`, over grammY's runner with `sequentialize`",
     unit: "ratio",
     goal: 2,
     isMinimum: true,
-    measure: ratio(() => costsOf("pipeline.ts", "--expose-gc"), "grammY", "Updates.run", "us")
+    measure: ratio(() => costsOf("pipeline.ts", "--expose-gc"), "grammY", "Bot.run", "us")
   },
   {
     figure: "webhook-cpu-over-bare",

@@ -2,7 +2,7 @@
  * Handles the updates that wait in an inbox, and ends when all are handled: `crashBot.ts STORE NAME LOG FATAL`. The
  * handlers of the updates FATAL abort the process.
  */
-import { Updates } from "@colloquy/core"
+import { Bot } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import { openSync, writeSync } from "node:fs"
 import { lease } from "./crashes.ts"
@@ -17,7 +17,7 @@ const log = openSync(file!, "a")
 const write = (what: "begin" | "end", index: number) => Effect.sync(() => writeSync(log, `${what} ${index}\n`))
 
 await Effect.runPromise(
-  Updates.run((update) =>
+  Bot.run((update) =>
     Effect.gen(function* () {
       const index = indexOf(update)
       yield* write("begin", index)

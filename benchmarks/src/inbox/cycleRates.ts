@@ -2,7 +2,7 @@
  * Prints the time per update in microseconds that an inbox takes to receive, claim, handle and acknowledge updates of few and of
  * many chats, and that the peer of its store takes: `cycleRates.ts STORE NAME`.
  */
-import { Inbox, type Update, Updates } from "@colloquy/core"
+import { Bot, Inbox, type Update } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import { isSuccess } from "effect/Result"
@@ -39,7 +39,7 @@ const handleAll = (chats: number) =>
       Effect.sync(() => {
         handled++
       })
-    return Updates.run(handle, { concurrency }).pipe(
+    return Bot.run(handle, { concurrency }).pipe(
       Effect.provide(
         layerSource((inbox) => Effect.provideService(fill(first, updates, chats, page), Inbox.Inbox, inbox))
       ),

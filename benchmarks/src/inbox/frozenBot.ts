@@ -2,7 +2,7 @@
  * A bot that its parent freezes: `frozenBot.ts STORE NAME LOG ID URL`. Its handlers append to the file LOG when they begin
  * and end, and send a message in the middle.
  */
-import { Messages, RetryPolicy, Updates } from "@colloquy/core"
+import { Bot, Messages, RetryPolicy } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import { openSync, writeSync } from "node:fs"
 import * as client from "../once/client.ts"
@@ -25,7 +25,7 @@ const write = (what: Line["what"], index: number) =>
 const ready = Effect.sync(() => tellParent({ isReady: true }))
 
 await Effect.runPromise(
-  Updates.run(
+  Bot.run(
     (update) => {
       const index = indexOf(update)
       const send = Messages.send({ chat_id: chatOf(index), text: `${id} ${index}` })

@@ -2,7 +2,7 @@
  * A bot with a webhook that receives no updates, or a bare server: `idleBot.ts STORE NAME` or `idleBot.ts`. On request, it
  * reports the CPU time that it has used, and how often it has called its store.
  */
-import { Inbox, Updates } from "@colloquy/core"
+import { Bot, Inbox } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as Webhook from "@colloquy/core/inbox/Webhook"
 import { NodeWebhook } from "@colloquy/node"
@@ -59,7 +59,7 @@ const bot = (place: places.Place) => {
     layerSource(() => Effect.never),
     webhook
   )
-  return Updates.run(() => Effect.void).pipe(Effect.provide(bot))
+  return Bot.run(() => Effect.void).pipe(Effect.provide(bot))
 }
 
 const bare = Effect.callback<void>(() => {

@@ -34,7 +34,7 @@ interface Contender {
 }
 
 const inbox = (store: places.Store, total: number): Contender => ({
-  name: "Updates.run",
+  name: "Bot.run",
   store,
   total,
   file: "inbox/raceInbox.ts",

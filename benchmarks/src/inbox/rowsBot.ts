@@ -2,7 +2,7 @@
  * A bot that its parent kills and freezes: `rowsBot.ts STORE NAME HOW`. The bot adds two statements for each update: HOW is
  * `handler` for a commit of each update, or `batches`.
  */
-import { Commit, Deliveries, type Update, Updates } from "@colloquy/core"
+import { Bot, Commit, Deliveries, type Update, Updates } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
@@ -28,7 +28,7 @@ const program = Effect.gen(function* () {
         ON CONFLICT (chat_id) DO UPDATE SET updates = counters.updates + 1`
     )
 
-  const handler = Updates.run(
+  const handler = Bot.run(
     (update) => {
       const row = toRow(update)
       return Effect.gen(function* () {

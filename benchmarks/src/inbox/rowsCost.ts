@@ -2,7 +2,7 @@
  * Prints the CPU time of an update in microseconds whose handler adds a statement to the commit, and of an update whose handler
  * does not: `rowsCost.ts STORE`. Requires `--expose-gc`.
  */
-import { Commit, Updates } from "@colloquy/core"
+import { Bot, Commit } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -22,7 +22,7 @@ const costOf = (hasStatement: boolean) => (): Promise<number> =>
   places.withPlace(store as places.Store, async (place) => {
     const bot = ManagedRuntime.make(Layer.provideMerge(layerFilled, places.layerRows(place, { capacity: 1_000_000 })))
     const run = Effect.flatMap(SqlClient, (sql) =>
-      Updates.run((update) =>
+      Bot.run((update) =>
         hasStatement
           ? Commit.add(
               sql`INSERT INTO handled (chat_id, number) VALUES (${indexOf(update) % chats}, ${indexOf(update)})`

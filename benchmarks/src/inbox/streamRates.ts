@@ -1,9 +1,9 @@
 /**
- * Prints the time per update in microseconds, of the main thread if the store is in memory and of the clock otherwise, for `Updates.run` and for streams of deliveries with `Stream.mapEffect` and with
+ * Prints the time per update in microseconds, of the main thread if the store is in memory and of the clock otherwise, for `Bot.run` and for streams of deliveries with `Stream.mapEffect` and with
  * `Deliveries.mapEffect`, all with a concurrency of 64 and updates that wait in the inbox: `streamRates.ts STORE NAME`.
  * Requires `--expose-gc`, which excludes the storing of the updates from the figure.
  */
-import { Deliveries, type Update, Updates } from "@colloquy/core"
+import { Bot, Deliveries, type Update, Updates } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Record from "effect/Record"
@@ -34,7 +34,7 @@ const handle = (_: Update.Update) =>
   })
 
 const contenders: Readonly<Record<string, Effect.Effect<void, unknown, Updates.Updates>>> = {
-  "Updates.run": Updates.run(handle, { concurrency }),
+  "Bot.run": Bot.run(handle, { concurrency }),
   "Stream.mapEffect": Updates.deliveries().pipe(
     Stream.mapEffect(({ ack, value }) => Effect.andThen(handle(value), ack), { concurrency }),
     Stream.runDrain

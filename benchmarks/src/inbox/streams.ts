@@ -16,10 +16,10 @@ const measureCosts = lazily(async () => {
   return measured
 })
 
-/** Updates per second through a stream with an operator, over `Updates.run`: the lowest ratio of all stores. */
+/** Updates per second through a stream with an operator, over `Bot.run`: the lowest ratio of all stores. */
 export const overRun = async (name: "Stream.mapEffect" | "Deliveries.mapEffect"): Promise<Measured> => {
   const ratios = (await measureCosts()).map(({ costs, store }) => {
-    const run = costs["Updates.run"]
+    const run = costs["Bot.run"]
     const stream = costs[name]
     return { store, run: median(run), ratio: median(run.map((cost, round) => cost / stream[round])) }
   })
@@ -62,7 +62,7 @@ const cyclesOn = (store: places.Store) =>
 /** Updates per second of an inbox, over those of its peer. The figures are ratios of rates, so the costs are in reverse order. */
 const overPeer = async (store: places.Store, name: string): Promise<Measured> => {
   const { many, peer } = await cyclesOn(store)
-  return compare({ name, costs: peer }, { name: "Updates.run", costs: many }, "us")
+  return compare({ name, costs: peer }, { name: "Bot.run", costs: many }, "us")
 }
 
 export const sqliteOverBare = (): Promise<Measured> => overPeer("sqlite", "node:sqlite")

@@ -1,5 +1,5 @@
 /** Reports when it begins each update, and handles it in a time in milliseconds: `wakeBot.ts STORE NAME MILLIS`. */
-import { Updates } from "@colloquy/core"
+import { Bot } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import { endWithParent, sharedTime, tellParent } from "../processes.ts"
 import * as places from "./places.ts"
@@ -15,7 +15,7 @@ const [store, name, millis] = process.argv.slice(2)
 endWithParent()
 
 await Effect.runPromise(
-  Updates.run((update) =>
+  Bot.run((update) =>
     Effect.suspend(() => {
       tellParent({ index: indexOf(update), at: sharedTime() } satisfies Begun)
       return Number(millis) === 0 ? Effect.void : Effect.sleep(Number(millis))

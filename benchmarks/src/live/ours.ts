@@ -1,4 +1,4 @@
-import { Handler, Inbox, LiveMessage, Messages, RateLimiter, Update, Updates } from "@colloquy/core"
+import { Bot, Handler, Inbox, LiveMessage, Messages, RateLimiter, Update, Updates } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { Emulator } from "@colloquy/testing"
 import * as Clock from "effect/Clock"
@@ -68,7 +68,7 @@ export const run = (chats: number) =>
     )
     const inbox = yield* countingInbox
     const answering = Updates.make(Stream.fromIterable(yield* updatesOf(people))).pipe(
-      Effect.flatMap((source) => Updates.run(handler, { source, concurrency: chats, timeout: "10 minutes" })),
+      Effect.flatMap((source) => Bot.run(handler, { source, concurrency: chats, timeout: "10 minutes" })),
       Effect.provide(inbox.layer)
     )
     const bot = yield* Effect.forkChild(answering)

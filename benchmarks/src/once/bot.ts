@@ -3,7 +3,7 @@
  * three messages, and for each timer it counts and sends one. Before a request leaves, it appends to the file LOG how many
  * calls of unknown outcome it has repeated until now.
  */
-import { Handler, Messages, Updates } from "@colloquy/core"
+import { Bot, Handler, Messages } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { openSync, writeSync } from "node:fs"
@@ -56,7 +56,7 @@ const handler = Handler.first(
 endWithParent()
 
 await Effect.runPromise(
-  Updates.run(handler, { concurrency, maxCrashes }).pipe(
+  Bot.run(handler, { concurrency, maxCrashes }).pipe(
     Effect.provide([layerBot(place, { leaseDuration: lease }), client.layer(url, repeated)])
   )
 )

@@ -2,7 +2,7 @@
  * Prints the CPU time of an update in microseconds, with an inbox in SQLite, whose handler sends a message to a server in another
  * process: with the journal, and without. Requires `--expose-gc`.
  */
-import { type BotApi, Messages, Updates } from "@colloquy/core"
+import { Bot, type BotApi, Messages } from "@colloquy/core"
 import { ChatId } from "@colloquy/core/model/Chat"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -38,7 +38,7 @@ const costOf = (handle: Handle) => (): Promise<number> =>
     try {
       await inbox.runPromise(fill(0, updates, chats))
       gc!()
-      return (await cpuOf(() => inbox.runPromise(Updates.run(handle)))) / updates
+      return (await cpuOf(() => inbox.runPromise(Bot.run(handle)))) / updates
     } finally {
       await inbox.dispose()
     }

@@ -2,7 +2,7 @@
  * Handles timers, and reports how late: `lateBot.ts STORE NAME CHATS`. When its parent asks for it, it sets timers that are
  * due at random times of a period.
  */
-import { type Inbox, Updates } from "@colloquy/core"
+import { Bot, type Inbox } from "@colloquy/core"
 import { ChatId } from "@colloquy/core/model/Chat"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -53,7 +53,7 @@ await Effect.runPromise(
     const services = yield* Effect.context<Inbox.Inbox>()
     onParentMessage<Task>((task) => void Effect.runForkWith(services)(Effect.orDie(set(task))))
     yield* report({ is: "ready" })
-    yield* Updates.run(
+    yield* Bot.run(
       Ring.on((index, { timestamp }) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => report({ is: "handled", index, late: now - timestamp }))
       )

@@ -5,6 +5,7 @@ import * as Inbox from "@colloquy/core/inbox/Inbox"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as Messages from "@colloquy/core/endpoints/Messages"
 import * as RateLimiter from "@colloquy/core/client/RateLimiter"
+import * as Bot from "@colloquy/core/bot/Bot"
 import * as Updates from "@colloquy/core/inbox/Updates"
 import * as Webhook from "@colloquy/core/inbox/Webhook"
 import * as Effect from "effect/Effect"
@@ -45,7 +46,7 @@ const respond = Effect.fn(function* (request: Request) {
   const response = yield* Effect.promise(() => receive(request))
   if (!response.ok) return response
   // The memory of a worker may be lost after the response, so the platform delivers what is not handled again.
-  const isHandled = yield* Updates.drain(echo, { until: "20 seconds" })
+  const isHandled = yield* Bot.drain(echo, { until: "20 seconds" })
   return isHandled ? response : new Response(null, { status: 503 })
 })
 

@@ -3,6 +3,7 @@ import type { BotApi } from "@colloquy/core/client/BotApi"
 import type { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
 import type { Inbox } from "@colloquy/core/inbox/Inbox"
 import type { SqlTransactions } from "@colloquy/core/inbox/InboxStore"
+import type * as Bot from "@colloquy/core/bot/Bot"
 import type * as Updates from "@colloquy/core/inbox/Updates"
 import type * as Emulator from "@colloquy/testing/emulator/Emulator"
 import type * as Effect from "effect/Effect"
@@ -26,7 +27,7 @@ export interface Host extends Simulation {
   /** The version of the bot, 1 or 2. During a rolling deploy, processes with both versions run. */
   readonly version: number
   /** The options with which updates are handled. */
-  readonly runOptions: Updates.RunOptions
+  readonly runOptions: Bot.RunOptions
   /** The tables of the author, as the process reaches them. `undefined`: the store is in memory. */
   readonly author: Author | undefined
 }

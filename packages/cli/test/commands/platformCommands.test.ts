@@ -1,4 +1,4 @@
-import { LongPolling, Me, RateLimiter, Subscriptions, Updates } from "@colloquy/core"
+import { Bot, LongPolling, Me, RateLimiter, Subscriptions } from "@colloquy/core"
 import * as Inbox from "@colloquy/core/inbox/Inbox"
 import * as NodeBot from "@colloquy/node/bot/NodeBot"
 import * as NodeWebhook from "@colloquy/node/inbox/NodeWebhook"
@@ -128,7 +128,7 @@ describe("colloquy and the platform", () => {
         const settings = { ...env, BOT_WEBHOOK_URL: url, BOT_WEBHOOK_INSECURE: "true", BOT_WEBHOOK_SECRET: older }
         const received: Array<string> = []
         const bot = (acceptedSecrets: ReadonlyArray<string>) =>
-          Updates.run((update) => Effect.sync(() => void received.push(update.update_type))).pipe(
+          Bot.run((update) => Effect.sync(() => void received.push(update.update_type))).pipe(
             Effect.provide(
               NodeWebhook.layer({ url, port, host: "127.0.0.1", insecure: true, secret: older, acceptedSecrets }).pipe(
                 Layer.provideMerge(
@@ -225,7 +225,7 @@ describe("colloquy and the platform", () => {
       const { colloquy, place } = yield* makeBot("SQLite")
       const handled: Array<string> = []
       const shownBefore = yield* Latch.make(false)
-      const bot = yield* Updates.run((update) =>
+      const bot = yield* Bot.run((update) =>
         Effect.andThen(
           Effect.sync(() => void handled.push(update.update_type)),
           shownBefore.await

@@ -1,5 +1,5 @@
 /**
- * Marks errors that would occur again with the same update. `Updates.run` does not retry a handler that fails or dies
+ * Marks errors that would occur again with the same update. `Bot.run` does not retry a handler that fails or dies
  * with such an error.
  *
  * @since 0.1.0
@@ -20,7 +20,7 @@ export const TypeId = "~@colloquy/core/PermanentError"
  * **Example** (An error class whose errors are permanent)
  *
  * ```ts
- * import { PermanentError } from "@colloquy/core"
+ * import { Bot, PermanentError } from "@colloquy/core"
  * import { Data } from "effect"
  *
  * class SurveyClosed extends Data.TaggedError("SurveyClosed")<{ readonly survey: string }> {

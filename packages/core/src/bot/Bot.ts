@@ -4,13 +4,19 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { downcast } from "../base/internal/downcast.ts"
 import { BotApi } from "../client/BotApi.ts"
 import * as Answers from "../endpoints/Answers.ts"
 import * as Me from "../endpoints/Me.ts"
+import type * as Deliveries from "../inbox/Deliveries.ts"
 import * as Handler from "../inbox/Handler.ts"
+import { hooks } from "../inbox/internal/hooks.ts"
 import { provideOnce } from "../inbox/internal/handlers/current.ts"
+import { type Given, given, runOf } from "../inbox/internal/consumer/running.ts"
 import { makeGroup, makePart, partsOf } from "../inbox/internal/handlers/parts.ts"
 import * as Updates from "../inbox/Updates.ts"
 import type * as Update from "../model/Update.ts"
@@ -253,11 +259,10 @@ export const provide = <E, R, ROut, RIn>(
  * @category models
  * @since 0.1.0
  */
-export interface RunOptions<
-  R = never,
-  From extends Updates.AnySource = never,
-  Publish extends boolean = false
-> extends Updates.RunOptions<R, From> {
+export interface RunOptions<R = never, From extends Updates.AnySource = never, Publish extends boolean = false>
+  extends
+    Deliveries.RunForEachOptions,
+    Pick<Updates.DeliveriesOptions<R, From>, "maxCrashes" | "maxInMemory" | "onDeadLetter" | "source"> {
   /**
    * Whether the {@link commands} of the bot are set at the platform when the bot starts. If the platform refuses the commands,
    * the refusal is logged. Default: `false`.
@@ -268,8 +273,45 @@ export interface RunOptions<
 /** The bot of a handler. */
 const toBot = <E, R>(handler: Handler.Handler<E, R>): Bot<E, R> => make(handler) as Bot<E, R>
 
+/** Sets the commands of a bot, with the services of its source. */
+const publish = (bot: Bot<unknown, unknown>, services: Context.Context<never> | undefined) =>
+  Me.setCommands({ commands: commands(bot) }).pipe(
+    Effect.catch((error) => Effect.logWarning(`The commands of the bot were not set: ${error.message}`)),
+    Effect.provideContext(services ?? Context.empty())
+  )
+
 /**
- * Runs a bot, as `Updates.run` runs a handler.
+ * Runs the source of the program, and handles its updates by the parts of a bot. Any handler is a bot of its parts.
+ *
+ * - Each update is handled at least once: the update leaves the inbox when its handler has succeeded, or as a dead
+ *   letter.
+ * - Updates of one chat are handled one at a time, in order, also while an update is retried. Different chats do not wait
+ *   for each other.
+ * - An update that no handler takes counts as handled, and is counted by the metric `colloquy_updates_unhandled_total`. To react
+ *   to such updates, pass a handler that takes every update as the last one to `Handler.first`.
+ * - A handler that fails, dies or times out is retried by `retry`. After the last attempt, the update becomes a dead
+ *   letter, and the next update of the chat is handled. Failures of handlers never end `run`.
+ * - Calls that a handler makes have the priority `reply` in the rate limiter.
+ * - When `run` is interrupted, the source is stopped, and running handlers are interrupted at `shutdownTimeout`. In a
+ *   test with the emulator, handlers are interrupted at once: see `Deliveries.ImmediateShutdown`. Updates that are not
+ *   handled stay in the inbox. `run` ends at most 5 seconds after `shutdownTimeout`, even if a handler cannot be
+ *   interrupted or the store is unavailable.
+ *
+ * Ends when the source has ended and all its updates are handled. Fails with the error of the source if the source
+ * cannot continue, after running handlers had their `shutdownTimeout`. Dies if `concurrency` or `maxInMemory` is not a
+ * positive whole number, and with a defect of a fiber that the inbox, the rate limiter or the source runs in the
+ * background.
+ *
+ * **Example** (A bot with two handlers)
+ *
+ * ```ts
+ * import { Bot, Handler, Messages } from "@colloquy/core"
+ *
+ * const greet = Handler.on("bot_started", (update) => Messages.reply(update, `Hello, ${update.user.first_name}`))
+ * const thank = Handler.on("message_created", (update) => Messages.reply(update, "Thank you"))
+ *
+ * const bot = Bot.run(Handler.first(greet, thank), { concurrency: 16 })
+ * ```
  *
  * **Example** (A bot whose commands are in the menu of the messenger)
  *
@@ -280,8 +322,44 @@ const toBot = <E, R>(handler: Handler.Handler<E, R>): Bot<E, R> => make(handler)
  *   Command.make("help", { description: "What this bot can do" }).on((update) => Messages.reply(update, "Nothing yet"))
  * )
  *
- * const program = Bot.run(bot, { concurrency: 16, publishCommands: true })
+ * const program = Bot.run(bot, { publishCommands: true })
  * ```
+ *
+ * **Example** (Tell the user when a message could not be handled)
+ *
+ * ```ts
+ * import { Bot, type Handler, Messages, Update } from "@colloquy/core"
+ * import { Effect, Result } from "effect"
+ *
+ * const bot = <E, R>(handler: Handler.Handler<E, R>) =>
+ *   Bot.run(handler, {
+ *     onDeadLetter: ({ error, id, update }) =>
+ *       Effect.gen(function* () {
+ *         yield* Effect.logFatal(`The update ${id} is a dead letter: ${error}`)
+ *         const chat_id = Result.isSuccess(update.decoded) ? Update.chatOf(update.decoded.success) : undefined
+ *         if (chat_id !== undefined) {
+ *           yield* Messages.send({ chat_id, text: "Sorry, something is broken. We were notified." })
+ *         }
+ *       })
+ *   })
+ * ```
+ *
+ * **Example** (Two bots in one program)
+ *
+ * ```ts
+ * import { Bot, type BotApi, Handler, Messages, Updates } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * type Bot = Updates.Source<Updates.SourceError, BotApi.BotApi>
+ *
+ * const order = Handler.on("message_created", (update) => Messages.reply(update, "Your order is on its way"))
+ * const help = Handler.on("message_created", (update) => Messages.reply(update, "How can I help?"))
+ *
+ * const program = (shop: Bot, support: Bot) =>
+ *   Effect.all([Bot.run(order, { source: shop }), Bot.run(help, { source: support })], { concurrency: 2 })
+ * ```
+ *
+ * API: Events.
  *
  * @category running
  * @since 0.1.0
@@ -294,16 +372,108 @@ export const run = <E, R, R2 = never, From extends Updates.AnySource = never, co
   Updates.ErrorOf<From>,
   Updates.RequiredBy<R | NoInfer<R2> | (true extends Publish ? BotApi : never), From>
 > =>
-  Effect.suspend(() => {
-    const handler = toBot(bot)
-    const running = Updates.run(handler, options)
-    if (publishCommands !== true) return running
-    const publishing = Me.setCommands({ commands: commands(handler) }).pipe(
-      Effect.catch((error) => Effect.logWarning(`The commands of the bot were not set: ${error.message}`)),
-      Effect.provideContext((options.source?.services ?? Context.empty()) as Context.Context<BotApi>)
-    )
-    return Effect.andThen(Effect.forkChild(publishing), running)
-  }) as never
+  downcast(
+    Effect.flatMap(given(options.source, Updates.Updates), (source) => {
+      const made = toBot(bot)
+      const running = runOf("Bot.run", source, made, options)
+      return publishCommands === true
+        ? Effect.andThen(Effect.forkChild(publish(made, source.services)), running)
+        : running
+    })
+  )
+
+/**
+ * Options of {@link drain}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DrainOptions<R = never, From extends Updates.AnySource = never> extends Omit<
+  RunOptions<R, From>,
+  "publishCommands"
+> {
+  /**
+   * The end of the call: `"empty"`, when no update is left that this program can handle, or a duration, after which the call ends even if updates
+   * are left. Running handlers then have their `shutdownTimeout`. Default: `"empty"`.
+   */
+  readonly until?: "empty" | Duration.Input | undefined
+}
+
+/**
+ * Handles the updates that wait at the platform and in the inbox, and ends. For a program that runs at intervals, such
+ * as a cron job, and for a function that a request starts. Apart from that, `drain` is {@link run}.
+ *
+ * - `LongPolling` polls without waiting until a page is empty.
+ * - With `Webhook`, `drain` handles the updates that the webhook has stored. The inbox accepts deliveries also after
+ *   `drain` has ended.
+ * - With `Updates.layer`, the stream runs to its end.
+ *
+ * `drain` waits for retries of a handler: with the default schedule, up to 62 seconds for an update. Several calls may
+ * run at the same time: each update is handled by one call.
+ *
+ * Succeeds with `true` if no update is left, and with `false` if the time is over, or if the updates that are left need a
+ * newer program, as during a rolling deploy: a warning names their chats. Updates that are left stay in the inbox for the
+ * next call. Updates that another call or another process is handling are not waited for.
+ *
+ * **Example** (A cron job: at most 50 seconds of every minute)
+ *
+ * ```ts
+ * import { Bot, Handler, LongPolling, Messages } from "@colloquy/core"
+ * import { NodeBot, NodeMain } from "@colloquy/node"
+ * import { Effect, Layer } from "effect"
+ *
+ * const handler = Handler.on("message_created", (update) => Messages.reply(update, "Thank you"))
+ *
+ * const platform = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))
+ *
+ * export const main = () =>
+ *   NodeMain.runMain(Effect.provide(Bot.drain(handler, { until: "50 seconds" }), platform))
+ * ```
+ *
+ * **Example** (A function that handles the update of a request before responding)
+ *
+ * ```ts
+ * import { Bot, Handler, Messages, Webhook } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const handler = Handler.on("message_created", (update) => Messages.reply(update, "Thank you"))
+ *
+ * const respond = Effect.gen(function* () {
+ *   const receive = yield* Webhook.toWebHandler
+ *   return Effect.fn(function* (request: Request) {
+ *     const response = yield* Effect.promise(() => receive(request))
+ *     yield* Bot.drain(handler, { until: "20 seconds" })
+ *     return response
+ *   })
+ * })
+ * ```
+ *
+ * API: Events.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const drain = <E, R, R2 = never, From extends Updates.AnySource = never>(
+  bot: Handler.Handler<E, R>,
+  { until = "empty", ...options }: DrainOptions<R2, From> = {}
+): Effect.Effect<boolean, Updates.ErrorOf<From>, Updates.RequiredBy<R | NoInfer<R2>, From>> =>
+  downcast(
+    Effect.flatMap(given(options.source, Updates.Updates), ({ drain, inbox, services, source }) => {
+      let isEmpty = true
+      const given: Given = {
+        // A webhook delivers to the inbox also while nothing is drained, and another `drain` may be running.
+        inbox: { ...inbox, [hooks]: { ...inbox[hooks], close: Effect.void } },
+        source: drain ?? source,
+        services,
+        onWaiting: () => {
+          isEmpty = false
+        }
+      }
+      const run = runOf("Bot.drain", given, toBot(bot), options)
+      const ended = until === "empty" ? Effect.asSome(run) : Effect.timeoutOption(run, until)
+      return Effect.map(ended, (result) => Option.isSome(result) && isEmpty)
+    })
+  )
 
 /**
  * Returns the names and descriptions of the commands of a bot, for `Me.setCommands`. Commands without a description, such as

@@ -262,12 +262,12 @@ const trackHandler = (handle: Handling["handle"]) => {
  * **Example** (A handler)
  *
  * ```ts
- * import { ChatStore, type Update, Updates } from "@colloquy/core"
+ * import { Bot, ChatStore, type Update } from "@colloquy/core"
  * import * as Effect from "effect/Effect"
  *
  * export const handle = ChatStore.track((update: Update.Update) => Effect.log(update.update_type))
  *
- * export const program = Updates.run(handle).pipe(Effect.provide(ChatStore.layerMemory))
+ * export const program = Bot.run(handle).pipe(Effect.provide(ChatStore.layerMemory))
  * ```
  *
  * @category storing

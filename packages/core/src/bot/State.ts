@@ -72,7 +72,7 @@ export type Key<O extends Of | KeySchema> = O extends KeySchema
  * value stays as it is; `set` and `clear` replace it. With `onStale: "initial"`, a state fails with this error only for values of
  * newer programs.
  *
- * A value that a newer program wrote is no mistake of the update: `Updates.run` leaves the chat to a process with that program, and
+ * A value that a newer program wrote is no mistake of the update: `Bot.run` leaves the chat to a process with that program, and
  * the attempt does not count.
  *
  * @category errors
@@ -404,7 +404,7 @@ const check = (
  * **Example** (The cart of a user in a chat)
  *
  * ```ts
- * import { Answers, Chat, Handler, State, User } from "@colloquy/core"
+ * import { Answers, Bot, Chat, Handler, State, User } from "@colloquy/core"
  * import { Effect, Schema } from "effect"
  *
  * const Cart = State.make("cart", Schema.Struct({ items: Schema.Array(Schema.String) }), {

@@ -223,7 +223,7 @@ export interface Timer<in out A, out RD = never, out RE = never> extends Timers<
  *   share the store. While no process runs, due timers wait.
  * - The update of a timer is handled in the order of its chat: after the updates of the chat that were received before
  *   the due time.
- * - The name must be unique within a bot: `Handler.first` throws if two timers have the same name. Throws if the name
+ * - The name must be unique within a bot: `Bot.make` throws if two timers have the same name. Throws if the name
  *   is empty.
  *
  * Errors: {@link InvalidTimer} when a timer is set, {@link NoTimerChat} where there is no chat, {@link MalformedTimer} when a

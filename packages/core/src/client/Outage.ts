@@ -58,10 +58,10 @@ export type OutageError = GaveUp | StoreError
  * **Example** (A bot that never gives up)
  *
  * ```ts
- * import { Handler, Messages, Outage, Updates } from "@colloquy/core"
+ * import { Bot, Handler, Messages, Outage } from "@colloquy/core"
  * import { Duration, Effect } from "effect"
  *
- * const bot = Updates.run(Handler.on("bot_started", (update) => Messages.reply(update, "Hello"))).pipe(
+ * const bot = Bot.run(Handler.on("bot_started", (update) => Messages.reply(update, "Hello"))).pipe(
  *   Effect.provideService(Outage.GiveUpAfter, Duration.infinity)
  * )
  * ```

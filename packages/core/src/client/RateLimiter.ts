@@ -362,7 +362,7 @@ export const CurrentPriority = Context.Reference<Priority>("@colloquy/core/RateL
 
 /**
  * The chat whose update is being handled. Answers to callbacks count in this chat, because their requests do not name a
- * chat. `Updates.run`, `Answers.answer` and {@link withChat} set the chat. Default: none. Answers then count together.
+ * chat. `Bot.run`, `Answers.answer` and {@link withChat} set the chat. Default: none. Answers then count together.
  *
  * @category references
  * @since 0.1.0
@@ -639,7 +639,7 @@ export const makeMemory = Effect.fnUntraced(function* (
  * **Example** (Share the limits of one bot by Redis)
  *
  * ```ts
- * import { RateLimiter } from "@colloquy/core"
+ * import { Bot, RateLimiter } from "@colloquy/core"
  * import { RedisRateLimiterStore } from "@colloquy/node"
  * import { NodeRedis } from "@effect/platform-node"
  * import { Layer } from "effect"

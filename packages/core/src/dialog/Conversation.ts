@@ -166,7 +166,7 @@ export interface Texts {
  * **Example** (Russian texts)
  *
  * ```ts
- * import { Conversation, Handler } from "@colloquy/core"
+ * import { Bot, Conversation, Handler } from "@colloquy/core"
  * import { Effect } from "effect"
  *
  * declare const bot: Handler.Handler

@@ -43,12 +43,12 @@ export interface SendRequest {
  * retries, and with `OperationRejected` if the platform rejects the answer.
  *
  * A refusal by the platform is a success if an earlier attempt of the handler may have given the answer: after a retry
- * of the handler by `Updates.run`, after the death of a process, or for a replayed dead letter.
+ * of the handler by `Bot.run`, after the death of a process, or for a replayed dead letter.
  *
  * **Example**
  *
  * ```ts
- * import { Answers, type Update } from "@colloquy/core"
+ * import { Answers, Bot, type Update } from "@colloquy/core"
  *
  * const thank = (update: Update.Of<"message_callback">) =>
  *   Answers.send({

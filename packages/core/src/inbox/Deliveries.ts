@@ -67,7 +67,7 @@ export interface Variance<in Services> {
  * **Example** (Settle by hand)
  *
  * ```ts
- * import { Deliveries, Messages, type Update } from "@colloquy/core"
+ * import { Bot, Deliveries, Messages, type Update } from "@colloquy/core"
  * import { Effect } from "effect"
  *
  * const answer = (delivery: Deliveries.Delivery<Update.Of<"bot_started">>) =>
@@ -259,7 +259,7 @@ export interface RunForEachOptions extends HandleOptions {
 }
 
 /**
- * Whether {@link runForEach} and `Updates.run` interrupt their handlers immediately when they stop, and ignore
+ * Whether {@link runForEach} and `Bot.run` interrupt their handlers immediately when they stop, and ignore
  * `shutdownTimeout`. The layers of `@colloquy/testing` set this reference, because virtual time does not advance while
  * a test ends. A broadcast then waits for its requests in flight for at most 50 milliseconds of real time. Default: `false`.
  *
@@ -573,7 +573,7 @@ export const ackAll = (deliveries: ReadonlyArray<Delivery<unknown>>): Effect.Eff
 /**
  * Runs a handler for each delivery, concurrently, and acknowledges the deliveries whose handler has succeeded.
  *
- * - An update that the handler declines counts as handled, as in `Updates.run`.
+ * - An update that the handler declines counts as handled, as in `Bot.run`.
  * - A handler that fails, dies or times out is retried by `retry`. After the last attempt, the update becomes a dead letter.
  * - Handlers run in the context of their delivery, as {@link provide} describes.
  * - When the effect is interrupted, the sources of its deliveries are stopped, running handlers have until
@@ -583,7 +583,7 @@ export const ackAll = (deliveries: ReadonlyArray<Delivery<unknown>>): Effect.Eff
  * Ends when the stream has ended and all deliveries are handled. Fails with the error of the stream, after running handlers
  * had their `shutdownTimeout`. Dies if `concurrency` is not a positive whole number.
  *
- * **Example** (The pipeline of `Updates.run`)
+ * **Example** (The pipeline of `Bot.run`)
  *
  * ```ts
  * import { Deliveries, Handler, Messages, Updates } from "@colloquy/core"

@@ -54,7 +54,7 @@ export const isNotHandled: (u: unknown) => u is NotHandled = notHandledBy.isNotH
  * **Example** (Tell the user once that the answer takes longer)
  *
  * ```ts
- * import { Handler, Messages } from "@colloquy/core"
+ * import { Bot, Handler, Messages } from "@colloquy/core"
  * import { Effect } from "effect"
  *
  * const order = (report: Effect.Effect<string, Error>) =>
@@ -577,7 +577,7 @@ const toIsHandled = {
  * Runs a handler for an update. Succeeds with `true` if the handler took the update, and with `false` otherwise. An
  * exception that the function of the handler throws is a defect of the effect.
  *
- * `Updates.run` does this for every update of a bot. Use `run` in tests, or to run handlers by other means.
+ * `Bot.run` does this for every update of a bot. Use `run` in tests, or to run handlers by other means.
  *
  * **Example** (A warning about updates that are not handled)
  *

@@ -91,7 +91,7 @@ export class InboxFull extends TaggedError("InboxFull", () => ({
   override get message() {
     return (
       `The inbox is full: its capacity is ${this.capacity} queued updates. Updates arrive faster than they are handled, or ` +
-      "handlers fail and are retried. Increase `capacity` of the inbox or `concurrency` of `Updates.run`."
+      "handlers fail and are retried. Increase `capacity` of the inbox or `concurrency` of `Bot.run`."
     )
   }
 }
@@ -144,11 +144,11 @@ export interface Service {
 }
 
 /**
- * The inbox of a program. Sources write updates to the inbox, and `Updates.run` handles the updates.
+ * The inbox of a program. Sources write updates to the inbox, and `Bot.run` handles the updates.
  *
  * Metrics: `colloquy_updates_received_total` by `update_type` and `colloquy_updates_duplicate_total` count updates;
  * `colloquy_inbox_queued`, `colloquy_inbox_oldest_age_seconds` and `colloquy_inbox_dead_letters` are set whenever
- * `stats` is read. `Updates.run` reads `stats` every 15 seconds while updates are handled, and once after the last of
+ * `stats` is read. `Bot.run` reads `stats` every 15 seconds while updates are handled, and once after the last of
  * them.
  *
  * @category services
@@ -351,7 +351,7 @@ export const layer = (options?: Options): Layer.Layer<Inbox, never, InboxStore.I
  * **Example** (The capacity from `BOT_INBOX_CAPACITY`)
  *
  * ```ts
- * import { Inbox } from "@colloquy/core"
+ * import { Bot, Inbox } from "@colloquy/core"
  * import { Config } from "effect"
  *
  * const inbox = Inbox.layerConfig({ capacity: Config.Int("BOT_INBOX_CAPACITY") })

@@ -71,12 +71,12 @@ export type Decision = "lookUp" | "repeat" | "skip"
  * `"lookUp"` has the same effect as `"repeat"`.
  *
  * A call that is skipped fails with `RequestFailed` and the reason `Uncertain`; a step fails with {@link Uncertain}.
- * `Updates.run` does not retry a handler that fails with this error.
+ * `Bot.run` does not retry a handler that fails with this error.
  *
  * **Example** (Rather no message than two)
  *
  * ```ts
- * import { Handler, Journal, Messages } from "@colloquy/core"
+ * import { Bot, Handler, Journal, Messages } from "@colloquy/core"
  * import { Effect } from "effect"
  *
  * const order = Handler.on("message_created", (update) =>

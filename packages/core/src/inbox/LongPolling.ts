@@ -63,12 +63,12 @@ const warnInProduction = Effect.gen(function* () {
  * **Example** (Run the bot of the context)
  *
  * ```ts
- * import { Handler, LongPolling, Messages, Updates } from "@colloquy/core"
+ * import { Bot, Handler, LongPolling, Messages } from "@colloquy/core"
  * import { Effect } from "effect"
  *
  * const bot = Effect.gen(function* () {
  *   const source = yield* LongPolling.make({ timeout: 30 })
- *   yield* Updates.run(Handler.on("bot_started", (update) => Messages.reply(update, "Hello")), { source })
+ *   yield* Bot.run(Handler.on("bot_started", (update) => Messages.reply(update, "Hello")), { source })
  * })
  * ```
  *

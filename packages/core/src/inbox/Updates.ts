@@ -1,26 +1,21 @@
 /**
- * Handles the updates of a bot: `Updates.run` with handlers, or `Updates.deliveries` as a stream. The updates come from the
+ * Handles the updates of a bot: `Bot.run` with the parts of a bot, or `Updates.deliveries` as a stream. The updates come from the
  * inbox, which a source writes to: `LongPolling`, `Webhook`, or a stream of your own with `Updates.layer`.
  *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as Deliveries from "./Deliveries.ts"
 import type { Delivery } from "./Deliveries.ts"
 import { downcast } from "../base/internal/downcast.ts"
 import type * as Endpoint from "../client/Endpoint.ts"
-import type { Handler } from "./Handler.ts"
-import { whileRunning } from "./internal/handlers/current.ts"
+import { deliveriesOf, given } from "./internal/consumer/running.ts"
 import { Inbox } from "./Inbox.ts"
-import { hooks } from "./internal/hooks.ts"
-import * as consumer from "./internal/kernel/consumer.ts"
 import * as streamSource from "./internal/sources/streamSource.ts"
 import * as rules from "../base/internal/rules.ts"
 import type * as Outage from "../client/Outage.ts"
@@ -153,7 +148,7 @@ const toPositioned = (element: Element): streamSource.Positioned =>
  * **Example** (Count the updates of a file by type)
  *
  * ```ts
- * import { type Update, Updates } from "@colloquy/core"
+ * import { Bot, type Update, Updates } from "@colloquy/core"
  * import { Effect, type Stream } from "effect"
  *
  * const countTypes = <E>(lines: Stream.Stream<string, E>) =>
@@ -162,7 +157,7 @@ const toPositioned = (element: Element): streamSource.Positioned =>
  *     const source = yield* Updates.make(lines)
  *     const count = ({ update_type }: Update.Update) =>
  *       Effect.sync(() => void counts.set(update_type, (counts.get(update_type) ?? 0) + 1))
- *     yield* Updates.run(count, { source })
+ *     yield* Bot.run(count, { source })
  *     return counts
  *   })
  * ```
@@ -206,14 +201,14 @@ export const make: <E, R>(
  * **Example** (Replay the dead letters of another bot, which are lines of a text)
  *
  * ```ts
- * import { Inbox, Updates } from "@colloquy/core"
+ * import { Bot, Inbox, Updates } from "@colloquy/core"
  * import { Effect, Layer, Stream } from "effect"
  *
  * const updates = <E>(lines: Stream.Stream<string, E>) =>
  *   Updates.layer(lines).pipe(Layer.provideMerge(Inbox.layerMemory()))
  *
  * const replay = <E>(lines: Stream.Stream<string, E>) =>
- *   Updates.run((update) => Effect.log(update.update_type)).pipe(Effect.provide(updates(lines)))
+ *   Bot.run((update) => Effect.log(update.update_type)).pipe(Effect.provide(updates(lines)))
  * ```
  *
  * **Example** (Resume a topic at its offset)
@@ -263,7 +258,7 @@ export const layer = <E, R>(
  * **Example** (Two bots in one program)
  *
  * ```ts
- * import { Handler, Inbox, LongPolling, Messages, Updates } from "@colloquy/core"
+ * import { Bot, Handler, Inbox, LongPolling, Messages, Updates } from "@colloquy/core"
  * import { NodeBot } from "@colloquy/node"
  * import { Config, Effect, Layer } from "effect"
  *
@@ -279,7 +274,7 @@ export const layer = <E, R>(
  *   const shop = yield* bot("shop")
  *   const support = yield* bot("support")
  *   const reply = Handler.on("message_created", (update) => Messages.reply(update, "Thank you"))
- *   const bots = [Updates.run(reply, { source: shop }), Updates.run(reply, { source: support })]
+ *   const bots = [Bot.run(reply, { source: shop }), Bot.run(reply, { source: support })]
  *   yield* Effect.all(bots, { concurrency: 2 })
  * }).pipe(Effect.scoped)
  * ```
@@ -297,14 +292,20 @@ export const fromLayer = <S, E, R>(
     }))
   )
 
-/** A source as the type of the option `source`. Without the option, the type is `never`. */
-/** Any source.
+/**
+ * A source as the type of the option `source`. Without the option, the type is `never`.
  *
  * @category models
  * @since 0.1.0
  */
 export type AnySource = Source<unknown, never>
 
+/**
+ * The errors of a source, or of the source of the program.
+ *
+ * @category utility types
+ * @since 0.1.0
+ */
 export type ErrorOf<From> = [From] extends [never]
   ? SourceError
   : From extends Source<infer E, infer _>
@@ -319,6 +320,12 @@ type ServicesOf<From> = From extends Source<unknown, infer Services> ? Services 
  */
 type Inferred<R> = unknown extends R ? never : R
 
+/**
+ * The services that a program requires whose effects require `R`, without the services of its source.
+ *
+ * @category utility types
+ * @since 0.1.0
+ */
 export type RequiredBy<R, From> = [From] extends [never]
   ? Inferred<R> | Updates
   : Exclude<Inferred<R>, ServicesOf<From>>
@@ -361,79 +368,11 @@ export interface DeliveriesOptions<R = never, From extends AnySource = never> {
   /**
    * Runs before an update becomes a dead letter, for example to notify the user or an operator. Its calls have the
    * priority `reply`. The next update of the chat waits for this effect, for at most 1 minute or the `timeout` of
-   * `Updates.run`. If the effect fails, the failure is logged, and the update becomes a dead letter nevertheless. If
+   * `Bot.run`. If the effect fails, the failure is logged, and the update becomes a dead letter nevertheless. If
    * the process is killed, the effect can run twice for an update. The effect does not run for received updates that
    * cannot be decoded. Default: no effect runs.
    */
   readonly onDeadLetter?: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
-}
-
-/**
- * Options of {@link run}.
- *
- * @category models
- * @since 0.1.0
- */
-export interface RunOptions<R = never, From extends AnySource = never>
-  extends
-    Deliveries.RunForEachOptions,
-    Pick<DeliveriesOptions<R, From>, "maxCrashes" | "maxInMemory" | "onDeadLetter" | "source"> {}
-
-const defaults = {
-  concurrency: 64,
-  maxInMemory: 1000,
-  maxInMemoryOfBatches: 4000,
-  maxCrashes: 3,
-  timeout: "1 minute"
-} as const
-
-const checkCrashes = (name: string, maxCrashes: number): Effect.Effect<void> =>
-  Number.isInteger(maxCrashes) && maxCrashes >= 2
-    ? Effect.void
-    : Effect.die(
-        new RangeError(`${name}: the option \`maxCrashes\` must be an integer of at least 2, but is ${maxCrashes}`)
-      )
-
-/** The source of a call. `services` is `undefined` if the effects that handle an update have the services of the caller. */
-interface Given extends Pick<Source<unknown>, "drain" | "inbox" | "source"> {
-  readonly services: Context.Context<never> | undefined
-  /** Called at the end if updates are left that need a newer program. */
-  readonly onWaiting?: () => void
-}
-
-const given = (source: AnySource | undefined): Effect.Effect<Given, never, Updates> =>
-  source === undefined
-    ? Updates.use((program) => Effect.succeed({ ...program, services: undefined }))
-    : Effect.succeed({ ...source, services: downcast(source.services) })
-
-const deliveriesOf = <R>(
-  name: string,
-  { inbox, onWaiting, services, source }: Given,
-  options: DeliveriesOptions<R, AnySource>,
-  onDeadLetterTimeout: Duration.Input
-): Stream.Stream<Delivery, unknown, R> => {
-  const { maxCrashes = defaults.maxCrashes, onDeadLetter, perChat = 1 } = options
-  const { maxInMemory = perChat === 1 ? defaults.maxInMemory : defaults.maxInMemoryOfBatches } = options
-  const { maxUnsettled = maxInMemory, unsettledAfter = defaults.timeout } = options
-  const ofChat = perChat === "unbounded" ? Infinity : perChat
-  const check = Effect.gen(function* () {
-    yield* rules.checkPositiveInteger(name, "perChat", ofChat === Infinity ? 1 : ofChat)
-    yield* rules.checkPositiveInteger(name, "maxInMemory", maxInMemory)
-    yield* rules.checkPositiveInteger(name, "maxUnsettled", maxUnsettled)
-    yield* checkCrashes(name, maxCrashes)
-  })
-  const emitted = consumer.deliveries(inbox, source, {
-    perChat: ofChat,
-    maxInMemory,
-    maxUnsettled,
-    maxCrashes,
-    unsettledAfter: Duration.fromInputUnsafe(unsettledAfter),
-    onDeadLetter,
-    onDeadLetterTimeout: Duration.fromInputUnsafe(onDeadLetterTimeout),
-    services,
-    onWaiting
-  })
-  return Stream.unwrap(Effect.as(check, emitted))
 }
 
 /**
@@ -491,197 +430,8 @@ export const deliveries = <R = never, From extends AnySource = never>(
 ): Stream.Stream<Delivery<Update, ServicesOf<From>>, ErrorOf<From>, RequiredBy<NoInfer<R>, From>> =>
   downcast(
     Stream.unwrap(
-      Effect.map(given(options.source), (source) =>
-        deliveriesOf("Updates.deliveries", source, options, defaults.timeout)
-      )
+      Effect.map(given(options.source, Updates), (source) => deliveriesOf("Updates.deliveries", source, options))
     )
-  )
-
-const runOf = <E, R, R2>(
-  name: string,
-  source: Given,
-  handler: Handler<E, R>,
-  options: RunOptions<R2, AnySource>
-): Effect.Effect<void, unknown, R | R2> => {
-  const { concurrency = defaults.concurrency, maxCrashes, maxInMemory, onDeadLetter } = options
-  const timeout = options.timeout ?? defaults.timeout
-  // Handlers settle their deliveries, and time out.
-  const emitted = { maxCrashes, maxInMemory, onDeadLetter, maxUnsettled: concurrency, unsettledAfter: Infinity }
-  const handled = deliveriesOf(name, source, emitted, timeout).pipe(
-    Deliveries.runForEach((update: Update) => handler(update), { ...options, concurrency })
-  )
-  return Effect.andThen(
-    rules.checkPositiveInteger(name, "concurrency", concurrency),
-    handler.parts === undefined ? handled : whileRunning(handled, handler.parts, source.services)
-  )
-}
-
-/**
- * Runs the source of the program, and handles its updates.
- *
- * - Each update is handled at least once: the update leaves the inbox when its handler has succeeded, or as a dead
- *   letter.
- * - Updates of one chat are handled one at a time, in order, also while an update is retried. Different chats do not wait
- *   for each other.
- * - An update that no handler takes counts as handled, and is counted by the metric `colloquy_updates_unhandled_total`. To react
- *   to such updates, pass a handler that takes every update as the last one to `Handler.first`.
- * - A handler that fails, dies or times out is retried by `retry`. After the last attempt, the update becomes a dead
- *   letter, and the next update of the chat is handled. Failures of handlers never end `run`.
- * - Calls that a handler makes have the priority `reply` in the rate limiter.
- * - When `run` is interrupted, the source is stopped, and running handlers are interrupted at `shutdownTimeout`. In a
- *   test with the emulator, handlers are interrupted at once: see {@link ImmediateShutdown}. Updates that are not
- *   handled stay in the inbox. `run` ends at most 5 seconds after `shutdownTimeout`, even if a handler cannot be
- *   interrupted or the store is unavailable.
- *
- * Ends when the source has ended and all its updates are handled. Fails with the error of the source if the source
- * cannot continue, after running handlers had their `shutdownTimeout`. Dies if `concurrency` or `maxInMemory` is not a
- * positive whole number, and with a defect of a fiber that the inbox, the rate limiter or the source runs in the
- * background.
- *
- * **Example** (A bot with two handlers)
- *
- * ```ts
- * import { Handler, Messages, Updates } from "@colloquy/core"
- *
- * const greet = Handler.on("bot_started", (update) => Messages.reply(update, `Hello, ${update.user.first_name}`))
- * const thank = Handler.on("message_created", (update) => Messages.reply(update, "Thank you"))
- *
- * const bot = Updates.run(Handler.first(greet, thank), { concurrency: 16 })
- * ```
- *
- * **Example** (Tell the user when a message could not be handled)
- *
- * ```ts
- * import { type Handler, Messages, Update, Updates } from "@colloquy/core"
- * import { Effect, Result } from "effect"
- *
- * const bot = <E, R>(handler: Handler.Handler<E, R>) =>
- *   Updates.run(handler, {
- *     onDeadLetter: ({ error, id, update }) =>
- *       Effect.gen(function* () {
- *         yield* Effect.logFatal(`The update ${id} is a dead letter: ${error}`)
- *         const chat_id = Result.isSuccess(update.decoded) ? Update.chatOf(update.decoded.success) : undefined
- *         if (chat_id !== undefined) {
- *           yield* Messages.send({ chat_id, text: "Sorry, something is broken. We were notified." })
- *         }
- *       })
- *   })
- * ```
- *
- * **Example** (Two bots in one program)
- *
- * ```ts
- * import { type BotApi, Handler, Messages, Updates } from "@colloquy/core"
- * import { Effect } from "effect"
- *
- * type Bot = Updates.Source<Updates.SourceError, BotApi.BotApi>
- *
- * const order = Handler.on("message_created", (update) => Messages.reply(update, "Your order is on its way"))
- * const help = Handler.on("message_created", (update) => Messages.reply(update, "How can I help?"))
- *
- * const program = (shop: Bot, support: Bot) =>
- *   Effect.all([Updates.run(order, { source: shop }), Updates.run(help, { source: support })], { concurrency: 2 })
- * ```
- *
- * API: Events.
- *
- * @category running
- * @since 0.1.0
- */
-export const run = <E, R, R2 = never, From extends AnySource = never>(
-  handler: Handler<E, R>,
-  options: RunOptions<R2, From> = {}
-): Effect.Effect<void, ErrorOf<From>, RequiredBy<R | NoInfer<R2>, From>> =>
-  downcast(Effect.flatMap(given(options.source), (source) => runOf("Updates.run", source, handler, options)))
-
-/**
- * Options of {@link drain}.
- *
- * @category models
- * @since 0.1.0
- */
-export interface DrainOptions<R = never, From extends AnySource = never> extends RunOptions<R, From> {
-  /**
-   * The end of the call: `"empty"`, when no update is left that this program can handle, or a duration, after which the call ends even if updates
-   * are left. Running handlers then have their `shutdownTimeout`. Default: `"empty"`.
-   */
-  readonly until?: "empty" | Duration.Input | undefined
-}
-
-/**
- * Handles the updates that wait at the platform and in the inbox, and ends. For a program that runs at intervals, such
- * as a cron job, and for a function that a request starts. Apart from that, `drain` is {@link run}.
- *
- * - `LongPolling` polls without waiting until a page is empty.
- * - With `Webhook`, `drain` handles the updates that the webhook has stored. The inbox accepts deliveries also after
- *   `drain` has ended.
- * - With {@link layer}, the stream runs to its end.
- *
- * `drain` waits for retries of a handler: with the default schedule, up to 62 seconds for an update. Several calls may
- * run at the same time: each update is handled by one call.
- *
- * Succeeds with `true` if no update is left, and with `false` if the time is over, or if the updates that are left need a
- * newer program, as during a rolling deploy: a warning names their chats. Updates that are left stay in the inbox for the
- * next call. Updates that another call or another process is handling are not waited for.
- *
- * **Example** (A cron job: at most 50 seconds of every minute)
- *
- * ```ts
- * import { Handler, LongPolling, Messages, Updates } from "@colloquy/core"
- * import { NodeBot, NodeMain } from "@colloquy/node"
- * import { Effect, Layer } from "effect"
- *
- * const handler = Handler.on("message_created", (update) => Messages.reply(update, "Thank you"))
- *
- * const platform = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))
- *
- * export const main = () =>
- *   NodeMain.runMain(Effect.provide(Updates.drain(handler, { until: "50 seconds" }), platform))
- * ```
- *
- * **Example** (A function that handles the update of a request before responding)
- *
- * ```ts
- * import { Handler, Messages, Updates, Webhook } from "@colloquy/core"
- * import { Effect } from "effect"
- *
- * const handler = Handler.on("message_created", (update) => Messages.reply(update, "Thank you"))
- *
- * const respond = Effect.gen(function* () {
- *   const receive = yield* Webhook.toWebHandler
- *   return Effect.fn(function* (request: Request) {
- *     const response = yield* Effect.promise(() => receive(request))
- *     yield* Updates.drain(handler, { until: "20 seconds" })
- *     return response
- *   })
- * })
- * ```
- *
- * API: Events.
- *
- * @category running
- * @since 0.1.0
- */
-export const drain = <E, R, R2 = never, From extends AnySource = never>(
-  handler: Handler<E, R>,
-  { until = "empty", ...options }: DrainOptions<R2, From> = {}
-): Effect.Effect<boolean, ErrorOf<From>, RequiredBy<R | NoInfer<R2>, From>> =>
-  downcast(
-    Effect.flatMap(given(options.source), ({ drain, inbox, services, source }) => {
-      let isEmpty = true
-      const given: Given = {
-        // A webhook delivers to the inbox also while nothing is drained, and another `drain` may be running.
-        inbox: { ...inbox, [hooks]: { ...inbox[hooks], close: Effect.void } },
-        source: drain ?? source,
-        services,
-        onWaiting: () => {
-          isEmpty = false
-        }
-      }
-      const run = runOf("Updates.drain", given, handler, options)
-      const ended = until === "empty" ? Effect.asSome(run) : Effect.timeoutOption(run, until)
-      return Effect.map(ended, (result) => Option.isSome(result) && isEmpty)
-    })
   )
 
 // The endpoint is in the module of its page, so that the endpoints do not depend on the inbox.

@@ -1,7 +1,7 @@
 /**
  * Receives updates by webhook, the transport for production.
  *
- * `layer` subscribes the webhook and provides the source of updates for `Updates.run`. An adapter connects the webhook
+ * `layer` subscribes the webhook and provides the source of updates for `Bot.run`. An adapter connects the webhook
  * to an HTTP server: `route` for `effect/http`, `toWebHandler` for web-standard requests, `NodeWebhook` of
  * `@colloquy/node` for Node. A delivery is answered with 200 after its update is stored in the inbox.
  *
@@ -472,7 +472,7 @@ export const makeSubscription = Effect.fnUntraced(function* (
 })
 
 /**
- * Subscribes the webhook of the context, keeps the subscription, and provides the source of updates for `Updates.run`.
+ * Subscribes the webhook of the context, keeps the subscription, and provides the source of updates for `Bot.run`.
  * See {@link layer}.
  *
  * @category layers
@@ -492,14 +492,14 @@ export const layerSubscription = (
  * **Example** (Serve the webhook of the bot of the context)
  *
  * ```ts
- * import { Handler, Messages, Updates, Webhook } from "@colloquy/core"
+ * import { Bot, Handler, Messages, Webhook } from "@colloquy/core"
  * import { Effect } from "effect"
  *
  * const bot = Effect.gen(function* () {
  *   const source = yield* Webhook.make({ url: "https://bot.example/updates" })
  *   const handle = yield* Effect.provideContext(Webhook.toWebHandler, source.services)
  *   const greet = Handler.on("bot_started", (update) => Messages.reply(update, "Hello"))
- *   yield* Effect.forkScoped(Updates.run(greet, { source }))
+ *   yield* Effect.forkScoped(Bot.run(greet, { source }))
  *   return handle
  * })
  * ```
@@ -519,7 +519,7 @@ export const make = (
   Effect.flatMap(makeReceiver(options), (webhook) => Effect.provideService(makeSubscription(options), Webhook, webhook))
 
 /**
- * A webhook that stores updates in the inbox of the context and provides the source of updates for `Updates.run`.
+ * A webhook that stores updates in the inbox of the context and provides the source of updates for `Bot.run`.
  *
  * The layer subscribes `url` at the start, and retries while the platform is unavailable. Subscriptions of other URLs
  * stay as they are. Every `checkEvery`, the layer checks whether the platform still has the subscription with the same
@@ -527,13 +527,13 @@ export const make = (
  * `unsubscribeAtStop` is set.
  *
  * Fails with `InvalidWebhook` if an option is invalid, with `Unauthorized` if the token is wrong, with `OperationRejected` if
- * the platform rejects the URL, and with `RequestFailed` if the request fails permanently. `Updates.run` fails with
+ * the platform rejects the URL, and with `RequestFailed` if the request fails permanently. `Bot.run` fails with
  * `Unauthorized` if the token is revoked later.
  *
  * **Example** (Serve a webhook with effect/http)
  *
  * ```ts
- * import { Inbox, Updates, Webhook } from "@colloquy/core"
+ * import { Bot, Inbox, Webhook } from "@colloquy/core"
  * import { Effect, Layer } from "effect"
  * import { HttpRouter } from "effect/http"
  *
@@ -544,7 +544,7 @@ export const make = (
  *
  * const server = HttpRouter.serve(Webhook.route)
  *
- * const bot = Updates.run((update) => Effect.log(update.update_type))
+ * const bot = Bot.run((update) => Effect.log(update.update_type))
  *
  * const program = Effect.provide(bot, Layer.provideMerge(server, webhook))
  * ```

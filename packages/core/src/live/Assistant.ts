@@ -73,7 +73,7 @@ export interface Texts {
  * **Example** (A question for one function)
  *
  * ```ts
- * import { Handler } from "@colloquy/core"
+ * import { Bot, Handler } from "@colloquy/core"
  * import * as Assistant from "@colloquy/core/live/Assistant"
  * import { Effect } from "effect"
  *
@@ -290,7 +290,7 @@ export const text: <P extends { readonly type: string }, E, R>(
  * **Example** (An assistant that can look up orders)
  *
  * ```ts
- * import { Handler, Keyboard, LiveMessage, Updates } from "@colloquy/core"
+ * import { Bot, Handler, Keyboard, LiveMessage } from "@colloquy/core"
  * import * as Assistant from "@colloquy/core/live/Assistant"
  * import { Effect, Schema } from "effect"
  * import { Tool, Toolkit } from "effect/ai"
@@ -311,7 +311,7 @@ export const text: <P extends { readonly type: string }, E, R>(
  *   Helper.reply(update, { keyboard: Keyboard.make([LiveMessage.stopButton("Stop")]) })
  * )
  *
- * const bot = Updates.run(Handler.first(LiveMessage.onStop, chat), { timeout: "5 minutes" }).pipe(
+ * const bot = Bot.run(Handler.first(LiveMessage.onStop, chat), { timeout: "5 minutes" }).pipe(
  *   Effect.provide(functions)
  * )
  * ```

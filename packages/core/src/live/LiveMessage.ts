@@ -53,7 +53,7 @@ import { TaggedError } from "../base/TaggedError.ts"
  * **Example** (A model that completes its answer)
  *
  * ```ts
- * import { Handler, LiveMessage } from "@colloquy/core"
+ * import { Bot, Handler, LiveMessage } from "@colloquy/core"
  * import type { Stream } from "effect"
  *
  * declare const complete: (question: string, beginning: string) => Stream.Stream<string, Error>
@@ -254,7 +254,7 @@ export interface Options<in E = unknown> extends CommonOptions {
   readonly onNextMessage?: "queue" | "replace" | "drop" | undefined
   /**
    * Maximum time in which the stream emits nothing, at its beginning and between two elements, after which the effect
-   * fails with {@link IdleTimeout}. In a handler, the time is at most three quarters of the `timeout` of `Updates.run`, so
+   * fails with {@link IdleTimeout}. In a handler, the time is at most three quarters of the `timeout` of `Bot.run`, so
    * that the user is told. `Duration.infinity`: no limit of the stream. Default: 60 seconds.
    */
   readonly idleTimeout?: Duration.Input | undefined
@@ -326,7 +326,7 @@ const toSource = <E, R>(source: Source<E, R>): contents.Source<E, R> =>
  * The answer to an update about a comment consists of comments, which have no buttons and no attachments: see
  * {@link CommentOptions}.
  *
- * The `timeout` of `Updates.run`, 1 minute by default, includes the duration of the stream: increase the timeout for a
+ * The `timeout` of `Bot.run`, 1 minute by default, includes the duration of the stream: increase the timeout for a
  * slow model.
  *
  * Fails with the error of the stream, with {@link IdleTimeout} if the stream is silent, with {@link Error}, and with the
@@ -335,7 +335,7 @@ const toSource = <E, R>(source: Source<E, R>): contents.Source<E, R> =>
  * **Example** (Stream an answer, with a button that stops the stream)
  *
  * ```ts
- * import { Handler, Keyboard, LiveMessage, Updates } from "@colloquy/core"
+ * import { Bot, Handler, Keyboard, LiveMessage } from "@colloquy/core"
  * import { Stream } from "effect"
  *
  * declare const answer: (question: string) => Stream.Stream<string, Error>
@@ -346,7 +346,7 @@ const toSource = <E, R>(source: Source<E, R>): contents.Source<E, R> =>
  *   })
  * )
  *
- * const bot = Updates.run(Handler.first(LiveMessage.onStop, chat), { timeout: "10 minutes" })
+ * const bot = Bot.run(Handler.first(LiveMessage.onStop, chat), { timeout: "10 minutes" })
  * ```
  *
  * API: POST /messages; PUT /messages; POST /messages/{messageId}/comments; PUT /messages/{messageId}/comments.
@@ -470,7 +470,7 @@ export interface ProgressOptions extends CommonOptions {
 }
 
 /**
- * The work of {@link progress} was stopped by its stop button. `Updates.run` does not retry the handler.
+ * The work of {@link progress} was stopped by its stop button. `Bot.run` does not retry the handler.
  *
  * @category errors
  * @since 0.1.0
@@ -655,11 +655,11 @@ export const stopButton = (
  * **Example** (A bot with live messages)
  *
  * ```ts
- * import { Handler, LiveMessage, Updates } from "@colloquy/core"
+ * import { Bot, Handler, LiveMessage } from "@colloquy/core"
  *
  * declare const chat: Handler.Handler
  *
- * const bot = Updates.run(Handler.first(LiveMessage.onStop, chat))
+ * const bot = Bot.run(Handler.first(LiveMessage.onStop, chat))
  * ```
  *
  * @category handlers

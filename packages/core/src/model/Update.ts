@@ -369,7 +369,7 @@ export type Update = Repliable | UnknownUpdate
  * **Example** (A reply to any update)
  *
  * ```ts
- * import { Handler, Messages, Update } from "@colloquy/core"
+ * import { Bot, Handler, Messages, Update } from "@colloquy/core"
  *
  * const welcome = (update: Update.Repliable) =>
  *   Messages.reply(update, `Welcome, ${Update.userOf(update)?.first_name ?? "friend"}`)
@@ -515,7 +515,7 @@ export interface MalformedPart {
  * - a missing `timestamp` of an update is the time when the inbox received the update, and 0 where there is no inbox.
  *
  * The type, the chat and the content of an update are required, and so is the id of each of its users. An update
- * without these parts is a {@link MalformedUpdate}. An update with more than 4096 values is not repaired. `Updates.run`
+ * without these parts is a {@link MalformedUpdate}. An update with more than 4096 values is not repaired. `Bot.run`
  * logs one warning for an update with malformed parts.
  *
  * **Example** (A photo without its id)

@@ -6,7 +6,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Commit, Deliveries, Handler, Inbox, State, type Update, Updates } from "../../src/index.ts"
+import { Bot, Commit, Deliveries, Handler, Inbox, State, type Update, Updates } from "../../src/index.ts"
 import * as InboxStore from "../../src/inbox/InboxStore.ts"
 import { chatOf, inTime, source, started, timeOf } from "../support/deliveries.ts"
 import { layerOf, makeStatementStore, refused, sql } from "../support/statements.ts"
@@ -32,7 +32,7 @@ const withUpdates = <A, E>(
   )
 
 const run = <E, R>(handle: (update: Update.Update) => Effect.Effect<void, E, R>, retry = Schedule.recurs(2)) =>
-  Updates.run(handle, { retry })
+  Bot.run(handle, { retry })
 
 const nameOf = (update: Update.Update) => `${chatOf(update)}:${timeOf(update)}`
 

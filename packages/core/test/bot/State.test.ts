@@ -9,6 +9,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as InboxStore from "../../src/inbox/InboxStore.ts"
 import {
+  Bot,
   Chat,
   ChatStore,
   Deliveries,
@@ -49,7 +50,7 @@ const after = <A, E, E2>(
   handle: (update: Update.Update) => Effect.Effect<unknown, E, Inbox.Inbox>,
   read: Effect.Effect<A, E2, Inbox.Inbox>,
   inbox: Layer.Layer<Inbox.Inbox> = inboxOver()
-) => Effect.andThen(Updates.run(handle), read).pipe(inTime, Effect.provide(Layer.provideMerge(source(updates), inbox)))
+) => Effect.andThen(Bot.run(handle), read).pipe(inTime, Effect.provide(Layer.provideMerge(source(updates), inbox)))
 
 /** With leases, as with other processes. */
 const shared = () => inboxOver(() => ({ isShared: true }))
@@ -596,7 +597,7 @@ describe("the state of a bot on the emulator", () => {
         Effect.flatMap(Orders.update(increment), (count) => Messages.reply(update, `Order ${count}`))
       )
       yield* during(
-        Updates.run(count),
+        Bot.run(count),
         Effect.gen(function* () {
           yield* ann.send("tea")
           yield* bob.send("milk")
@@ -627,7 +628,7 @@ describe("the state of a bot on the emulator", () => {
             yield* InChat.update(increment)
           })
         )
-        yield* during(Updates.run(order), Effect.all([ann.send("tea"), ann.send(group, "milk")], { concurrency: 2 }))
+        yield* during(Bot.run(order), Effect.all([ann.send("tea"), ann.send(group, "milk")], { concurrency: 2 }))
         const { user_id } = ann.user
         const values = yield* Effect.all([
           Orders.at({ user_id }).get,

@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Handler, Inbox, Recipient, State, Timer, Updates, User } from "../../src/index.ts"
+import { Bot, Handler, Inbox, Recipient, State, Timer, Updates, User } from "../../src/index.ts"
 import { recordSpans } from "../support/spans.ts"
 import * as InboxStore from "../../src/inbox/InboxStore.ts"
 
@@ -23,7 +23,7 @@ const Tick = Timer.make("tick", Schema.String)
 
 /** Runs a bot whose source emits these updates and does not end. */
 const run = <E, R>(handler: Handler.Handler<E, R>, texts: ReadonlyArray<string> = [start(1)]) =>
-  Updates.run(handler).pipe(
+  Bot.run(handler).pipe(
     Effect.provide(Updates.layer(Stream.concat(Stream.fromIterable(texts), Stream.never))),
     Effect.forkScoped
   )

@@ -1,4 +1,5 @@
 import {
+  Bot,
   type Chat,
   Comments,
   Handler,
@@ -7,8 +8,7 @@ import {
   Members,
   Messages,
   RetryPolicy,
-  Update,
-  Updates
+  Update
 } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
@@ -40,7 +40,7 @@ const handling = (remove: Remove, then: (attempt: number) => Effect.Effect<void,
     const { chat_id } = group
     const { user_id } = ben.user
     yield* Members.setAdmins({ chat_id, admins: [{ user_id, permissions: ["read_all_messages"] }] })
-    const bot = Updates.run(
+    const bot = Bot.run(
       Handler.on("message_created", (update) =>
         Effect.gen(function* () {
           yield* remove(update, chat_id)
@@ -101,7 +101,7 @@ describe("a removal", () => {
       const post = yield* olga.send(channel, "News")
       const message_id = post.body!.mid
       const comment_id = (yield* olga.comment(post, "First")).body!.mid
-      const bot = Updates.run(
+      const bot = Bot.run(
         Handler.on("message_created", (update) =>
           Effect.gen(function* () {
             if (Update.textOf(update) !== "Remove it") return

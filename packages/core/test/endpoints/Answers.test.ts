@@ -57,7 +57,7 @@ describe("Answers.answer", () => {
     })
   )
 
-  it.effect("counts in the chat of the update, also outside of Updates.run", () =>
+  it.effect("counts in the chat of the update, also outside of Bot.run", () =>
     Effect.gen(function* () {
       const { callbacks, question, statuses } = yield* sixCallbacks
       yield* concurrently(

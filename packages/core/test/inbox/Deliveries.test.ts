@@ -9,7 +9,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Deliveries, Handler, Inbox, RateLimiter, type Update, Updates } from "../../src/index.ts"
+import { Bot, Deliveries, Handler, Inbox, RateLimiter, type Update, Updates } from "../../src/index.ts"
 import * as InboxStore from "../../src/inbox/InboxStore.ts"
 import { chatOf, inTime, source, started, timeOf } from "../support/deliveries.ts"
 
@@ -175,7 +175,7 @@ describe("A pipeline of deliveries", () => {
         assert.lengthOf(acknowledged, count)
         assert.strictEqual((yield* store.stats).queued, 8 - count)
         // What is left comes again, in the order of each chat.
-        yield* Updates.run(handle).pipe(Effect.provide(inboxOf(store)), Effect.timeoutOption("1 minute"), inTime)
+        yield* Bot.run(handle).pipe(Effect.provide(inboxOf(store)), Effect.timeoutOption("1 minute"), inTime)
         assert.strictEqual((yield* store.stats).queued, 0)
         for (const chat of [1, 2]) {
           const times = acknowledged.filter((name) => name.startsWith(`${chat}:`))
@@ -220,7 +220,7 @@ describe("Updates.deliveries", () => {
         assert.deepStrictEqual<ReadonlyArray<string>>(emitted, emittedFirst)
         assert.strictEqual((yield* store.stats).queued, left.length)
         const again: Array<string> = []
-        yield* Updates.run((update) => Effect.sync(() => again.push(nameOf(update)))).pipe(
+        yield* Bot.run((update) => Effect.sync(() => again.push(nameOf(update)))).pipe(
           Effect.provide(layer([])),
           Effect.timeoutOption("10 seconds"),
           inTime

@@ -14,6 +14,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import {
   Answers,
+  Bot,
   Chat,
   Command,
   DeepLink,
@@ -26,7 +27,6 @@ import {
   Pattern,
   Payload,
   type Update,
-  Updates,
   User
 } from "../../src/index.ts"
 import type { BotApi } from "../../src/client/BotApi.ts"
@@ -427,7 +427,7 @@ const bot = Handler.transform(
   Effect.catchTag("InvalidArguments", (error) => Messages.reply(error.update, error.message))
 )
 
-const runBot = Updates.run((update) => Handler.run(bot, update), { concurrency: 1 })
+const runBot = Bot.run((update) => Handler.run(bot, update), { concurrency: 1 })
 
 const platform = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot({ botUsername: "test_bot" })))
 
@@ -519,7 +519,7 @@ describe("Handler.promise", () => {
     handler: Handler.Handler<unknown, BotApi>,
     conversation: Effect.Effect<A, E, Emulator.Emulator>
   ) =>
-    Effect.raceFirst(conversation, Updates.run(handler, { retry: Schedule.recurs(1), timeout: "1 minute" })).pipe(
+    Effect.raceFirst(conversation, Bot.run(handler, { retry: Schedule.recurs(1), timeout: "1 minute" })).pipe(
       Effect.provide(platform)
     )
 

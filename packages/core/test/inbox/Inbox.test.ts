@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, type Update, Updates } from "../../src/index.ts"
+import { Bot, Inbox, type Update } from "../../src/index.ts"
 import { hooks } from "../../src/inbox/internal/hooks.ts"
 import * as InboxStore from "../../src/inbox/InboxStore.ts"
 import { chatOf, inboxOver, inTime, source, started, timeOf, within } from "../support/deliveries.ts"
@@ -18,7 +18,7 @@ describe("Inbox capacity", () => {
   it.effect("counts again before it rejects updates, because handlers may have completed some", () =>
     Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
-      yield* Effect.forkChild(Updates.run(succeed), { startImmediately: true })
+      yield* Effect.forkChild(Bot.run(succeed), { startImmediately: true })
       for (let time = 0; time < 20; time += 2) {
         yield* inbox.receive([started(1, time), started(1, time + 1)])
         yield* TestClock.adjust("100 millis")
@@ -29,7 +29,7 @@ describe("Inbox capacity", () => {
   it.effect("does not change when the clock is set back", () =>
     Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
-      yield* Effect.forkChild(Updates.run(succeed), { startImmediately: true })
+      yield* Effect.forkChild(Bot.run(succeed), { startImmediately: true })
       yield* TestClock.setTime(3_600_000)
       yield* inbox.receive([started(1, 1), started(1, 2)])
       yield* TestClock.setTime(0)
@@ -139,11 +139,11 @@ describe("Inbox", () => {
     }).pipe(Effect.provide(Inbox.layerMemory({ partitionKey })))
   })
 
-  it.effect("accepts updates again after `Updates.run` was restarted", () =>
+  it.effect("accepts updates again after `Bot.run` was restarted", () =>
     Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
       const times: Array<number> = []
-      const running = Updates.run((update) => Effect.sync(() => times.push(timeOf(update))))
+      const running = Bot.run((update) => Effect.sync(() => times.push(timeOf(update))))
       const first = yield* Effect.forkChild(running, { startImmediately: true })
       yield* Fiber.interrupt(first)
       assert.isFalse(inbox[hooks].isOpen())
@@ -155,10 +155,10 @@ describe("Inbox", () => {
     }).pipe(Effect.provide(within(Inbox.layer(), source([], { stays: true }))))
   )
 
-  it.effect("accepts updates while `Updates.run` stops if other processes can handle them, and is not open", () =>
+  it.effect("accepts updates while `Bot.run` stops if other processes can handle them, and is not open", () =>
     Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
-      const running = Updates.run(() => Effect.sleep("5 seconds"))
+      const running = Bot.run(() => Effect.sleep("5 seconds"))
       const fiber = yield* Effect.forkChild(running, { startImmediately: true })
       yield* inbox.receive([started(1, 1)])
       yield* TestClock.adjust("1 second")
@@ -182,7 +182,7 @@ describe("Inbox", () => {
     )
   )
 
-  it.effect("updates the gauges while `Updates.run` runs", () =>
+  it.effect("updates the gauges while `Bot.run` runs", () =>
     Effect.gen(function* () {
       const gaugeOf = (name: string) =>
         Effect.map(Metric.snapshot, (metrics) => {
@@ -190,7 +190,7 @@ describe("Inbox", () => {
           return state !== undefined && "value" in state ? state.value : undefined
         })
       const fiber = yield* Effect.forkChild(
-        Updates.run(() => Effect.sleep("20 seconds")),
+        Bot.run(() => Effect.sleep("20 seconds")),
         { startImmediately: true }
       )
       yield* TestClock.adjust("16 seconds")

@@ -18,6 +18,7 @@ import { type Row, type WriteResult } from "../../src/inbox/InboxStore.ts"
 import {
   Answers,
   type ApiError,
+  Bot,
   type BotApi,
   Chat,
   Chats,
@@ -834,7 +835,7 @@ const visitor = Effect.gen(function* () {
   return { ann, chat_id: recipient.chat_id! }
 })
 
-describe("the journal of Updates.run", () => {
+describe("the journal of Bot.run", () => {
   it.effect("sends a message once if the handler fails five times after it", () =>
     Effect.gen(function* () {
       const { chat_id } = yield* visitor
@@ -846,7 +847,7 @@ describe("the journal of Updates.run", () => {
           yield* Messages.reply(update, "Order done")
         })
       )
-      yield* runFor(Updates.run(order), "2 minutes")
+      yield* runFor(Bot.run(order), "2 minutes")
       assert.strictEqual(attempts, 6)
       assert.deepStrictEqual(yield* textsOfBot(chat_id), ["Order accepted", "Order done"])
     }).pipe(Effect.provide(layer))
@@ -858,7 +859,7 @@ describe("the journal of Updates.run", () => {
       const later = Handler.on("message_created", (update) =>
         Effect.forkDetach(Effect.delay(Messages.reply(update, "Later"), "1 minute"))
       )
-      yield* runFor(Updates.run(later), "2 minutes")
+      yield* runFor(Bot.run(later), "2 minutes")
       assert.deepStrictEqual(yield* textsOfBot(chat_id), ["Later"])
     }).pipe(Effect.provide(layer))
   )
@@ -880,11 +881,11 @@ describe("the journal of Updates.run", () => {
           yield* Messages.reply(update, `Receipt ${receipt}`)
         })
       )
-      yield* runFor(Updates.run(order, noRetry), "1 second")
+      yield* runFor(Bot.run(order, noRetry), "1 second")
       isBroken = false
       const [{ id }] = yield* Stream.runCollect(Inbox.deadLetters)
       yield* Inbox.replay(id)
-      yield* runFor(Updates.run(order, noRetry), "1 second")
+      yield* runFor(Bot.run(order, noRetry), "1 second")
       assert.deepStrictEqual(yield* textsOfBot(chat_id), ["Order accepted", "Receipt 1"])
       assert.deepStrictEqual(yield* Stream.runCollect(Inbox.deadLetters), [])
     }).pipe(Effect.provide(layer))
@@ -895,8 +896,8 @@ describe("the journal of Updates.run", () => {
       const { chat_id } = yield* visitor
       const order = (rest: Effect.Effect<void>) =>
         Handler.on("message_created", (update) => Effect.andThen(Messages.reply(update, "Order accepted"), rest))
-      yield* runFor(Updates.run(order(Effect.never)), "1 second")
-      yield* runFor(Updates.run(order(Effect.void)), "1 second")
+      yield* runFor(Bot.run(order(Effect.never)), "1 second")
+      yield* runFor(Bot.run(order(Effect.void)), "1 second")
       assert.deepStrictEqual(yield* textsOfBot(chat_id), ["Order accepted"])
       assert.strictEqual((yield* Inbox.Inbox.use(({ stats }) => stats)).queued, 0)
     }).pipe(Effect.provide(layer))
@@ -919,7 +920,7 @@ describe("the journal of Updates.run", () => {
           return yield* Effect.andThen(Messages.reply(update, "Sent"), Messages.reply(update, "Paid"))
         })
       )
-      yield* runFor(Updates.run(Handler.transform(pay, Effect.retry({ times: 1 }))), "2 minutes")
+      yield* runFor(Bot.run(Handler.transform(pay, Effect.retry({ times: 1 }))), "2 minutes")
       assert.lengthOf(keys, 1)
       assert.deepStrictEqual(yield* textsOfBot(chat_id), ["Paid", "Sent", "Paid"])
     }).pipe(Effect.provide(layer))
@@ -929,7 +930,7 @@ describe("the journal of Updates.run", () => {
     Effect.gen(function* () {
       const { ann, chat_id } = yield* visitor
       yield* ann.send("Hi")
-      yield* runFor(Updates.run(Handler.on("message_created", (update) => Messages.reply(update, "Hello"))), "1 second")
+      yield* runFor(Bot.run(Handler.on("message_created", (update) => Messages.reply(update, "Hello"))), "1 second")
       assert.deepStrictEqual(yield* textsOfBot(chat_id), ["Hello", "Hello"])
     }).pipe(Effect.provide(layer))
   )
@@ -937,7 +938,7 @@ describe("the journal of Updates.run", () => {
   it.effect("sends the messages of onDeadLetter once, also if the dead letter is replayed and fails again", () =>
     Effect.gen(function* () {
       const { chat_id } = yield* visitor
-      const bot = Updates.run(
+      const bot = Bot.run(
         Handler.on("message_created", () => Effect.fail("broken")),
         { ...noRetry, onDeadLetter: () => Messages.send({ chat_id, text: "Sorry" }) }
       )

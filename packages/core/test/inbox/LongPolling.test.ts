@@ -12,7 +12,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as InboxStore from "../../src/inbox/InboxStore.ts"
-import { Inbox, Json, LongPolling, Messages, StoreError, Updates } from "../../src/index.ts"
+import { Bot, Inbox, Json, LongPolling, Messages, StoreError, Updates } from "../../src/index.ts"
 import { message, user } from "../support/fixtures.ts"
 import {
   answer,
@@ -85,7 +85,7 @@ describe("LongPolling.layer", () => {
       const { lines, tracer } = recordSpans()
       const platform = polling(repeat(20, page(5n)))
       yield* Effect.forkScoped(
-        Updates.run(() => Effect.void).pipe(Effect.provide(platform.layer), Effect.withTracer(tracer))
+        Bot.run(() => Effect.void).pipe(Effect.provide(platform.layer), Effect.withTracer(tracer))
       )
       yield* TestClock.adjust("1 hour")
       assert.isAtLeast(platform.journal.length, 20)
@@ -200,7 +200,7 @@ describe("LongPolling.layer", () => {
   it.effect("pauses while `maxQueued` updates are queued in the inbox", () =>
     Effect.gen(function* () {
       const platform = polling([page(1n, started(1), started(2)), page(2n, started(3))], { maxQueued: 2 })
-      const fiber = yield* Updates.run(() => Effect.sleep("10 seconds")).pipe(
+      const fiber = yield* Bot.run(() => Effect.sleep("10 seconds")).pipe(
         Effect.provide(platform.layer),
         Effect.forkChild({ startImmediately: true })
       )
@@ -301,7 +301,7 @@ describe("LongPolling.layer", () => {
     Effect.gen(function* () {
       const platform = polling([page(1n, started(1)), ...repeat(200, lost(nodeError("ECONNREFUSED")))])
       const handled: Array<string> = []
-      const fiber = yield* Updates.run(({ update_type }) => Effect.sync(() => void handled.push(update_type))).pipe(
+      const fiber = yield* Bot.run(({ update_type }) => Effect.sync(() => void handled.push(update_type))).pipe(
         Effect.provide(platform.layer),
         Effect.flip,
         Effect.forkChild({ startImmediately: true })

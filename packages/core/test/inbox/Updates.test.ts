@@ -14,6 +14,7 @@ import * as SqlError from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import {
+  Bot,
   Handler,
   Inbox,
   LongPolling,
@@ -67,7 +68,7 @@ const retryOnce = { retry: Schedule.recurs(1) }
 const inTime = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.raceFirst(program, Effect.forever(TestClock.adjust("1 second")))
 
-describe("Updates.run", () => {
+describe("Bot.run", () => {
   it.effect(
     "counts received, duplicate, handled, failed and dead-lettered updates by type, and sets the gauges of the inbox",
     () =>
@@ -75,7 +76,7 @@ describe("Updates.run", () => {
         const handle = (update: Update.Update) => (timeOf(update) === 2 ? Effect.fail("no") : Effect.sleep("3 millis"))
         const metrics = yield* counting(
           Effect.gen(function* () {
-            yield* inTime(Updates.run(handle, retryOnce))
+            yield* inTime(Bot.run(handle, retryOnce))
             yield* (yield* Inbox.Inbox).stats
           }).pipe(
             Effect.provide(
@@ -116,7 +117,7 @@ describe("Updates.run", () => {
       )
       const metrics = yield* counting(
         Effect.gen(function* () {
-          yield* Updates.run(handler)
+          yield* Bot.run(handler)
           assert.strictEqual((yield* (yield* Inbox.Inbox).stats).queued, 0)
         }).pipe(Effect.provide(source(started(1, 1), started(2, 2))))
       )
@@ -131,7 +132,7 @@ describe("Updates.run", () => {
         const { spans, tracer } = recordSpans()
         const handle = (update: Update.Update): Handler.Return<Handler.NotHandled | string, never> =>
           "chat_id" in update && update.chat_id === 1 ? Handler.notHandled : Effect.fail("no")
-        yield* Updates.run(handle, { retry: Schedule.recurs(0) }).pipe(
+        yield* Bot.run(handle, { retry: Schedule.recurs(0) }).pipe(
           Effect.provide(source(started(1, 1), started(2, 2))),
           Effect.withTracer(tracer)
         )
@@ -146,7 +147,7 @@ describe("Updates.run", () => {
     Effect.gen(function* () {
       const { attributesOf, lines, spans, tracer } = recordSpans()
       const platform = scripted(ok({ message: message() }))
-      yield* Updates.run(() => Messages.send({ chat_id, text: "Hello" })).pipe(
+      yield* Bot.run(() => Messages.send({ chat_id, text: "Hello" })).pipe(
         Effect.provide(Layer.merge(source(started(7, 1)), platform.layer())),
         Effect.withTracer(tracer)
       )
@@ -168,7 +169,7 @@ describe("Updates.run", () => {
       const handler = () =>
         Effect.flatMap(Handler.CurrentAttempt, (attempt) => (attempt === 1 ? Effect.fail("not yet") : Effect.void))
       yield* Effect.forkScoped(
-        Updates.run(handler, { retry: Schedule.spaced("1 minute") }).pipe(
+        Bot.run(handler, { retry: Schedule.spaced("1 minute") }).pipe(
           Effect.provide(source(started(7, 1))),
           Effect.withTracer(tracer)
         )
@@ -187,7 +188,7 @@ describe("Updates.run", () => {
   it.effect("does not retry a handler after the platform rejected a request", () =>
     Effect.gen(function* () {
       const platform = scripted(answer(403, { code: "chat.denied" }))
-      yield* Updates.run(() => Messages.send({ chat_id, text: "Hello" })).pipe(Effect.provide(platform.layer()))
+      yield* Bot.run(() => Messages.send({ chat_id, text: "Hello" })).pipe(Effect.provide(platform.layer()))
       assert.lengthOf(platform.journal, 1)
       const [deadLetter] = yield* Stream.runCollect(Inbox.deadLetters)
       assert.include(deadLetter.error, "chat.denied")
@@ -206,7 +207,7 @@ describe("Updates.run", () => {
         new StoreError.StoreError({ store: "chats", operation: "upsert", reason: "no such table", isRetryable: false })
       ]
       let attempts = 0
-      yield* Updates.run((update) => {
+      yield* Bot.run((update) => {
         attempts++
         return Effect.fail(errors[timeOf(update) - 1])
       })
@@ -218,7 +219,7 @@ describe("Updates.run", () => {
     Effect.gen(function* () {
       let attempts = 0
       yield* inTime(
-        Updates.run(() => {
+        Bot.run(() => {
           attempts++
           return Effect.die(PermanentError.mark(new Error("a defect of the program")))
         })
@@ -233,7 +234,7 @@ describe("Updates.run", () => {
       const unavailable = new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause }) })
       assert.isFalse(unavailable.isRetryable)
       let attempts = 0
-      yield* inTime(Updates.run(() => (++attempts < 3 ? Effect.fail(unavailable) : Effect.void)))
+      yield* inTime(Bot.run(() => (++attempts < 3 ? Effect.fail(unavailable) : Effect.void)))
       assert.strictEqual(attempts, 3)
       assert.strictEqual((yield* (yield* Inbox.Inbox).stats).deadLetters, 0)
     }).pipe(Effect.provide(source(started(7, 1))))
@@ -246,7 +247,7 @@ describe("Updates.run", () => {
         attempts.push(timeOf(update))
         return Effect.fail("no")
       }
-      yield* inTime(Updates.run(handle, retryOnce))
+      yield* inTime(Bot.run(handle, retryOnce))
       assert.deepStrictEqual(attempts, [1, 1, 2, 2])
     }).pipe(Effect.provide(source(started(7, 1), started(7, 2))))
   )
@@ -258,7 +259,7 @@ describe("Updates.run", () => {
         Effect.gen(function* () {
           seen.push(yield* RateLimiter.CurrentPriority, yield* RateLimiter.CurrentChat)
         })
-      yield* Updates.run(handle)
+      yield* Bot.run(handle)
       assert.deepStrictEqual(seen, ["reply", 7])
     }).pipe(Effect.provide(source(started(7, 1))))
   )
@@ -269,7 +270,7 @@ describe("Updates.run", () => {
       const logger = Logger.make(({ cause, fiber, message }) => {
         logs.push([String(message), fiber.getRef(References.CurrentLogAnnotations), Cause.pretty(cause)])
       })
-      yield* inTime(Updates.run(() => Effect.fail("no such luck"), retryOnce)).pipe(
+      yield* inTime(Bot.run(() => Effect.fail("no such luck"), retryOnce)).pipe(
         Effect.provide(Layer.merge(source(started(7, 1)), Logger.layer([logger])))
       )
       assert.deepStrictEqual(
@@ -283,7 +284,7 @@ describe("Updates.run", () => {
       for (const [, annotations] of logs) assert.deepInclude(annotations, { update_type: "bot_started", chat: "7" })
       assert.include(logs[0][2], "no such luck")
       logs.length = 0
-      yield* inTime(Updates.run(() => Effect.fail("no"), { ...retryOnce, retry: Schedule.recurs(0) })).pipe(
+      yield* inTime(Bot.run(() => Effect.fail("no"), { ...retryOnce, retry: Schedule.recurs(0) })).pipe(
         Effect.provide(Layer.merge(source(started(7, 2)), Logger.layer([logger])))
       )
       assert.include(logs.at(-1)?.[0], "The handler failed once.")
@@ -293,7 +294,7 @@ describe("Updates.run", () => {
   it.effect("dies with the name of an option that is not a positive whole number", () =>
     Effect.gen(function* () {
       for (const options of [{ concurrency: 0 }, { concurrency: 1.5 }, { maxInMemory: -1 }]) {
-        const exit = yield* Updates.run(() => Effect.void, options).pipe(Effect.provide(source()), Effect.exit)
+        const exit = yield* Bot.run(() => Effect.void, options).pipe(Effect.provide(source()), Effect.exit)
         assert.isTrue(exit._tag === "Failure" && Cause.pretty(exit.cause).includes(`\`${Object.keys(options)[0]}\``))
       }
     })
@@ -325,9 +326,7 @@ describe("An update with malformed parts", () => {
       const handler = Handler.on("bot_started", ({ user }) =>
         ++attempts < 3 ? Effect.fail("again") : Effect.sync(() => assert.strictEqual(user.first_name, "Ann"))
       )
-      yield* Updates.run(handler, { retry: Schedule.recurs(5) }).pipe(
-        Effect.provide([source(malformed), logging(logs)])
-      )
+      yield* Bot.run(handler, { retry: Schedule.recurs(5) }).pipe(Effect.provide([source(malformed), logging(logs)]))
       assert.strictEqual(attempts, 3)
       assert.deepStrictEqual(logs, [warning])
     })
@@ -344,7 +343,7 @@ describe("An update with malformed parts", () => {
 
 const layer = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot()))
 
-describe("Updates.run on the emulator", () => {
+describe("Bot.run on the emulator", () => {
   it.effect("runs a handler with the priority `reply` and the chat of the update", () =>
     Effect.gen(function* () {
       const seen: Array<readonly [RateLimiter.Priority, number | undefined]> = []
@@ -354,7 +353,7 @@ describe("Updates.run on the emulator", () => {
         Effect.gen(function* () {
           seen.push([yield* RateLimiter.CurrentPriority, yield* RateLimiter.CurrentChat])
         })
-      const fiber = yield* Effect.forkChild(Updates.run(handle), { startImmediately: true })
+      const fiber = yield* Effect.forkChild(Bot.run(handle), { startImmediately: true })
       yield* TestClock.adjust("1 second")
       yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual(seen, [["reply", chat_id]])

@@ -1,7 +1,16 @@
 import { describe, expectTypeOf, it } from "vitest"
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
-import { type BotApi, type ChatStore, Handler, type Inbox, Messages, type Outage, Updates } from "../../src/index.ts"
+import {
+  Bot,
+  type BotApi,
+  type ChatStore,
+  Handler,
+  type Inbox,
+  Messages,
+  type Outage,
+  Updates
+} from "../../src/index.ts"
 
 declare const shop: Updates.Source<Updates.SourceError, BotApi.BotApi>
 declare const relay: Updates.Source<"gone">
@@ -11,25 +20,25 @@ declare const lines: Stream.Stream<string, "gone", ChatStore.ChatStore>
 const reply = Handler.on("message_created", (update) => Messages.reply(update, "Hello"))
 const both = Handler.on("message_created", (update) => Effect.andThen(Messages.reply(update, "Hello"), store))
 
-describe("Updates.run with a source", () => {
+describe("Bot.run with a source", () => {
   it("provides the services of its source, and keeps the errors of the source", () => {
-    expectTypeOf(() => Updates.run(reply, { source: shop })).returns.toEqualTypeOf<
+    expectTypeOf(() => Bot.run(reply, { source: shop })).returns.toEqualTypeOf<
       Effect.Effect<void, Updates.SourceError, never>
     >()
-    expectTypeOf(() => Updates.run(both, { source: shop })).returns.toEqualTypeOf<
+    expectTypeOf(() => Bot.run(both, { source: shop })).returns.toEqualTypeOf<
       Effect.Effect<void, Updates.SourceError, ChatStore.ChatStore>
     >()
-    expectTypeOf(() => Updates.run(reply, { source: relay })).returns.toEqualTypeOf<
+    expectTypeOf(() => Bot.run(reply, { source: relay })).returns.toEqualTypeOf<
       Effect.Effect<void, "gone" | Outage.OutageError, BotApi.BotApi>
     >()
-    expectTypeOf(() => Updates.drain(reply, { source: relay, onDeadLetter: () => store })).returns.toEqualTypeOf<
+    expectTypeOf(() => Bot.drain(reply, { source: relay, onDeadLetter: () => store })).returns.toEqualTypeOf<
       Effect.Effect<boolean, "gone" | Outage.OutageError, BotApi.BotApi | ChatStore.ChatStore>
     >()
   })
 
   it("keeps its requirements inside Effect.all", () => {
     const bots = () =>
-      Effect.all([Updates.run(reply, { source: shop }), Updates.run(both, { source: shop })], { discard: true })
+      Effect.all([Bot.run(reply, { source: shop }), Bot.run(both, { source: shop })], { discard: true })
     expectTypeOf(bots).returns.toEqualTypeOf<Effect.Effect<void, Updates.SourceError, ChatStore.ChatStore>>()
   })
 })

@@ -16,7 +16,7 @@ import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import { inspect } from "node:util"
 import { url } from "../../../testing/test/support/webhooks.ts"
-import { Inbox, StoreError, Subscriptions, type Update, Updates, Webhook } from "../../src/index.ts"
+import { Bot, Inbox, StoreError, Subscriptions, type Update, Updates, Webhook } from "../../src/index.ts"
 import { recordSpans } from "../support/spans.ts"
 import { ok, scripted } from "../support/scripted.ts"
 import { deliverTo, secret as botSecret, webhook } from "../support/webhookBots.ts"
@@ -268,7 +268,7 @@ const textOf = (update: Update.Update): string =>
   update.update_type === "message_created" ? (update.message?.body?.text ?? "") : update.update_type
 
 /** A bot that records the updates that it handles. */
-const bot = (handled: Array<string>) => Updates.run((update) => Effect.sync(() => handled.push(textOf(update))))
+const bot = (handled: Array<string>) => Bot.run((update) => Effect.sync(() => handled.push(textOf(update))))
 
 const platform = Emulator.layerBot()
 
@@ -591,7 +591,7 @@ describe("The subscription of a webhook", () => {
     }).pipe(Effect.provide(inMemory))
   )
 
-  it.effect("fails Updates.run if the token is revoked", () =>
+  it.effect("fails Bot.run if the token is revoked", () =>
     Effect.gen(function* () {
       const running = yield* Effect.forkChild(Effect.flip(bot([])), { startImmediately: true })
       yield* Emulator.revokeToken()
@@ -601,7 +601,7 @@ describe("The subscription of a webhook", () => {
     }).pipe(Effect.provide(Layer.provideMerge(webhook(), inMemory)))
   )
 
-  it.effect("ends Updates.run with the defect of a check", () =>
+  it.effect("ends Bot.run with the defect of a check", () =>
     Effect.gen(function* () {
       const fail = Logger.make(({ message }) => {
         if (String(message).includes("does not have the subscription")) throw new Error("a defect of a logger")

@@ -1,4 +1,4 @@
-import { Handler, LongPolling, Messages, RateLimiter, State, Updates } from "@colloquy/core"
+import { Bot, Handler, LongPolling, Messages, RateLimiter, State } from "@colloquy/core"
 import * as Assistant from "@colloquy/core/live/Assistant"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
@@ -76,7 +76,7 @@ describe("Assistant", () => {
   it.effect("sends the instructions and the history, and keeps the answer", () => {
     const { model, prompts } = makeModel(say("Hello Ann"), say("You are Ann"))
     const Helper = Assistant.make("helper", { system: "Be brief" })
-    const bot = Updates.run(Handler.on("message_created", (update) => Helper.reply(update)))
+    const bot = Bot.run(Handler.on("message_created", (update) => Helper.reply(update)))
     return Effect.gen(function* () {
       const texts = yield* run(bot, ["I am Ann", "Who am I?"])
       assert.deepStrictEqual(texts, ["Hello Ann", "You are Ann"])
@@ -90,7 +90,7 @@ describe("Assistant", () => {
   it.effect("forgets the oldest exchanges beyond the budget, which the Tokenizer of the program counts", () => {
     const { model, prompts } = makeModel(say("one"), say("two"), say("three"))
     const Helper = Assistant.make("helper", { budget: 4 })
-    const bot = Updates.run(Handler.on("message_created", (update) => Helper.reply(update)))
+    const bot = Bot.run(Handler.on("message_created", (update) => Helper.reply(update)))
     const tokenizer = Layer.succeed(
       Tokenizer.Tokenizer,
       Tokenizer.make({ tokenize: ({ content }) => Effect.succeed(content.flatMap(() => [1, 2])) })
@@ -115,7 +115,7 @@ describe("Assistant", () => {
       const call: Part = { type: "tool-call", id: "c", name: "Count", params: { by: 5 }, providerExecuted: false }
       const { model, prompts } = makeModel([...say("Let me count."), call], say("It is 15."), say("Again 15."))
       const Helper = Assistant.make("helper", { toolkit: Counting })
-      const bot = Updates.run(Handler.on("message_created", (update) => Helper.reply(update)))
+      const bot = Bot.run(Handler.on("message_created", (update) => Helper.reply(update)))
       return Effect.gen(function* () {
         const texts = yield* run(bot, ["Count", "Again"])
         assert.deepStrictEqual(texts, ["Let me count.\n\nIt is 15.", "Again 15."])
@@ -128,7 +128,7 @@ describe("Assistant", () => {
   it.effect("does not ask the model again when the handler is tried again after the answer", () => {
     const { model, prompts } = makeModel(say("The answer is long enough to be shown."))
     const Helper = Assistant.make("helper")
-    const bot = Updates.run(
+    const bot = Bot.run(
       Handler.on("message_created", (update) =>
         Effect.gen(function* () {
           yield* Helper.reply(update)
@@ -162,7 +162,7 @@ describe("Assistant", () => {
       say("5 again.")
     )
     const Helper = Assistant.make("helper", { toolkit: Counting, goOn })
-    const bot = Updates.run(Handler.on("message_created", (update) => Helper.reply(update)))
+    const bot = Bot.run(Handler.on("message_created", (update) => Helper.reply(update)))
     return Effect.gen(function* () {
       const texts = yield* run(bot, ["Count", "Again"])
       assert.deepStrictEqual(texts, ["Let me count.\n\nThe answer is 5.", "5 again."])
@@ -184,7 +184,7 @@ describe("Assistant", () => {
     const broken: Part = { type: "error", error: new Error("overloaded") }
     const { model } = makeModel([...say("Let me look."), call], [...say("Your"), broken], say("Your order was sent."))
     const Helper = Assistant.make("helper", { toolkit: Looking })
-    const bot = Updates.run(Handler.on("message_created", (update) => Helper.reply(update)))
+    const bot = Bot.run(Handler.on("message_created", (update) => Helper.reply(update)))
     return Effect.gen(function* () {
       assert.deepStrictEqual(yield* run(bot, ["Where is it?"]), ["Let me look.\n\nYour order was sent."])
     }).pipe(Effect.provide(Layer.mergeAll(layer, model, functions)))
@@ -195,7 +195,7 @@ describe("Assistant", () => {
     const call: Part = { type: "tool-call", id: "c", name: "Loop", params: {}, providerExecuted: false }
     const { model } = makeModel([call], [call])
     const Helper = Assistant.make("helper", { toolkit: Loop, maxTurns: 2 })
-    const bot = Updates.run(
+    const bot = Bot.run(
       Handler.on("message_created", (update) => Helper.reply(update)),
       { retry: Schedule.recurs(0) }
     )
@@ -209,7 +209,7 @@ describe("Assistant", () => {
     const call: Part = { type: "tool-call", id: "c", name: "Loop", params: {}, providerExecuted: false }
     const { model, prompts } = makeModel([...say("Once upon a time"), call], [call], [call], [call])
     const Helper = Assistant.make("helper", { toolkit: Loop, maxTurns: 3 })
-    const bot = Updates.run(Handler.on("message_created", (update) => Helper.reply(update)))
+    const bot = Bot.run(Handler.on("message_created", (update) => Helper.reply(update)))
     return Effect.gen(function* () {
       assert.deepStrictEqual(yield* run(bot, ["Go"]), ["Once upon a time"])
       assert.lengthOf(prompts, 3)
@@ -221,7 +221,7 @@ describe("Assistant", () => {
     const call: Part = { type: "tool-call", id: "c", name: "Loop", params: {}, providerExecuted: false }
     const { model } = makeModel([call], [call])
     const Helper = Assistant.make("helper", { toolkit: Loop, maxTurns: 2 })
-    const bot = Updates.run(
+    const bot = Bot.run(
       Handler.on("message_created", (update) => Helper.reply(update, { onFailure: ({ message }) => message })),
       { retry: Schedule.recurs(0) }
     )

@@ -1,4 +1,4 @@
-import { Handler, Json, Keyboard, LiveMessage, Messages, RateLimiter, Timer, Updates } from "@colloquy/core"
+import { Bot, Handler, Json, Keyboard, LiveMessage, Messages, RateLimiter, Timer } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -30,7 +30,7 @@ describe("LiveMessage.reply", () => {
         LiveMessage.reply(update, ticking(tokens, 25))
       )
       yield* withBot(
-        Updates.run(handler),
+        Bot.run(handler),
         Effect.gen(function* () {
           yield* ann.send("tell")
           yield* TestClock.adjust(300)
@@ -54,7 +54,7 @@ describe("LiveMessage.reply", () => {
     Effect.gen(function* () {
       const late = Stream.fromEffect(Effect.delay(Effect.succeed("Here it is."), "12 seconds"))
       const { ann, handler } = yield* asking((update) => LiveMessage.reply(update, late))
-      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(20)))
+      yield* withBot(Bot.run(handler), Effect.andThen(ann.send("tell"), seconds(20)))
       const kinds = (yield* Emulator.seen).flatMap((event) => (event._tag === "Action" ? [event.action] : []))
       assert.deepStrictEqual(kinds, ["typing_on", "typing_on", "typing_on"])
     }).pipe(Effect.provide(layer))
@@ -66,7 +66,7 @@ describe("LiveMessage.reply", () => {
         "Some **bold and _italic_ text** here:\n\n```ts\nconst a = 1 * 2\n```\n\nDone `now` [ok](https://example.com)."
       const tokens = source.match(/[\s\S]{1,3}/g)!
       const { ann, dialog, handler } = yield* asking((update) => LiveMessage.reply(update, ticking(tokens, 200)))
-      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(20)))
+      yield* withBot(Bot.run(handler), Effect.andThen(ann.send("tell"), seconds(20)))
       const shown = yield* edits
       for (const text of shown) assert.notMatch(text, /\*\*|```|\]\(/)
       const [message] = yield* ofBot(dialog)
@@ -83,7 +83,7 @@ describe("LiveMessage.reply", () => {
       const emoji = Stream.concat(ticking(["Two words and ", "\ud83d", "\ude00 the end "], 700), Stream.make("\ud83d"))
       const failing = Stream.concat(emoji, Stream.fail("overloaded"))
       const { ann, dialog, handler } = yield* asking((update) => LiveMessage.reply(update, failing))
-      yield* withBot(Updates.run(handler, { retry: Schedule.recurs(0) }), Effect.andThen(ann.send("tell"), seconds(20)))
+      yield* withBot(Bot.run(handler, { retry: Schedule.recurs(0) }), Effect.andThen(ann.send("tell"), seconds(20)))
       for (const text of yield* edits) assert.isTrue(text.isWellFormed(), JSON.stringify(text))
       const notice = "The answer could not be completed."
       assert.deepStrictEqual(yield* textsOfBot(dialog), [`Two words and \u{1f600} the end \n\n${notice}`])
@@ -99,7 +99,7 @@ describe("LiveMessage.reply", () => {
       const { ann, dialog, handler } = yield* asking((update) =>
         LiveMessage.reply(update, ticking(tokens, 50), { keyboard: stop })
       )
-      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(30)))
+      yield* withBot(Bot.run(handler), Effect.andThen(ann.send("tell"), seconds(30)))
       const messages = yield* ofBot(dialog)
       assert.isAtLeast(messages.length, 3)
       for (const { body } of messages) {
@@ -135,7 +135,7 @@ describe("LiveMessage.reply", () => {
         })
       )
       yield* withBot(
-        Updates.run(handler),
+        Bot.run(handler),
         Effect.gen(function* () {
           yield* ann.send("tell")
           yield* seconds(1)
@@ -157,7 +157,7 @@ describe("LiveMessage.reply", () => {
       const { ann, dialog, handler, outcomes } = yield* asking((update) =>
         LiveMessage.reply(update, ticking(words(1000), 100), { keyboard: stop })
       )
-      const bot = Updates.run(Handler.first(LiveMessage.onStop, handler), { timeout: "10 minutes" })
+      const bot = Bot.run(Handler.first(LiveMessage.onStop, handler), { timeout: "10 minutes" })
       yield* withBot(
         bot,
         Effect.gen(function* () {
@@ -189,7 +189,7 @@ describe("LiveMessage.reply", () => {
         LiveMessage.reply(update, ticking(words(30), 100), { onNextMessage })
       )
       yield* withBot(
-        Updates.run(handler),
+        Bot.run(handler),
         Effect.gen(function* () {
           yield* ann.send("one")
           yield* seconds(1)
@@ -215,7 +215,7 @@ describe("LiveMessage.reply", () => {
       )
       const group = yield* Emulator.chat({ members: [ann], owner: ann })
       yield* withBot(
-        Updates.run(handler),
+        Bot.run(handler),
         Effect.gen(function* () {
           yield* ann.send(group, "tell")
           yield* seconds(3)
@@ -233,7 +233,7 @@ describe("LiveMessage.reply", () => {
     Effect.gen(function* () {
       const { ann, handler, outcomes } = yield* asking((update) => LiveMessage.reply(update, ticking(words(1000), 100)))
       yield* withBot(
-        Updates.run(handler),
+        Bot.run(handler),
         Effect.gen(function* () {
           yield* ann.send("tell")
           yield* seconds(3)
@@ -260,7 +260,7 @@ describe("LiveMessage.reply", () => {
           })
         )
         yield* withBot(
-          Updates.run(handler),
+          Bot.run(handler),
           Effect.gen(function* () {
             yield* ann.send("tell")
             yield* TestClock.adjust(2500)
@@ -290,7 +290,7 @@ describe("LiveMessage.reply", () => {
           return result
         })
       )
-      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(20)))
+      yield* withBot(Bot.run(handler), Effect.andThen(ann.send("tell"), seconds(20)))
       assert.strictEqual(asked, 1)
       const said = words(20, 100).join("")
       assert.deepStrictEqual(yield* textsOfBot(dialog), [said, "Saved"])
@@ -310,7 +310,7 @@ describe("LiveMessage.reply", () => {
         )
       )
       yield* withBot(
-        Updates.run(handler, { timeout: "5 seconds" }),
+        Bot.run(handler, { timeout: "5 seconds" }),
         Effect.gen(function* () {
           yield* ann.send("tell")
           yield* seconds(6)
@@ -333,7 +333,7 @@ describe("LiveMessage.reply", () => {
           return asked.length < 3 ? Stream.concat(Stream.take(rest, 6), Stream.fail("broken")) : rest
         }).pipe(Effect.retry({ times: 2 }))
       )
-      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(20)))
+      yield* withBot(Bot.run(handler), Effect.andThen(ann.send("tell"), seconds(20)))
       assert.deepStrictEqual(asked, ["", words(6).join(""), words(12).join("")])
       assert.deepStrictEqual(outcomes, ["completed"])
       assert.deepStrictEqual(yield* textsOfBot(dialog), [words(20).join("")])
@@ -353,7 +353,7 @@ describe("LiveMessage.reply", () => {
           return yield* LiveMessage.reply(update, Stream.make("The third one."))
         })
       )
-      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(60)))
+      yield* withBot(Bot.run(handler), Effect.andThen(ann.send("tell"), seconds(60)))
       const texts = yield* textsOfBot(dialog)
       assert.lengthOf(texts, 4)
       assert.strictEqual(texts.slice(0, 2).join(" ").trim(), long.join("").trim())
@@ -366,7 +366,7 @@ describe("LiveMessage.reply", () => {
     Effect.gen(function* () {
       const { ann, dialog, handler } = yield* asking((update) => LiveMessage.reply(update, ticking(words(30), 100)))
       yield* Emulator.addFault({ endpoint: "Messages.edit", status: 503, times: 4 })
-      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(60)))
+      yield* withBot(Bot.run(handler), Effect.andThen(ann.send("tell"), seconds(60)))
       assert.deepStrictEqual(yield* textsOfBot(dialog), [words(30).join("")])
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
@@ -374,7 +374,7 @@ describe("LiveMessage.reply", () => {
   it.effect("sends nothing for a stream without text", () =>
     Effect.gen(function* () {
       const { ann, dialog, handler } = yield* asking((update) => LiveMessage.reply(update, Stream.make(" ", "\n")))
-      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(5)))
+      yield* withBot(Bot.run(handler), Effect.andThen(ann.send("tell"), seconds(5)))
       assert.deepStrictEqual(yield* textsOfBot(dialog), [])
     }).pipe(Effect.provide(layer))
   )
@@ -385,7 +385,7 @@ describe("LiveMessage.reply", () => {
       const dialog = yield* ann.start()
       const Tick = Timer.make("tick")
       const outcomes: Array<string> = []
-      const bot = Updates.run(
+      const bot = Bot.run(
         Handler.first(
           Handler.on("message_created", () => Tick.for({ user_id: ann.user_id }).in("1 second", undefined)),
           Tick.on((_, update) =>
@@ -424,7 +424,7 @@ describe("LiveMessage.send", () => {
       const ann = yield* Emulator.user("Ann")
       const dialog = yield* ann.start()
       yield* withBot(
-        Updates.run(LiveMessage.onStop),
+        Bot.run(LiveMessage.onStop),
         Effect.gen(function* () {
           const fiber = yield* Effect.forkChild(
             LiveMessage.send({ chat_id: dialog.chat_id }, ticking(words(100), 100), { keyboard: stop })
@@ -476,7 +476,7 @@ describe("LiveMessage.progress", () => {
           )
         )
         yield* withBot(
-          Updates.run(LiveMessage.onStop),
+          Bot.run(LiveMessage.onStop),
           Effect.gen(function* () {
             const first = yield* Effect.forkChild(work)
             yield* seconds(2)

@@ -1,4 +1,4 @@
-import { LiveMessage, Updates } from "@colloquy/core"
+import { Bot, LiveMessage } from "@colloquy/core"
 import * as Assistant from "@colloquy/core/live/Assistant"
 import * as OpenAiModel from "@colloquy/core/live/OpenAiModel"
 import { assert, describe, it } from "@effect/vitest"
@@ -52,7 +52,7 @@ describe("the idle time of a live message", () => {
       const { ann, dialog, handler } = yield* asking((update) => LiveMessage.reply(update, source, { name: "answer" }))
       const { warnings } = yield* warningsOf(
         withBot(
-          Updates.run(handler, patient),
+          Bot.run(handler, patient),
           Effect.gen(function* () {
             yield* ann.send("tell")
             yield* seconds(59)
@@ -74,7 +74,7 @@ describe("the idle time of a live message", () => {
         LiveMessage.reply(update, Stream.never, { idleTimeout: "10 seconds" })
       )
       yield* withBot(
-        Updates.run(handler, patient),
+        Bot.run(handler, patient),
         Effect.gen(function* () {
           yield* ann.send("tell")
           yield* seconds(9)
@@ -86,10 +86,10 @@ describe("the idle time of a live message", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("tells the person before the handler times out, with the defaults of Updates.run", () =>
+  it.effect("tells the person before the handler times out, with the defaults of Bot.run", () =>
     Effect.gen(function* () {
       const { ann, dialog, handler } = yield* asking((update) => LiveMessage.reply(update, Stream.never))
-      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(50)))
+      yield* withBot(Bot.run(handler), Effect.andThen(ann.send("tell"), seconds(50)))
       assert.deepStrictEqual(yield* textsOfBot(dialog), [idleNotice])
     }).pipe(Effect.provide(layer))
   )
@@ -100,7 +100,7 @@ describe("the idle time of a live message", () => {
       const { ann, dialog, handler, outcomes } = yield* asking((update) =>
         LiveMessage.reply(update, every("59 seconds", ...words))
       )
-      yield* withBot(Updates.run(handler, patient), Effect.andThen(ann.send("tell"), seconds(400)))
+      yield* withBot(Bot.run(handler, patient), Effect.andThen(ann.send("tell"), seconds(400)))
       assert.deepStrictEqual(yield* textsOfBot(dialog), [words.join("")])
       assert.deepStrictEqual(outcomes, ["completed"])
     }).pipe(Effect.provide(layer))
@@ -111,7 +111,7 @@ describe("the idle time of a live message", () => {
       const { ann, dialog, handler } = yield* asking((update) =>
         LiveMessage.reply(update, every("20 minutes", "late"), { idleTimeout: Duration.infinity })
       )
-      yield* withBot(Updates.run(handler, patient), Effect.andThen(ann.send("tell"), TestClock.adjust("21 minutes")))
+      yield* withBot(Bot.run(handler, patient), Effect.andThen(ann.send("tell"), TestClock.adjust("21 minutes")))
       assert.deepStrictEqual(yield* textsOfBot(dialog), ["late"])
     }).pipe(Effect.provide(layer))
   )
@@ -126,7 +126,7 @@ describe("the idle time of a live message", () => {
           })
         })
       )
-      const bot = Effect.updateService(Updates.run(handler, patient), LiveMessage.CurrentTexts, (texts) => ({
+      const bot = Effect.updateService(Bot.run(handler, patient), LiveMessage.CurrentTexts, (texts) => ({
         ...texts,
         idle: "Сейчас ответа нет."
       }))
@@ -145,7 +145,7 @@ describe("the idle time of a live message", () => {
           said === "" ? Stream.concat(Stream.make("The answer "), Stream.never) : Stream.make("is 42.")
         )
       )
-      yield* withBot(Updates.run(handler, { timeout: "1 hour" }), Effect.andThen(ann.send("tell"), seconds(80)))
+      yield* withBot(Bot.run(handler, { timeout: "1 hour" }), Effect.andThen(ann.send("tell"), seconds(80)))
       assert.deepStrictEqual(yield* textsOfBot(dialog), ["The answer is 42."])
     }).pipe(Effect.provide(layer))
   )
@@ -161,7 +161,7 @@ describe("the idle time of an assistant", () => {
   const answers = (model: Layer.Layer<LanguageModel.LanguageModel>, wait: Duration.Input) =>
     Effect.gen(function* () {
       const { ann, dialog, handler } = yield* asking((update) => Helper.reply(update))
-      const bot = Effect.provide(Updates.run(handler, patient), Layer.merge(model, functions))
+      const bot = Effect.provide(Bot.run(handler, patient), Layer.merge(model, functions))
       const act = Effect.andThen(ann.send("tell"), TestClock.adjust(wait))
       const { warnings } = yield* warningsOf(withBot(bot, act))
       return { texts: yield* textsOfBot(dialog), warnings: warnings.length }
@@ -263,7 +263,7 @@ describe("the idle time of OpenAiModel", () => {
       const { ann, handler } = yield* asking((update) =>
         Assistant.make("helper").reply(update, { idleTimeout: "20 seconds" })
       )
-      const bot = Effect.provide(Updates.run(handler, patient), silentAfter(undefined))
+      const bot = Effect.provide(Bot.run(handler, patient), silentAfter(undefined))
       const { warnings } = yield* warningsOf(withBot(bot, Effect.andThen(ann.send("tell"), seconds(30))))
       assert.lengthOf(warnings, 1)
       assert.include(warnings[0], "live message")

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type { BotApi, Handler, StoreError } from "../../src/index.ts"
-import { Inbox, LongPolling, Updates } from "../../src/index.ts"
+import { Bot, Inbox, LongPolling } from "../../src/index.ts"
 import * as InboxStore from "../../src/inbox/InboxStore.ts"
 import { Life, live } from "./mortal.ts"
 
@@ -37,7 +37,7 @@ export const startBot = Effect.fnUntraced(function* <E>(
     live(life)
     const inbox = Layer.provide(Inbox.layer(), Layer.succeed(InboxStore.InboxStore, storeOf(store, life)))
     const program = Effect.provide(
-      Updates.run(bot, { maxCrashes }),
+      Bot.run(bot, { maxCrashes }),
       Layer.fresh(Layer.provideMerge(LongPolling.layer(), inbox))
     )
     return Effect.map(Effect.forkDetach(program), (fiber) => ({ fiber, life }))

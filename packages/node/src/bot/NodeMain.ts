@@ -58,13 +58,13 @@ const run = Runtime.makeRunMain(({ fiber, teardown }) => {
  * **Example** (Run a bot)
  *
  * ```ts
- * import { LongPolling, Updates } from "@colloquy/core"
+ * import { Bot, LongPolling } from "@colloquy/core"
  * import { NodeBot, NodeMain } from "@colloquy/node"
  * import { Effect, Layer } from "effect"
  *
  * const updates = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))
  *
- * const bot = Updates.run((update) => Effect.log(update.update_type)).pipe(Effect.provide(updates))
+ * const bot = Bot.run((update) => Effect.log(update.update_type)).pipe(Effect.provide(updates))
  *
  * export const main = () => NodeMain.runMain(bot)
  * ```

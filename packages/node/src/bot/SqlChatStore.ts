@@ -187,7 +187,7 @@ export const make: (
  * **Example** (Chats in a SQLite file)
  *
  * ```ts
- * import { ChatStore, type Update, Updates } from "@colloquy/core"
+ * import { Bot, ChatStore, type Update } from "@colloquy/core"
  * import { NodeSqlite, SqlChatStore } from "@colloquy/node"
  * import * as Effect from "effect/Effect"
  * import * as Layer from "effect/Layer"
@@ -196,7 +196,7 @@ export const make: (
  *
  * const handle = ChatStore.track((update: Update.Update) => Effect.log(update.update_type))
  *
- * export const bot = Updates.run(handle).pipe(Effect.provide(Chats))
+ * export const bot = Bot.run(handle).pipe(Effect.provide(Chats))
  * ```
  *
  * @category layers

@@ -199,7 +199,7 @@ export const make = Effect.fnUntraced(function* (
  * **Example** (Serve the metrics to Prometheus)
  *
  * ```ts
- * import { Inbox, Webhook } from "@colloquy/core"
+ * import { Bot, Inbox, Webhook } from "@colloquy/core"
  * import { NodeWebhook } from "@colloquy/node"
  * import { Layer } from "effect"
  *
@@ -223,7 +223,7 @@ export const layerServer = (options: ServerOptions): Layer.Layer<NodeWebhook, We
  * **Example** (Run a bot with a webhook)
  *
  * ```ts
- * import { Updates } from "@colloquy/core"
+ * import { Bot } from "@colloquy/core"
  * import { NodeBot, NodeWebhook } from "@colloquy/node"
  * import { Effect, Layer } from "effect"
  *
@@ -231,7 +231,7 @@ export const layerServer = (options: ServerOptions): Layer.Layer<NodeWebhook, We
  *   Layer.provideMerge(NodeBot.layerConfig())
  * )
  *
- * const bot = Updates.run((update) => Effect.log(update.update_type)).pipe(Effect.provide(webhook))
+ * const bot = Bot.run((update) => Effect.log(update.update_type)).pipe(Effect.provide(webhook))
  * ```
  *
  * API: Events, Webhook delivery rules; POST /subscriptions.

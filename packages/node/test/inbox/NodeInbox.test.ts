@@ -1,4 +1,4 @@
-import { Inbox, Updates } from "@colloquy/core"
+import { Bot, Inbox, Updates } from "@colloquy/core"
 import { NodeInbox } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
@@ -151,7 +151,7 @@ describe("NodeInbox", () => {
       yield* Effect.gen(function* () {
         const inbox = yield* Inbox.Inbox
         const handled = yield* Latch.make(false)
-        const bot = Updates.run(() => handled.open).pipe(
+        const bot = Bot.run(() => handled.open).pipe(
           Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.never }))
         )
         yield* Effect.forkScoped(bot)
@@ -177,7 +177,7 @@ describe("NodeInbox", () => {
       yield* Effect.gen(function* () {
         const inbox = yield* Inbox.Inbox
         const handling = yield* Latch.make(false)
-        yield* Updates.run(() => Effect.andThen(handling.open, Effect.never), { shutdownTimeout: 0 }).pipe(
+        yield* Bot.run(() => Effect.andThen(handling.open, Effect.never), { shutdownTimeout: 0 }).pipe(
           Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.never })),
           Effect.forkScoped
         )

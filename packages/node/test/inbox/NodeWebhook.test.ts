@@ -1,4 +1,4 @@
-import { Inbox, StoreError, Subscriptions, Updates, Webhook } from "@colloquy/core"
+import { Bot, Inbox, StoreError, Subscriptions, Updates, Webhook } from "@colloquy/core"
 import { NodeWebhook } from "@colloquy/node"
 import { Emulator, NodeWebhookSender } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
@@ -86,7 +86,7 @@ describe("NodeWebhook.layerServer", () => {
       assert.strictEqual((yield* post(`${at}/live`, { method: "HEAD", body: null })).status, 200)
       const updates = Updates.Updates.of({ inbox: yield* Inbox.Inbox, source: Effect.never })
       const bot = Effect.provideService(
-        Updates.run(() => Effect.void),
+        Bot.run(() => Effect.void),
         Updates.Updates,
         updates
       )
@@ -203,7 +203,7 @@ describe("NodeWebhook.layerServer", () => {
         const handler = () => Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(release))
         const at = yield* origin
         const ready = post(`${at}/health/ready`, { method: "GET", body: null })
-        const bot = yield* Effect.forkChild(Updates.run(handler, { shutdownTimeout: "1 hour" }))
+        const bot = yield* Effect.forkChild(Bot.run(handler, { shutdownTimeout: "1 hour" }))
         yield* post(`${at}/updates`, { body: started(1) })
         yield* Deferred.await(begun)
         const stopping = yield* Effect.forkChild(Fiber.interrupt(bot), { startImmediately: true })
@@ -441,7 +441,7 @@ describe("NodeWebhook.layer", () => {
       const webhook = NodeWebhook.layer({ url, port, host: "127.0.0.1", tls }).pipe(Layer.provide(Inbox.layerMemory()))
       yield* Effect.gen(function* () {
         const handled: Array<string> = []
-        yield* Effect.forkScoped(Updates.run(({ update_type }) => Effect.sync(() => handled.push(update_type))))
+        yield* Effect.forkScoped(Bot.run(({ update_type }) => Effect.sync(() => handled.push(update_type))))
         const visitor = yield* Emulator.user("visitor")
         yield* visitor.send("hello")
         yield* until(

@@ -1,4 +1,4 @@
-import { Chat, Inbox, type StoreError, Update, Updates } from "@colloquy/core"
+import { Bot, Chat, Inbox, type StoreError, Update, Updates } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { RedisInboxStore } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
@@ -100,7 +100,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
         yield* redis.send("HDEL", updates, fourth)
         const handled: Array<number | undefined> = []
         const handle = (update: Update.Update) => Effect.sync(() => void handled.push(Update.chatOf(update)))
-        yield* Updates.run(handle).pipe(
+        yield* Bot.run(handle).pipe(
           Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.void }))
         )
         assert.deepStrictEqual(handled, [5])
@@ -140,7 +140,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
           })
         yield* receive(1)
         yield* Effect.forkScoped(
-          Updates.run(handle).pipe(
+          Bot.run(handle).pipe(
             Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.never }))
           )
         )

@@ -1,4 +1,4 @@
-import { Inbox, QueuedUpdate, type StoreError, Updates } from "@colloquy/core"
+import { Bot, Inbox, QueuedUpdate, type StoreError, Updates } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { NodeSqlite, SqlInboxStore } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
@@ -416,7 +416,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
       const handled: Array<string> = []
       const latch = yield* Latch.make(false)
       yield* inbox.receive([{ decoded: Result.succeed(Fixtures.botStarted()) }])
-      const bot = Updates.run(({ update_type }) =>
+      const bot = Bot.run(({ update_type }) =>
         Effect.andThen(
           Effect.sync(() => void handled.push(update_type)),
           latch.await

@@ -1,4 +1,4 @@
-import { Chat, Handler, Inbox, type Update, Updates } from "@colloquy/core"
+import { Bot, Chat, Handler, Inbox, type Update, Updates } from "@colloquy/core"
 import type * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { RedisInboxStore, SqlInboxStore } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
@@ -38,7 +38,7 @@ const instances = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
         Inbox.Inbox.use(({ receive }) => receive([received(index)])),
         context
       )
-      drains.push(yield* Effect.forkChild(Effect.provideContext(Updates.drain(handler), context)))
+      drains.push(yield* Effect.forkChild(Effect.provideContext(Bot.drain(handler), context)))
     }
     for (const fiber of drains) assert.isTrue(yield* Fiber.join(fiber))
     const { queued } = yield* Effect.provideContext(
@@ -56,7 +56,7 @@ const instances = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
 
 const missing = await databases.missing()
 
-describe("Updates.drain in several processes", () => {
+describe("Bot.drain in several processes", () => {
   it.live.skipIf(missing.PostgreSQL)("handles each update once and in order, on PostgreSQL", () => {
     const schema = databases.uniqueName("drain")
     const store = SqlInboxStore.layer({ prefix: `${schema}.bot` }).pipe(Layer.provide(databases.Postgres), Layer.orDie)

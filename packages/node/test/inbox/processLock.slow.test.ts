@@ -1,4 +1,4 @@
-import { Inbox, Updates } from "@colloquy/core"
+import { Bot, Inbox, Updates } from "@colloquy/core"
 import { NodeInbox } from "@colloquy/node"
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -46,7 +46,7 @@ const startBot = (filename: string) =>
   Effect.gen(function* () {
     const first = yield* Deferred.make<string>()
     const inbox = yield* openInbox(filename)
-    yield* Updates.run(({ update_type }) => Deferred.succeed(first, update_type)).pipe(
+    yield* Bot.run(({ update_type }) => Deferred.succeed(first, update_type)).pipe(
       Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.never })),
       Effect.forkScoped
     )

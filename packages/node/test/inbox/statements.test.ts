@@ -1,4 +1,4 @@
-import { Chat, Commit, Deliveries, Inbox, Journal, State, StoreError, type Update, Updates } from "@colloquy/core"
+import { Bot, Chat, Commit, Deliveries, Inbox, Journal, State, StoreError, type Update, Updates } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import { NodeSqlite, SqlInboxStore } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
@@ -112,7 +112,7 @@ describe.each(Object.keys(clients) as ReadonlyArray<Kind>)("The rows of an autho
     "are committed with the update, in the order of each chat",
     Effect.gen(function* () {
       yield* receive(Array.from({ length: 20 }, (_, index) => started(1 + (index % 4), index)))
-      yield* Updates.run((update) =>
+      yield* Bot.run((update) =>
         Effect.gen(function* () {
           yield* insert(nameOf(update))
           yield* Effect.sleep(Math.random() * 5)
@@ -139,7 +139,7 @@ describe.each(Object.keys(clients) as ReadonlyArray<Kind>)("The rows of an autho
     Effect.gen(function* () {
       yield* receive([started(1, 1), started(1, 2), started(2, 3)])
       let attempts = 0
-      yield* Updates.run(
+      yield* Bot.run(
         (update) =>
           Effect.gen(function* () {
             yield* Count.update((count) => count + 1)
@@ -168,7 +168,7 @@ describe.each(Object.keys(clients) as ReadonlyArray<Kind>)("The rows of an autho
       const sql = yield* SqlClient
       yield* sql`INSERT INTO total (updates) VALUES (0)`
       yield* receive(Array.from({ length: 12 }, (_, index) => started(1 + index, index)))
-      yield* Updates.run((update) =>
+      yield* Bot.run((update) =>
         Effect.gen(function* () {
           const [{ updates }] = yield* sql<{ updates: number }>`SELECT updates FROM total`
           yield* Effect.sleep("2 millis")
@@ -231,11 +231,11 @@ describe.each(Object.keys(clients) as ReadonlyArray<Kind>)("The rows of an autho
         },
         renew: (owner, duration) => (isDead ? Effect.never : store.renew(owner, duration))
       })
-      yield* Effect.forkDetach(Effect.provide(Updates.run(handler), processWith(options, mortal)))
+      yield* Effect.forkDetach(Effect.provide(Bot.run(handler), processWith(options, mortal)))
       while (!isDead) yield* Effect.sleep("10 millis")
       assert.deepStrictEqual(yield* names, [])
       const next = yield* Effect.forkChild(
-        Updates.run(handler).pipe(Effect.provide(processWith(options, (store) => store, Effect.never)))
+        Bot.run(handler).pipe(Effect.provide(processWith(options, (store) => store, Effect.never)))
       )
       yield* Effect.repeat(Effect.delay(queued, "20 millis"), { until: (left) => left === 0 })
       yield* Fiber.interrupt(next)

@@ -1,5 +1,6 @@
 /** A bot with a conversation, a scene and a menu, in programs that share a store. */
 import {
+  Bot,
   BotApi,
   Command,
   Conversation,
@@ -11,8 +12,7 @@ import {
   Pattern,
   RateLimiter,
   Scene,
-  State,
-  Updates
+  State
 } from "@colloquy/core"
 import type * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
@@ -86,7 +86,7 @@ const bot = Handler.first(
 
 /** Runs the bot with a store, on a platform. */
 export const run = (store: Layer.Layer<InboxStore.InboxStore, unknown>, baseUrl: string) =>
-  Updates.run(bot).pipe(
+  Bot.run(bot).pipe(
     Effect.provide(
       LongPolling.layer().pipe(
         Layer.provideMerge(

@@ -1,5 +1,5 @@
 /** A bot on the inbox FILE whose handler never ends, and that its parent kills: `node inboxHolder.ts FILE`. */
-import { Inbox, Updates } from "@colloquy/core"
+import { Bot, Inbox, Updates } from "@colloquy/core"
 import { NodeInbox } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
 import * as Console from "effect/Console"
@@ -11,7 +11,7 @@ const [filename = ""] = process.argv.slice(2)
 const program = Effect.gen(function* () {
   const inbox = yield* Inbox.Inbox
   const source = Effect.orDie(inbox.receive([{ decoded: Result.succeed(Fixtures.botStarted()) }]))
-  yield* Updates.run(() => Effect.andThen(Console.log("handling"), Effect.never)).pipe(
+  yield* Bot.run(() => Effect.andThen(Console.log("handling"), Effect.never)).pipe(
     Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.andThen(source, Effect.never) }))
   )
 })

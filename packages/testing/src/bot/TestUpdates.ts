@@ -11,19 +11,19 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 
 /**
- * A source that enqueues the given updates, with an inbox in memory. `Updates.run` ends when all of them are handled. The layer sets `Deliveries.ImmediateShutdown`. Equal updates are not duplicates, unless the options set
+ * A source that enqueues the given updates, with an inbox in memory. `Bot.run` ends when all of them are handled. The layer sets `Deliveries.ImmediateShutdown`. Equal updates are not duplicates, unless the options set
  * `deduplicationWindow`.
  *
  * **Example** (Run a bot with two updates)
  *
  * ```ts
- * import { Updates } from "@colloquy/core"
+ * import { Bot } from "@colloquy/core"
  * import { Fixtures, TestUpdates } from "@colloquy/testing"
  * import { Effect } from "effect"
  *
  * const handled: Array<string> = []
  *
- * const test = Updates.run((update) => Effect.sync(() => handled.push(update.update_type))).pipe(
+ * const test = Bot.run((update) => Effect.sync(() => handled.push(update.update_type))).pipe(
  *   Effect.provide(TestUpdates.layer([Fixtures.botStarted(), Fixtures.messageCreated()]))
  * )
  * ```

@@ -1,4 +1,4 @@
-import { Inbox, type Update, Updates } from "@colloquy/core"
+import { Bot, Inbox, type Update, Updates } from "@colloquy/core"
 import { Fixtures, TestUpdates } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -9,12 +9,12 @@ const created = Fixtures.messageCreated()
 
 const handledTypes = Effect.gen(function* () {
   const types: Array<string> = []
-  yield* Updates.run((update: Update.Update) => Effect.sync(() => void types.push(update.update_type)))
+  yield* Bot.run((update: Update.Update) => Effect.sync(() => void types.push(update.update_type)))
   return types
 })
 
 describe("TestUpdates.layer", () => {
-  it.effect("ends `Updates.run` after the last update, and does not deduplicate", () =>
+  it.effect("ends `Bot.run` after the last update, and does not deduplicate", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* handledTypes, ["bot_started", "bot_started", "message_created"])
       assert.strictEqual((yield* (yield* Inbox.Inbox).stats).queued, 0)

@@ -1,5 +1,6 @@
 /** Tests of bots that fail while something waits in virtual time: each test ends at once, and shows its assertion. */
 import {
+  Bot,
   Broadcasts,
   Command,
   Conversation,
@@ -9,8 +10,7 @@ import {
   LongPolling,
   Messages,
   Timer,
-  type Update,
-  Updates
+  type Update
 } from "@colloquy/core"
 import * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
 import { Emulator, type Person } from "@colloquy/testing"
@@ -108,7 +108,7 @@ const shownBy = ({ act, bot, wait }: Case, way: keyof typeof ways, isStuck = fal
 const send = (ann: Person.Person) => ann.send("go")
 
 const onMessage = <E, R>(handle: (update: Update.Of<"message_created">) => Effect.Effect<unknown, E, R>) =>
-  Updates.run((update) => (update.update_type === "message_created" ? handle(update) : undefined))
+  Bot.run((update) => (update.update_type === "message_created" ? handle(update) : undefined))
 
 const Talk = Conversation.make(
   "talk",
@@ -178,16 +178,16 @@ const cases: { readonly [what: string]: Case } = {
     ),
     send
   ),
-  "a conversation that sleeps": ending(Updates.run(Handler.first(Command.make("go").on(Talk.start), Talk)), (ann) =>
+  "a conversation that sleeps": ending(Bot.run(Handler.first(Command.make("go").on(Talk.start), Talk)), (ann) =>
     ann.send("/go")
   ),
   "a conversation that waits for an answer": ending(
-    Updates.run(Handler.first(Command.make("go").on(Talk.start), Talk)),
+    Bot.run(Handler.first(Command.make("go").on(Talk.start), Talk)),
     (ann) => ann.send("/go"),
     "9 hours"
   ),
   "a timer": ending(
-    Updates.run(
+    Bot.run(
       Handler.first(
         News.on(() => Effect.void),
         Handler.on("message_created", () => News.in("1 hour", undefined))

@@ -5,7 +5,8 @@
  */
 import type { Handler } from "@colloquy/core/inbox/Handler"
 import { Inbox } from "@colloquy/core/inbox/Inbox"
-import * as Updates from "@colloquy/core/inbox/Updates"
+import * as Bot from "@colloquy/core/bot/Bot"
+import type * as Updates from "@colloquy/core/inbox/Updates"
 import * as Webhook from "@colloquy/core/inbox/Webhook"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -22,7 +23,7 @@ import * as object from "../inbox/internal/object.ts"
  * @category models
  * @since 0.1.0
  */
-export interface Options<E, R, LayerError> extends Updates.RunOptions {
+export interface Options<E, R, LayerError> extends Bot.RunOptions {
   /** The storage of the object, `ctx.storage`. */
   readonly storage: DurableObjectStorage
   /** Handles the updates. */
@@ -129,7 +130,7 @@ export const make = <E, R, LayerError>({
 
   const handleAll = Inbox.use((inbox) => {
     const source: Updates.Source<never> = { inbox, source: Effect.void, services: Context.empty() }
-    return Updates.drain(handler, { ...options, until, source })
+    return Bot.drain(handler, { ...options, until, source })
   }).pipe(
     Effect.andThen(setAlarm(() => object.find(storage)?.dueAt())),
     Effect.catchCause((cause) =>

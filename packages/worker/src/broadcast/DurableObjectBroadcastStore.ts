@@ -34,7 +34,7 @@ export const make = (storage: DurableObjectStorage): Effect.Effect<BroadcastStor
  * **Example** (A broadcast in parts of 40 seconds)
  *
  * ```ts
- * import { Broadcasts, ChatStore, Handler, Timer } from "@colloquy/core"
+ * import { Broadcasts, ChatStore, Timer } from "@colloquy/core"
  * import { DurableObjectBroadcastStore, DurableObjectChatStore, type DurableObjectStorage } from "@colloquy/worker"
  * import { Effect, Layer, Option, Schema, Stream } from "effect"
  *

@@ -1,7 +1,7 @@
 /** A broadcast that several processes run, one at a time. */
 import * as Broadcasts from "@colloquy/core/broadcast/Broadcasts"
 import type { ChatId } from "@colloquy/core/model/Recipient"
-import * as Updates from "@colloquy/core/inbox/Updates"
+import * as Bot from "@colloquy/core/bot/Bot"
 import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -46,7 +46,7 @@ const bot = ({ concurrency }: BroadcastsPlan, host: Host) => {
     yield* Stream.runDrain(Broadcasts.run({ name, recipients, message, concurrency }))
     host.history.add({ type: "noted", process: host.process.name, what: "finished", subject: name, value: "" })
   }).pipe(Effect.retry(Schedule.spaced("3 seconds")))
-  const updates = Updates.run(() => Effect.void, host.runOptions)
+  const updates = Bot.run(() => Effect.void, host.runOptions)
   return Effect.all([broadcast, updates], { concurrency: 2, discard: true })
 }
 

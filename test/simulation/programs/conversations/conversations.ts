@@ -5,7 +5,7 @@ import * as Handler from "@colloquy/core/inbox/Handler"
 import * as Journal from "@colloquy/core/inbox/Journal"
 import type * as Message from "@colloquy/core/model/Message"
 import type * as TalkModule from "@colloquy/core/dialog/Conversation"
-import * as Updates from "@colloquy/core/inbox/Updates"
+import * as Bot from "@colloquy/core/bot/Bot"
 import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import type { ButtonRef, Person, PersonEvent } from "@colloquy/testing/emulator/Person"
 import * as Effect from "effect/Effect"
@@ -98,7 +98,7 @@ const bot = ({ people }: ConversationsPlan, host: Host) => {
     Talking,
     Handler.on("message_created", () => Effect.void)
   )
-  return Updates.run(recordedHandler(host, handler), host.runOptions)
+  return Bot.run(recordedHandler(host, handler), host.runOptions)
 }
 
 /** Waits for a message of the bot with this text. */

@@ -1,7 +1,7 @@
 /** Handlers that consist of random operations: messages, edits, steps, timers, state, failures, time limits, races. */
 import * as Handler from "@colloquy/core/inbox/Handler"
 import * as Update from "@colloquy/core/model/Update"
-import * as Updates from "@colloquy/core/inbox/Updates"
+import * as Bot from "@colloquy/core/bot/Bot"
 import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import * as Effect from "effect/Effect"
 import type { Simulation } from "../../platform.ts"
@@ -33,7 +33,7 @@ const bot = ({ chats }: HandlersPlan, host: Host) => {
     })
     return recorded(host, chat, `timer later ${id}`, fire)
   })
-  return Updates.run(Handler.first(onMessage, onTimer), host.runOptions)
+  return Bot.run(Handler.first(onMessage, onTimer), host.runOptions)
 }
 
 const people = ({ chats }: HandlersPlan, simulation: Simulation) =>

@@ -3,7 +3,7 @@ import * as Handler from "@colloquy/core/inbox/Handler"
 import * as Keyboard from "@colloquy/core/model/Keyboard"
 import * as LiveMessage from "@colloquy/core/live/LiveMessage"
 import * as Update from "@colloquy/core/model/Update"
-import * as Updates from "@colloquy/core/inbox/Updates"
+import * as Bot from "@colloquy/core/bot/Bot"
 import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -96,7 +96,7 @@ const bot = ({ people }: LivePlan, host: Host) => {
     })
   })
   const handler = Handler.first(LiveMessage.onStop, onMessage)
-  return Updates.run(recordedHandler(host, handler), { ...host.runOptions, timeout: "20 minutes" })
+  return Bot.run(recordedHandler(host, handler), { ...host.runOptions, timeout: "20 minutes" })
 }
 
 const people = ({ groups = [], people }: LivePlan, simulation: Simulation) =>

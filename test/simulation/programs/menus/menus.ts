@@ -3,7 +3,7 @@ import * as Command from "@colloquy/core/bot/Command"
 import * as Handler from "@colloquy/core/inbox/Handler"
 import * as Menu from "@colloquy/core/dialog/Menu"
 import * as State from "@colloquy/core/bot/State"
-import * as Updates from "@colloquy/core/inbox/Updates"
+import * as Bot from "@colloquy/core/bot/Bot"
 import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -68,7 +68,7 @@ const bot = (_: MenusPlan, host: Host) => {
     Command.make("settings", { arguments: { person: Schema.String } }).on((update) => settings.reply(update)),
     settings
   )
-  return Updates.run(recordedHandler(host, handler), host.runOptions)
+  return Bot.run(recordedHandler(host, handler), host.runOptions)
 }
 
 const people = ({ people, think }: MenusPlan, simulation: Simulation) =>

@@ -3,6 +3,7 @@ import * as Commit from "@colloquy/core/bot/Commit"
 import * as Deliveries from "@colloquy/core/inbox/Deliveries"
 import * as Handler from "@colloquy/core/inbox/Handler"
 import * as Update from "@colloquy/core/model/Update"
+import * as Bot from "@colloquy/core/bot/Bot"
 import * as Updates from "@colloquy/core/inbox/Updates"
 import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import * as Effect from "effect/Effect"
@@ -96,7 +97,7 @@ const bot = (plan: RowsPlan, host: Host) => {
     const message = handledOf(update)
     return recorded(host, message.chat, message.text, handle(plan, host, [message]))
   })
-  return Updates.run(onMessage, host.runOptions)
+  return Bot.run(onMessage, host.runOptions)
 }
 
 const people = ({ chats }: RowsPlan, simulation: Simulation) =>

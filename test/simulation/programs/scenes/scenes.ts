@@ -3,7 +3,7 @@ import * as Handler from "@colloquy/core/inbox/Handler"
 import * as Messages from "@colloquy/core/endpoints/Messages"
 import * as Pattern from "@colloquy/core/bot/Pattern"
 import * as Scene from "@colloquy/core/dialog/Scene"
-import * as Updates from "@colloquy/core/inbox/Updates"
+import * as Bot from "@colloquy/core/bot/Bot"
 import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -98,7 +98,7 @@ const bot = ({ timeout }: ScenesPlan, host: Host) => {
     }
   )
   const start = Pattern.make(/^\w+ s\d+-\d+$/).on((_, [text]) => Game.go("open", { count: 0, id: idOf(text) }))
-  return Updates.run(recordedHandler(host, Handler.first(Game, start)), host.runOptions)
+  return Bot.run(recordedHandler(host, Handler.first(Game, start)), host.runOptions)
 }
 
 interface Data {

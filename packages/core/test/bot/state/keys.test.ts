@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { Inbox, State, Updates, User } from "../../../src/index.ts"
+import { Bot, Inbox, State, User } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { inboxOver, inTime, source } from "../../support/deliveries.ts"
 import { pressOf } from "../../support/presses.ts"
@@ -25,7 +25,7 @@ const after = <A, E, E2>(
   inbox: Layer.Layer<Inbox.Inbox>
 ) =>
   Effect.andThen(
-    Updates.run((update) => handle(update.update_type === "message_callback" ? update.timestamp : 0)),
+    Bot.run((update) => handle(update.update_type === "message_callback" ? update.timestamp : 0)),
     read
   ).pipe(inTime, Effect.provide(Layer.provideMerge(source(updates), inbox)))
 

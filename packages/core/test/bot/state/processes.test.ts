@@ -8,7 +8,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Deliveries, Inbox, State, StoreError, type Update, Updates } from "../../../src/index.ts"
+import { Bot, Deliveries, Inbox, State, StoreError, type Update, Updates } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { Life, makeRandom } from "../../support/mortal.ts"
 import { pressOf } from "../../support/presses.ts"
@@ -82,14 +82,14 @@ const options = { retry: Schedule.spaced("20 millis"), maxCrashes: 1000, timeout
 
 /** Three ways to handle the updates of a bot. */
 const bots = [
-  (random: Random) => Updates.run(handle(random), options),
+  (random: Random) => Bot.run(handle(random), options),
   (random: Random) =>
     Updates.deliveries({ perChat: 1, maxCrashes: 1000 }).pipe(
       Deliveries.mapEffect((update) => Effect.as(handle(random)(update), update), { ...options, concurrency: 8 }),
       Deliveries.groupedWithin(3, "10 millis"),
       Deliveries.runForEach(() => Effect.void)
     ),
-  (random: Random) => Updates.run(handle(random), { ...options, concurrency: 1 })
+  (random: Random) => Bot.run(handle(random), { ...options, concurrency: 1 })
 ]
 
 const inboxOf = (store: Store) => Layer.provide(Inbox.layer(), Layer.succeed(InboxStore.InboxStore, store))

@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, State, Updates, User } from "../../../src/index.ts"
+import { Bot, Inbox, State, User } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { inboxOver, inTime, source } from "../../support/deliveries.ts"
 import { pressOf } from "../../support/presses.ts"
@@ -146,7 +146,7 @@ describe("State.top", () => {
         const store = inboxOver(() => ({ isShared }))
         const program = Effect.gen(function* () {
           yield* set({ a: 1, b: 30, c: 20, d: 10 })
-          yield* Updates.run(handle)
+          yield* Bot.run(handle)
           return yield* valuesOf(10)
         })
         const found = yield* program.pipe(inTime, Effect.provide(Layer.provideMerge(source([pressOf(1, 2)]), store)))
@@ -176,7 +176,7 @@ describe("State.top", () => {
             if (index % 5 === 0) yield* Points.at(`p${(index + 1) % 3}`).update((points) => points - 0.5)
             yield* mine.set(before + 1)
           })
-        const run = Updates.run((update) => handle(update.update_type === "message_callback" ? update.timestamp : 0))
+        const run = Bot.run((update) => handle(update.update_type === "message_callback" ? update.timestamp : 0))
         const inbox = inboxOver(() => ({ isShared }))
         const [all, sorted] = yield* Effect.andThen(
           run,

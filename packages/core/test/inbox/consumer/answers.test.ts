@@ -1,4 +1,4 @@
-import { Answers, Handler, Inbox, LongPolling, Messages, RetryPolicy, type Update, Updates } from "@colloquy/core"
+import { Answers, Bot, Handler, Inbox, LongPolling, Messages, RetryPolicy, type Update } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -25,7 +25,7 @@ describe("an answer", () => {
         until: ({ queued }) => queued === 0,
         schedule: Schedule.spaced("1 second")
       })
-      const bot = Updates.run(Handler.on("message_callback", handle))
+      const bot = Bot.run(Handler.on("message_callback", handle))
       yield* inTime(Effect.raceFirst(bot, Effect.delay(untilEmpty, "1 second")))
       const deadLetters = yield* Stream.runCollect(Inbox.deadLetters)
       return deadLetters.map(({ error }) => error)
@@ -94,7 +94,7 @@ describe("an answer", () => {
       const { asked, visitor } = yield* Scene.make
       yield* visitor.press(asked, "Yes")
       const answered = yield* Latch.make(false)
-      const hanging = Updates.run(
+      const hanging = Bot.run(
         Handler.on("message_callback", (update) =>
           Answers.answer(update, "Thank you").pipe(Effect.andThen(answered.open), Effect.andThen(Effect.never))
         )

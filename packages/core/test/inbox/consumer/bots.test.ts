@@ -1,4 +1,5 @@
 import {
+  Bot,
   BotApi,
   ChatStore,
   Handler,
@@ -58,7 +59,7 @@ describe("several bots in one program", () => {
   it.effect("answer by their own token, with one handler for both", () =>
     Effect.gen(function* () {
       const bots = [yield* polling(first), yield* polling(second)]
-      const run = Effect.forEach(bots, (bot) => Updates.run(nameAndText, { source: bot }), { concurrency: "unbounded" })
+      const run = Effect.forEach(bots, (bot) => Bot.run(nameAndText, { source: bot }), { concurrency: "unbounded" })
       yield* Effect.raceFirst(conversation, run)
     }).pipe(Effect.scoped, Effect.provide(platform))
   )
@@ -68,7 +69,7 @@ describe("several bots in one program", () => {
       const bots = yield* Effect.forEach([first, second], (token) =>
         Effect.flatMap(Layer.build(services(token)), (context) => Effect.provideContext(LongPolling.make(), context))
       )
-      const run = Effect.forEach(bots, (bot) => Updates.run(nameAndText, { source: bot }), { concurrency: "unbounded" })
+      const run = Effect.forEach(bots, (bot) => Bot.run(nameAndText, { source: bot }), { concurrency: "unbounded" })
       yield* Effect.raceFirst(conversation, run)
     }).pipe(Effect.scoped, Effect.provide(platform))
   )
@@ -90,7 +91,7 @@ describe("several bots in one program", () => {
         return bot
       })
       const bots = yield* Effect.forEach([first, second], start)
-      const run = Effect.forEach(bots, (bot) => Updates.run(nameAndText, { source: bot }), { concurrency: "unbounded" })
+      const run = Effect.forEach(bots, (bot) => Bot.run(nameAndText, { source: bot }), { concurrency: "unbounded" })
       yield* Effect.raceFirst(conversation, run)
     }).pipe(Effect.scoped, Effect.provide(platform))
   )
@@ -119,7 +120,7 @@ describe("several bots in one program", () => {
           })
         )
       )
-      const run = Effect.forEach(bots, (bot) => Updates.run(handler, { source: bot }), { concurrency: "unbounded" })
+      const run = Effect.forEach(bots, (bot) => Bot.run(handler, { source: bot }), { concurrency: "unbounded" })
       const talk = Effect.gen(function* () {
         const counts: Array<string | null | undefined> = []
         for (const person of yield* Effect.forEach(["Ann", "Ben"], Emulator.user)) {
@@ -145,7 +146,7 @@ describe("several bots in one program", () => {
           Updates.fromLayer
         )
       const bots = [yield* named("one", first), yield* named("two", second)]
-      const run = Effect.forEach(bots, (bot) => Updates.run(nameAndText, { source: bot }), { concurrency: "unbounded" })
+      const run = Effect.forEach(bots, (bot) => Bot.run(nameAndText, { source: bot }), { concurrency: "unbounded" })
       yield* Effect.raceFirst(conversation, run)
       for (const { inbox } of bots) yield* inbox.stats
       const snapshot = yield* Metric.snapshot

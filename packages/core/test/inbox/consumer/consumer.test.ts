@@ -16,6 +16,7 @@ import * as TestClock from "effect/testing/TestClock"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import * as RateLimiterStore from "../../../src/client/RateLimiterStore.ts"
 import {
+  Bot,
   Deliveries,
   Handler,
   Inbox,
@@ -60,7 +61,7 @@ describe("consumer", () => {
     Effect.gen(function* () {
       const latch = yield* Deferred.make<void>()
       const fiber = yield* Effect.forkChild(
-        Updates.run(() => Deferred.await(latch)),
+        Bot.run(() => Deferred.await(latch)),
         { startImmediately: true }
       )
       const inbox = yield* Inbox.Inbox
@@ -77,7 +78,7 @@ describe("consumer", () => {
       const inbox = yield* Inbox.Inbox
       const times: Array<number> = []
       const handle = (update: Update.Update) => Effect.sync(() => times.push(timeOf(update)))
-      const fiber = yield* Effect.forkChild(Updates.run(handle), { startImmediately: true })
+      const fiber = yield* Effect.forkChild(Bot.run(handle), { startImmediately: true })
       yield* inbox.receive([started(1, 1), started(1, 2), started(1, 1)])
       yield* TestClock.adjust("2 seconds")
       yield* inbox.receive([started(1, 2)])
@@ -100,7 +101,7 @@ describe("consumer", () => {
         const active = new Set<number>()
         const seen = new Map<number, Array<number>>()
         let maxActive = 0
-        yield* Updates.run((update) => {
+        yield* Bot.run((update) => {
           const chat = chatOf(update)
           return Effect.gen(function* () {
             assert.isFalse(active.has(chat), "two handlers of one chat at once")
@@ -131,7 +132,7 @@ describe("consumer", () => {
             log.push(name)
             return name === "1:1" && failures-- > 0 ? Effect.fail("not yet") : Effect.void
           })
-        yield* Updates.run(handle, { concurrency: 1, retry: Schedule.spaced("10 seconds") }).pipe(inTime)
+        yield* Bot.run(handle, { concurrency: 1, retry: Schedule.spaced("10 seconds") }).pipe(inTime)
         assert.deepStrictEqual(log, ["1:1", "2:1", "1:1", "1:1", "1:2"])
       }).pipe(Effect.provide(within(Inbox.layer(), source([started(1, 1), started(1, 2), started(2, 1)]))))
   )
@@ -142,7 +143,7 @@ describe("consumer", () => {
       let isBroken = true
       const handle = (update: Update.Update) =>
         isBroken ? Effect.fail("broken") : Effect.sync(() => void handled.push(timeOf(update)))
-      const fiber = yield* Effect.forkChild(Updates.run(handle, noRetry), { startImmediately: true })
+      const fiber = yield* Effect.forkChild(Bot.run(handle, noRetry), { startImmediately: true })
       yield* TestClock.adjust("1 second")
       const deadLetters = yield* Stream.runCollect(Inbox.deadLetters)
       assert.deepStrictEqual(
@@ -193,7 +194,7 @@ describe("consumer", () => {
           yield* Effect.sleep("1 second")
           running--
         })
-      yield* Updates.run(handle, { concurrency: 3, maxInMemory: 12 }).pipe(
+      yield* Bot.run(handle, { concurrency: 3, maxInMemory: 12 }).pipe(
         inTime,
         Effect.provide(Layer.provideMerge(source(many), Inbox.layer())),
         Effect.provideService(InboxStore.InboxStore, counting)
@@ -204,7 +205,7 @@ describe("consumer", () => {
   )
 
   it.effect(
-    "`Updates.run` fails with the error of its source, after running handlers had until the shutdown time-out.",
+    "`Bot.run` fails with the error of its source, after running handlers had until the shutdown time-out.",
     () =>
       Effect.gen(function* () {
         const log: Array<string> = []
@@ -219,7 +220,7 @@ describe("consumer", () => {
             Effect.sleep("3 seconds"),
             Effect.sync(() => void log.push("handled"))
           )
-        const exit = yield* Updates.run(handle).pipe(
+        const exit = yield* Bot.run(handle).pipe(
           Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source })),
           Effect.exit,
           inTime
@@ -235,7 +236,7 @@ describe("consumer", () => {
       const inbox = yield* Inbox.Inbox
       let polls = 0
       const wakeUp = counted(inbox[hooks].wakeUp, () => polls++)
-      const fiber = yield* Updates.run(() => Deferred.await(latch), { concurrency: 1, maxInMemory: 2 }).pipe(
+      const fiber = yield* Bot.run(() => Deferred.await(latch), { concurrency: 1, maxInMemory: 2 }).pipe(
         Effect.provideService(
           Updates.Updates,
           Updates.Updates.of({ inbox: { ...inbox, [hooks]: { ...inbox[hooks], wakeUp } }, source: Effect.never })
@@ -271,7 +272,7 @@ describe("consumer", () => {
       let polls = 0
       const wakeUp = counted(inbox[hooks].wakeUp, () => polls++)
       yield* Effect.orDie(inbox.receive([started(1, 1), started(2, 2)]))
-      yield* Updates.run(bot, { concurrency: 1 }).pipe(
+      yield* Bot.run(bot, { concurrency: 1 }).pipe(
         Effect.provideService(
           Updates.Updates,
           Updates.Updates.of({ inbox: { ...inbox, [hooks]: { ...inbox[hooks], wakeUp } }, source: Effect.never })
@@ -301,7 +302,7 @@ describe("consumer", () => {
       yield* Effect.gen(function* () {
         const inbox = yield* Inbox.Inbox
         const receive = (chat: number) => Effect.orDie(inbox.receive([started(chat, chat)]))
-        const fiber = yield* Updates.run(bot, { concurrency: 1, maxInMemory: 1 }).pipe(
+        const fiber = yield* Bot.run(bot, { concurrency: 1, maxInMemory: 1 }).pipe(
           Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.never })),
           Effect.forkChild({ startImmediately: true })
         )
@@ -321,7 +322,7 @@ describe("consumer", () => {
       const handled: Array<number> = []
       const handle = (update: Parameters<typeof chatOf>[0]) =>
         chatOf(update) > 80 ? Effect.sync(() => void handled.push(chatOf(update))) : Effect.fail("not yet")
-      const fiber = yield* Updates.run(handle, {
+      const fiber = yield* Bot.run(handle, {
         concurrency: 4,
         maxInMemory: 100,
         retry: Schedule.spaced("1 hour")
@@ -361,7 +362,7 @@ describe("consumer", () => {
     return claims
   })
 
-  const run = (options: Updates.RunOptions) => Updates.run(() => Effect.sleep("1 second"), options)
+  const run = (options: Bot.RunOptions) => Bot.run(() => Effect.sleep("1 second"), options)
 
   it.effect("claims once after all partitions that end in one turn of the event loop", () =>
     Effect.gen(function* () {
@@ -420,7 +421,7 @@ describe("consumer", () => {
     }))
     return Effect.gen(function* () {
       const times: Array<number> = []
-      yield* inTime(Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))))
+      yield* inTime(Bot.run((update) => Effect.sync(() => times.push(timeOf(update)))))
       assert.deepStrictEqual(times, [1, 2])
     }).pipe(Effect.provide(Layer.provideMerge(source([started(1, 1), started(1, 2)]), locked)))
   })
@@ -432,7 +433,7 @@ describe("consumer", () => {
       const inbox = yield* Inbox.Inbox
       yield* inbox.receive([started(2, 1)])
       yield* store.claim({ owner: "other", leaseDuration: 3_600_000, maxPartitions: 1, maxUpdates: 1, begin: 0 })
-      yield* inTime(Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))))
+      yield* inTime(Bot.run((update) => Effect.sync(() => times.push(timeOf(update)))))
       assert.deepStrictEqual(times, [1])
       assert.strictEqual((yield* store.stats).queued, 1)
     }).pipe(
@@ -454,7 +455,7 @@ describe("consumer", () => {
       })
     }))
     return Effect.gen(function* () {
-      yield* Updates.run(() => Effect.sleep("50 seconds"), { timeout: "1 hour" }).pipe(Effect.forkScoped)
+      yield* Bot.run(() => Effect.sleep("50 seconds"), { timeout: "1 hour" }).pipe(Effect.forkScoped)
       yield* TestClock.adjust("46 seconds")
       const inbox = yield* Inbox.Inbox
       // One read is that of the capacity.
@@ -471,7 +472,7 @@ describe("consumer", () => {
   })
 
   it.effect.each([
-    { name: "Updates.run", run: Updates.run(() => Effect.void) },
+    { name: "Bot.run", run: Bot.run(() => Effect.void) },
     { name: "Updates.deliveries", run: Stream.runForEach(Updates.deliveries(), ({ ack }) => ack) }
   ])("waits for nothing but updates while it is idle, in memory: $name", ({ run }) =>
     Effect.gen(function* () {
@@ -507,7 +508,7 @@ describe("consumer", () => {
     return Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
       const times: Array<number> = []
-      yield* Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))).pipe(
+      yield* Bot.run((update) => Effect.sync(() => times.push(timeOf(update)))).pipe(
         Effect.provideService(Updates.Updates, enqueueing(inbox, 1))
       )
       assert.deepStrictEqual(times, [1])
@@ -532,7 +533,7 @@ describe("consumer", () => {
       const inbox = yield* Inbox.Inbox
       const times: Array<number> = []
       yield* inTime(
-        Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))).pipe(
+        Bot.run((update) => Effect.sync(() => times.push(timeOf(update)))).pipe(
           Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: sourceOf(inbox) }))
         )
       )
@@ -555,29 +556,29 @@ describe("consumer", () => {
 
 /** Handlers that are still running when the test ends. */
 const bots = {
-  "replies and then sleeps": Updates.run(
+  "replies and then sleeps": Bot.run(
     Handler.on("message_created", (update) =>
       Effect.andThen(Messages.reply(update, "Hello"), Effect.sleep("5 seconds"))
     )
   ),
-  "has a long time to stop": Updates.run(
+  "has a long time to stop": Bot.run(
     Handler.on("message_created", (update) => Effect.andThen(Messages.reply(update, "Hello"), Effect.never)),
     { shutdownTimeout: "1 hour" }
   ),
-  "waits in the rate limiter": Updates.run(
+  "waits in the rate limiter": Bot.run(
     Handler.on("message_created", (update) =>
       Effect.forEach([1, 2, 3, 4, 5], () => Messages.reply(update, "Hello"), { discard: true })
     )
   ),
-  "waits for its next attempt": Updates.run(
+  "waits for its next attempt": Bot.run(
     Handler.on("message_created", (update) => Effect.andThen(Messages.reply(update, "Hello"), Effect.fail("not yet")))
   ),
-  "cannot be interrupted": Updates.run(
+  "cannot be interrupted": Bot.run(
     Handler.on("message_created", (update) =>
       Effect.andThen(Messages.reply(update, "Hello"), Effect.uninterruptible(Effect.sleep("1 hour")))
     )
   ),
-  "sleeps after its interruption": Updates.run(
+  "sleeps after its interruption": Bot.run(
     Handler.on("message_created", (update) =>
       Effect.andThen(
         Messages.reply(update, "Hello"),
@@ -585,7 +586,7 @@ const bots = {
       )
     )
   ),
-  "runs onDeadLetter": Updates.run(
+  "runs onDeadLetter": Bot.run(
     Handler.on("message_created", (update) => Effect.andThen(Messages.reply(update, "Hello"), Effect.die("broken"))),
     { retry: Schedule.recurs(0), onDeadLetter: () => Effect.never }
   )
@@ -626,7 +627,7 @@ describe("A defect of a fiber in the background", () => {
       let handled = 0
       // The first handler takes all that may run.
       const handler = () => Effect.andThen(Effect.sleep(handled++ === 0 ? "100 millis" : "40 seconds"), Effect.void)
-      const exit = yield* Updates.run(handler, { concurrency: 1 }).pipe(
+      const exit = yield* Bot.run(handler, { concurrency: 1 }).pipe(
         Effect.provide(
           Layer.provide(
             source([started(1, 1), started(1, 2), started(2, 3), started(3, 4)], { stays: true }),
@@ -644,7 +645,7 @@ describe("A defect of a fiber in the background", () => {
 
   it.effect("ends the bot although its handler waits for the lease that is not renewed", () =>
     Effect.gen(function* () {
-      const exit = yield* Updates.run(
+      const exit = yield* Bot.run(
         Handler.on("bot_started", (update) =>
           Effect.andThen(Effect.sleep("20 seconds"), Messages.reply(update, "done"))
         ),
@@ -675,7 +676,7 @@ describe("A defect of a fiber in the background", () => {
         )
       )
       const acquire = Effect.flatMap(RateLimiter.RateLimiter, (limiter) => limiter.acquire(undefined))
-      const exit = yield* Updates.run(() => acquire).pipe(
+      const exit = yield* Bot.run(() => acquire).pipe(
         Effect.provide([Layer.provide(source([started(1, 1)], { stays: true }), Inbox.layerMemory()), limiter]),
         Effect.timeoutOption("30 seconds"),
         Effect.exit,
@@ -706,7 +707,7 @@ describe("the consumer of a bot on the emulator", () => {
 
   it.effect("ends a test of given updates while a handler sleeps", () =>
     Effect.gen(function* () {
-      const bot = Updates.run(() => Effect.sleep("5 seconds"))
+      const bot = Bot.run(() => Effect.sleep("5 seconds"))
       yield* Effect.yieldNow.pipe(Effect.raceFirst(bot), Effect.provide(TestUpdates.layer([Fixtures.messageCreated()])))
     })
   )
@@ -714,7 +715,7 @@ describe("the consumer of a bot on the emulator", () => {
   it.effect("waits for handlers if ImmediateShutdown is false", () =>
     Effect.gen(function* () {
       const log: Array<string> = []
-      const bot = Updates.run(() =>
+      const bot = Bot.run(() =>
         Effect.andThen(
           Effect.sleep("5 seconds"),
           Effect.sync(() => void log.push("handled"))

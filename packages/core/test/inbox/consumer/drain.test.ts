@@ -7,7 +7,17 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
-import { Handler, Inbox, LongPolling, Messages, Subscriptions, Update, Updates, Webhook } from "../../../src/index.ts"
+import {
+  Bot,
+  Handler,
+  Inbox,
+  LongPolling,
+  Messages,
+  Subscriptions,
+  Update,
+  Updates,
+  Webhook
+} from "../../../src/index.ts"
 import { chatOf, inTime, source, started, timeOf, within } from "../../support/deliveries.ts"
 import { user } from "../../support/fixtures.ts"
 import { ok, scripted, unlimited } from "../../support/scripted.ts"
@@ -21,7 +31,7 @@ const recording = () => {
   return { times, handler: (update: Update.Update) => Effect.sync(() => void times.push(timeOf(update))) }
 }
 
-describe("Updates.drain", () => {
+describe("Bot.drain", () => {
   it.effect("polls without waiting until a page is empty, handles all updates, and ends", () =>
     Effect.gen(function* () {
       const platform = scripted(
@@ -34,7 +44,7 @@ describe("Updates.drain", () => {
         Layer.provideMerge(Inbox.layerMemory())
       )
       const { handler, times } = recording()
-      const isEmpty = yield* inTime(Updates.drain(handler)).pipe(Effect.provide(layer))
+      const isEmpty = yield* inTime(Bot.drain(handler)).pipe(Effect.provide(layer))
       assert.isTrue(isEmpty)
       assert.deepStrictEqual(times, [1, 2, 3])
       assert.deepStrictEqual(
@@ -52,14 +62,14 @@ describe("Updates.drain", () => {
         Layer.provideMerge(Inbox.layerMemory())
       )
       const { handler, times } = recording()
-      assert.isTrue(yield* inTime(Updates.drain(handler)).pipe(Effect.provide(layer)))
+      assert.isTrue(yield* inTime(Bot.drain(handler)).pipe(Effect.provide(layer)))
       assert.deepStrictEqual(times, [1])
     })
   )
 
   it.effect("waits for the retries of a handler, and ends with its dead letter", () =>
     Effect.gen(function* () {
-      const drained = Updates.drain(() => Effect.fail("no"), {
+      const drained = Bot.drain(() => Effect.fail("no"), {
         retry: Schedule.spaced("10 seconds").pipe(Schedule.upTo({ times: 2 }))
       })
       assert.isTrue(yield* inTime(drained))
@@ -70,7 +80,7 @@ describe("Updates.drain", () => {
   it.effect("ends after the duration `until`, and leaves in the inbox what is not handled", () =>
     Effect.gen(function* () {
       const slowly = (update: Update.Update) => (chatOf(update) === 1 ? Effect.never : Effect.void)
-      const drained = Updates.drain(slowly, { until: "50 seconds", shutdownTimeout: "5 seconds", timeout: "1 hour" })
+      const drained = Bot.drain(slowly, { until: "50 seconds", shutdownTimeout: "5 seconds", timeout: "1 hour" })
       const fiber = yield* Effect.forkChild(drained, { startImmediately: true })
       yield* TestClock.adjust("54 seconds")
       assert.isUndefined(fiber.pollUnsafe())
@@ -83,7 +93,7 @@ describe("Updates.drain", () => {
   it.effect("ends before the duration `until` if no update is left", () =>
     Effect.gen(function* () {
       const { handler, times } = recording()
-      assert.isTrue(yield* Updates.drain(handler, { until: "50 seconds" }))
+      assert.isTrue(yield* Bot.drain(handler, { until: "50 seconds" }))
       assert.deepStrictEqual(times, [1])
     }).pipe(Effect.provide(within(Inbox.layer(), source([started(1, 1)]))))
   )
@@ -92,14 +102,14 @@ describe("Updates.drain", () => {
     Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
       const { handler, times } = recording()
-      yield* Updates.drain(handler)
+      yield* Bot.drain(handler)
       yield* inbox.receive([started(1, 2)])
-      const drained = Updates.drain(() => Effect.never, { until: "1 second", shutdownTimeout: 0 })
+      const drained = Bot.drain(() => Effect.never, { until: "1 second", shutdownTimeout: 0 })
       const fiber = yield* Effect.forkChild(drained, { startImmediately: true })
       yield* TestClock.adjust("10 seconds")
       assert.isFalse(yield* Fiber.join(fiber))
       yield* inbox.receive([started(1, 3)])
-      yield* Updates.drain(handler)
+      yield* Bot.drain(handler)
       assert.deepStrictEqual(times, [1, 2, 3])
     }).pipe(Effect.provide(within(Inbox.layer(), source([started(1, 1)]))))
   )
@@ -116,7 +126,7 @@ describe("Updates.drain", () => {
       const request = Effect.fnUntraced(function* (time: number) {
         yield* Effect.sleep(`${time % 50} millis`)
         yield* inbox.receive([started(time % 7, time)])
-        return yield* Updates.drain(handler, { concurrency: 2 })
+        return yield* Bot.drain(handler, { concurrency: 2 })
       })
       const times = Array.from({ length: 60 }, (_, index) => index + 1)
       const results = yield* inTime(Effect.forEach(times, request, { concurrency: "unbounded" }))
@@ -146,7 +156,7 @@ describe("Updates.drain", () => {
       const expected = Array.from({ length: 40 }, (_, index) => index)
       const inbox = Inbox.layer().pipe(Layer.provide(Layer.succeed(InboxStore.InboxStore, slow)))
       const updates = source(expected.map((time) => started(1, time)))
-      assert.isTrue(yield* inTime(Effect.provide(Updates.drain(handler), Layer.provide(updates, inbox))))
+      assert.isTrue(yield* inTime(Effect.provide(Bot.drain(handler), Layer.provide(updates, inbox))))
       assert.deepStrictEqual(times, expected)
     }).pipe(Effect.provide(InboxStore.layerMemory))
   )
@@ -162,11 +172,11 @@ describe("Updates.drain", () => {
       yield* Effect.gen(function* () {
         yield* (yield* Inbox.Inbox).receive([started(1, 1)])
         const drained = yield* Effect.forkChild(
-          Updates.drain(() => Effect.sleep("5 millis")),
+          Bot.drain(() => Effect.sleep("5 millis")),
           { startImmediately: true }
         )
         yield* TestClock.adjust("1 milli")
-        const other = Updates.run(() => Effect.void, { source: yield* Updates.make(Stream.never) })
+        const other = Bot.run(() => Effect.void, { source: yield* Updates.make(Stream.never) })
         yield* Effect.forkChild(other, { startImmediately: true })
         for (let step = 0; step < 100; step++) yield* TestClock.adjust("1 milli")
         assert.isDefined(drained.pollUnsafe())
@@ -176,7 +186,7 @@ describe("Updates.drain", () => {
 
   it.effect("fails with the error of its source", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(Updates.drain(() => Effect.void))
+      const error = yield* Effect.flip(Bot.drain(() => Effect.void))
       assert.strictEqual(error._tag, "UpdateStreamFailed")
     }).pipe(Effect.provide(Updates.layer(Stream.fail("gone")).pipe(Layer.provide(Inbox.layerMemory()))))
   )
@@ -208,7 +218,7 @@ const deploy = <E, R>(respond: (request: Request) => Effect.Effect<Response, E, 
     yield* Subscriptions.subscribe({ url, secret })
   })
 
-describe("Updates.drain with Webhook.toWebHandler", () => {
+describe("Bot.drain with Webhook.toWebHandler", () => {
   it.effect("handles the update of a request before the response", () =>
     Effect.gen(function* () {
       const receive = yield* Webhook.toWebHandler
@@ -216,7 +226,7 @@ describe("Updates.drain with Webhook.toWebHandler", () => {
       yield* deploy((request) =>
         Effect.gen(function* () {
           const response = yield* Effect.promise(() => receive(request))
-          yield* Updates.drain(echo, { until: "20 seconds" })
+          yield* Bot.drain(echo, { until: "20 seconds" })
           left.push((yield* (yield* Inbox.Inbox).stats).queued)
           return response
         })
@@ -243,7 +253,7 @@ describe("Updates.drain with Webhook.toWebHandler", () => {
       yield* deploy((request) =>
         Effect.gen(function* () {
           const response = yield* Effect.promise(() => receive(request))
-          const drained = Updates.drain(echoLater, { until: "1 minute" })
+          const drained = Bot.drain(echoLater, { until: "1 minute" })
           background.push(yield* Effect.forkDetach(drained))
           return response
         })
@@ -273,7 +283,7 @@ describe("Updates.drain with Webhook.toWebHandler", () => {
       yield* deploy((request) =>
         Effect.gen(function* () {
           const response = yield* Effect.promise(() => receive(request))
-          results.push(yield* Updates.drain(handler, { until: "10 seconds" }))
+          results.push(yield* Bot.drain(handler, { until: "10 seconds" }))
           return response
         })
       )
@@ -289,14 +299,14 @@ describe("Updates.drain with Webhook.toWebHandler", () => {
   )
 })
 
-describe("Updates.drain with LongPolling", () => {
+describe("Bot.drain with LongPolling", () => {
   it.effect("handles in each run of a cron job the updates since the last run", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       for (const text of ["one", "two"]) {
         yield* ann.send(`${text} a`)
         yield* ann.send(`${text} b`)
-        assert.isTrue(yield* Updates.drain(echo, { until: "50 seconds" }))
+        assert.isTrue(yield* Bot.drain(echo, { until: "50 seconds" }))
         assert.strictEqual((yield* ann.reply).body?.text, `${text} a!`)
         assert.strictEqual((yield* ann.reply).body?.text, `${text} b!`)
         yield* TestClock.adjust("1 minute")
@@ -308,7 +318,7 @@ describe("Updates.drain with LongPolling", () => {
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       yield* ann.send("one")
-      assert.isTrue(yield* Updates.drain(echo, { source: yield* LongPolling.make() }))
+      assert.isTrue(yield* Bot.drain(echo, { source: yield* LongPolling.make() }))
       assert.strictEqual((yield* ann.reply).body?.text, "one!")
     }).pipe(Effect.provide(platform))
   )

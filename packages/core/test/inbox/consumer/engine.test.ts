@@ -13,6 +13,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import {
+  Bot,
   BotApi,
   Deliveries,
   Handler,
@@ -53,8 +54,8 @@ const die = (store: Store) =>
 const unavailable = (operation: string) =>
   Effect.fail(new StoreError.StoreError({ store: "inbox", operation, reason: "unavailable", isRetryable: true }))
 
-const run = (store: Store, handle: (update: Update.Update) => Effect.Effect<unknown>, options?: Updates.RunOptions) =>
-  Updates.run(handle, options).pipe(Effect.provide(within(store)), Effect.timeoutOption("1 minute"), inTime)
+const run = (store: Store, handle: (update: Update.Update) => Effect.Effect<unknown>, options?: Bot.RunOptions) =>
+  Bot.run(handle, options).pipe(Effect.provide(within(store)), Effect.timeoutOption("1 minute"), inTime)
 
 describe("An update whose process died", () => {
   const beside = (log: Array<string>, duration: (update: Update.Update) => Duration.Input = () => "5 seconds") => {
@@ -94,7 +95,7 @@ describe("An update whose process died", () => {
         store,
         enqueue: (updates: ReadonlyArray<Inbox.Received>) =>
           Effect.tap(fill(store, updates), () => Effect.sync(wakeUp)),
-        start: Effect.forkDetach(Effect.provide(Updates.run(handle), within(store)), { startImmediately: true })
+        start: Effect.forkDetach(Effect.provide(Bot.run(handle), within(store)), { startImmediately: true })
       }
     })
 
@@ -164,7 +165,7 @@ describe("An update whose process died", () => {
         Inbox.layer({ leaseDuration: "500 millis" }),
         Layer.succeed(InboxStore.InboxStore, store)
       )
-      const bot = Updates.run((update) => alive(handle(update, process)))
+      const bot = Bot.run((update) => alive(handle(update, process)))
       yield* Effect.forkDetach(Effect.provide(bot, Layer.provideMerge(source([], { stays: true }), inbox)), {
         startImmediately: true
       })
@@ -254,7 +255,7 @@ describe("An update whose process died", () => {
   it.effect("does not count the claim of a process that stops", () =>
     Effect.gen(function* () {
       const store = yield* makeStore()
-      const bot = Updates.run(() => Effect.never).pipe(Effect.provide(within(store, [started(1, 1), started(1, 2)])))
+      const bot = Bot.run(() => Effect.never).pipe(Effect.provide(within(store, [started(1, 1), started(1, 2)])))
       for (let count = 0; count < 4; count++) {
         const fiber = yield* Effect.forkChild(bot, { startImmediately: true })
         yield* TestClock.adjust("1 second")
@@ -291,7 +292,7 @@ describe("A process that has lost a chat", () => {
         seen.push(timeOf(update))
         return sending("5 seconds")()
       }
-      yield* Updates.run(handler, { timeout: "1 hour" }).pipe(
+      yield* Bot.run(handler, { timeout: "1 hour" }).pipe(
         Effect.provide(Layer.merge(within(store, [started(1, 1), started(1, 2)]), platform.layer())),
         Effect.timeoutOption("8 seconds"),
         inTime
@@ -323,7 +324,7 @@ describe("A process that has lost a chat", () => {
           const charged = Effect.sync(() => ++ran)
           results.push(yield* Journal.step("charge", Schema.Int, charged))
         })
-      const fiber = yield* Updates.run(handler, { timeout: "1 hour" }).pipe(
+      const fiber = yield* Bot.run(handler, { timeout: "1 hour" }).pipe(
         Effect.provide(within(store, [started(1, 1)])),
         Effect.forkChild({ startImmediately: true })
       )
@@ -354,7 +355,7 @@ describe("A process that has lost a chat", () => {
           most = Math.max(most, ++running)
           return ++attempts === 1 ? Effect.never : Effect.void
         }).pipe(Effect.ensuring(Effect.sleep("30 seconds")), Effect.ensuring(Effect.sync(() => running--)))
-      yield* Updates.run(handler, { timeout: "1 hour" }).pipe(
+      yield* Bot.run(handler, { timeout: "1 hour" }).pipe(
         Effect.provide(within(store, [started(1, 1)])),
         Effect.timeoutOption("2 minutes"),
         inTime
@@ -372,7 +373,7 @@ describe("A process that has lost a chat", () => {
         renew: (owner, duration) => (isDown ? unavailable("renew") : store.renew(owner, duration))
       }))
       const platform = scripted(ok({ message: message() }))
-      const fiber = yield* Updates.run(sending("15 seconds"), { timeout: "1 hour" }).pipe(
+      const fiber = yield* Bot.run(sending("15 seconds"), { timeout: "1 hour" }).pipe(
         Effect.provide(Layer.merge(within(store, [started(1, 1)]), platform.layer())),
         Effect.forkChild({ startImmediately: true })
       )
@@ -402,7 +403,7 @@ describe("A process that has lost a chat", () => {
           Schema.Int,
           Effect.sync(() => ++ran)
         )
-      const fiber = yield* Updates.run(handler, { timeout: "1 hour" }).pipe(
+      const fiber = yield* Bot.run(handler, { timeout: "1 hour" }).pipe(
         Effect.provide(within(store, [started(1, 1)])),
         Effect.forkChild({ startImmediately: true })
       )
@@ -443,7 +444,7 @@ describe("A process that has lost a chat", () => {
           response
         )
       )
-      const fiber = yield* Updates.run(sending("1 second"), { timeout: "1 hour" }).pipe(
+      const fiber = yield* Bot.run(sending("1 second"), { timeout: "1 hour" }).pipe(
         Effect.provide(
           Layer.merge(
             within(store, [started(1, 1)]),
@@ -602,7 +603,7 @@ describe("An idle bot", () => {
         listen: (wake) => Effect.sync(() => void (wakeUp = wake))
       }))
       const handled: Array<number> = []
-      const fiber = yield* Updates.run((update) => Effect.sync(() => handled.push(chatOf(update)))).pipe(
+      const fiber = yield* Bot.run((update) => Effect.sync(() => handled.push(chatOf(update)))).pipe(
         Effect.provide(within(store)),
         Effect.forkChild({ startImmediately: true })
       )
@@ -624,13 +625,14 @@ describe("An idle bot", () => {
         untilClaimable: Effect.succeed(undefined)
       }))
       const handled: Array<number> = []
-      const fiber = yield* Updates.run(() => Effect.map(Clock.currentTimeMillis, (now) => handled.push(now))).pipe(
+      const Reminder = Timer.make("reminder")
+      const note = Reminder.on(() => Effect.map(Clock.currentTimeMillis, (now) => handled.push(now)))
+      const fiber = yield* Bot.run(note).pipe(
         Effect.provide(within(store)),
         Effect.forkChild({ startImmediately: true })
       )
       yield* TestClock.adjust("4 minutes")
-      yield* Timer.make("reminder")
-        .for({ chat_id })
+      yield* Reminder.for({ chat_id })
         .in("1 second", undefined)
         .pipe(Effect.provide(Layer.provide(Inbox.layer(), Layer.succeed(InboxStore.InboxStore, store))))
       wakeUp()
@@ -671,7 +673,7 @@ describe("A stream that is closed while its updates are handled", () => {
       const first = Deliveries.runForEach(end(Updates.deliveries()), handle("first"))
       yield* Effect.forkDetach(Effect.provide(first, Layer.fresh(within(store, [started(1, 0)]))))
       for (let step = 0; step < 60; step++) yield* TestClock.adjust("10 millis")
-      yield* Effect.forkDetach(Effect.provide(Updates.run(handle("second")), Layer.fresh(within(store))))
+      yield* Effect.forkDetach(Effect.provide(Bot.run(handle("second")), Layer.fresh(within(store))))
       yield* TestClock.adjust("1 minute")
       return log
     })

@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Deliveries, Inbox, StoreError, type Update, Updates } from "../../../src/index.ts"
+import { Bot, Deliveries, Inbox, StoreError, type Update, Updates } from "../../../src/index.ts"
 import { hooks } from "../../../src/inbox/internal/hooks.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { CurrentLease, type Lease } from "../../../src/client/internal/currentLease.ts"
@@ -41,7 +41,7 @@ describe("leases", () => {
           )
         const flaky = InboxStore.InboxStore.of({ ...store, commit: (commits) => failing(store.commit(commits)) })
         const times: Array<number> = []
-        yield* Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))).pipe(
+        yield* Bot.run((update) => Effect.sync(() => times.push(timeOf(update)))).pipe(
           inTime,
           Effect.provide(Layer.provideMerge(source([started(1, 1), started(1, 2)]), Inbox.layer())),
           Effect.provideService(InboxStore.InboxStore, flaky)
@@ -59,7 +59,7 @@ describe("leases", () => {
           Effect.sync(() => times.push(timeOf(update))),
           Effect.sleep("5 minutes")
         )
-      const consumer = Updates.run(handle, { timeout: "1 hour", concurrency: 1, maxInMemory: 1 }).pipe(
+      const consumer = Bot.run(handle, { timeout: "1 hour", concurrency: 1, maxInMemory: 1 }).pipe(
         Effect.provide(Layer.provideMerge(source([started(1, 1)], { stays: true }), Inbox.layer()))
       )
       yield* Effect.forkScoped(Effect.all([consumer, consumer], { concurrency: 2 }))
@@ -84,7 +84,7 @@ describe("leases", () => {
           Effect.sync(() => times.push(timeOf(update))),
           Effect.sleep("5 minutes")
         )
-      yield* Updates.run(handle, { timeout: "1 hour" }).pipe(
+      yield* Bot.run(handle, { timeout: "1 hour" }).pipe(
         Effect.provide(Layer.provideMerge(source([started(1, 1)], { stays: true }), Inbox.layer())),
         Effect.provideService(InboxStore.InboxStore, flaky),
         Effect.forkScoped
@@ -117,7 +117,7 @@ describe("leases", () => {
           })
       })
       const times: Array<number> = []
-      yield* Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))).pipe(
+      yield* Bot.run((update) => Effect.sync(() => times.push(timeOf(update)))).pipe(
         Effect.provide(Layer.provideMerge(source([started(1, 1), started(1, 2)], { stays: true }), Inbox.layer())),
         Effect.provideService(InboxStore.InboxStore, flaky),
         Effect.forkScoped
@@ -164,7 +164,7 @@ describe("leases", () => {
         const handle = (update: Update.Update) =>
           Effect.sync(() => void handled.push(`${chatOf(update)}:${timeOf(update)}`)).pipe(Effect.delay("2 seconds"))
         const updates = [started(1, 1), started(2, 1), started(2, 2), started(2, 3), started(3, 1), started(3, 2)]
-        yield* Updates.run(handle).pipe(
+        yield* Bot.run(handle).pipe(
           Effect.provide(Layer.provideMerge(source(updates, { stays: true }), Inbox.layer())),
           Effect.provideService(InboxStore.InboxStore, store),
           Effect.forkScoped
@@ -202,7 +202,7 @@ describe("leases", () => {
           })
       })
       const handled: Array<number> = []
-      yield* Updates.run((update) => Effect.sync(() => handled.push(timeOf(update)))).pipe(
+      yield* Bot.run((update) => Effect.sync(() => handled.push(timeOf(update)))).pipe(
         Effect.provide(Layer.provideMerge(source([started(1, 1), started(2, 1)], { stays: true }), Inbox.layer())),
         Effect.provideService(InboxStore.InboxStore, slow),
         Effect.forkScoped
@@ -236,7 +236,7 @@ describe("leases", () => {
       const times: Array<number> = []
       yield* Effect.gen(function* () {
         const inbox = yield* Inbox.Inbox
-        yield* Updates.run((update) =>
+        yield* Bot.run((update) =>
           Effect.sync(() => times.push(timeOf(update))).pipe(
             Effect.andThen(
               timeOf(update) === 1 ? Effect.orDie(inbox.receive([started(1, 2), started(1, 3)])) : Effect.void
@@ -256,7 +256,7 @@ describe("leases", () => {
   it.effect("renews its leases three times before they expire, and soon again after a failure", () =>
     Effect.gen(function* () {
       const { counts, setDown, store } = yield* makeOutage
-      const fiber = yield* Updates.run(() => Effect.sleep("1 hour"), { timeout: "2 hours" }).pipe(
+      const fiber = yield* Bot.run(() => Effect.sleep("1 hour"), { timeout: "2 hours" }).pipe(
         Effect.provide(Layer.provideMerge(source([started(1, 1)], { stays: true }), Inbox.layer())),
         Effect.provideService(InboxStore.InboxStore, store),
         Effect.forkScoped
@@ -281,7 +281,7 @@ describe("leases", () => {
   it.effect("polls an idle store rarely", () =>
     Effect.gen(function* () {
       const { counts, store } = yield* makeOutage
-      yield* Updates.run(() => Effect.void).pipe(
+      yield* Bot.run(() => Effect.void).pipe(
         Effect.provide(Layer.provideMerge(source([], { stays: true }), Inbox.layer())),
         Effect.provideService(InboxStore.InboxStore, store),
         Effect.forkScoped
@@ -306,7 +306,7 @@ describe("leases", () => {
             return undefined
           })
         })
-        yield* Updates.run(() => Effect.void).pipe(
+        yield* Bot.run(() => Effect.void).pipe(
           Effect.provide(Layer.provideMerge(source([], { stays: true }), Inbox.layer())),
           Effect.provideService(InboxStore.InboxStore, listening),
           Effect.forkScoped
@@ -335,7 +335,7 @@ describe("leases", () => {
       })
       const times: Array<number> = []
       yield* Effect.gen(function* () {
-        yield* Effect.forkScoped(Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))))
+        yield* Effect.forkScoped(Bot.run((update) => Effect.sync(() => times.push(timeOf(update)))))
         yield* TestClock.adjust("10 minutes")
         // Another process stores an update, and claims it before this one does.
         const other = yield* Inbox.make()
@@ -358,7 +358,7 @@ describe("leases", () => {
     Effect.gen(function* () {
       const { counts, store } = yield* makeOutage
       yield* Effect.gen(function* () {
-        const fiber = yield* Effect.forkScoped(Updates.run(() => Effect.sleep("1 minute"), { timeout: "1 hour" }))
+        const fiber = yield* Effect.forkScoped(Bot.run(() => Effect.sleep("1 minute"), { timeout: "1 hour" }))
         yield* TestClock.adjust("1 minute")
         assert.strictEqual(counts.renew, 0)
         yield* Inbox.Inbox.use((inbox) => inbox.receive([started(1, 1)]))
@@ -377,7 +377,7 @@ describe("leases", () => {
       const { counts, store } = yield* makeOutage
       const times: Array<number> = []
       yield* Effect.gen(function* () {
-        yield* Effect.forkScoped(Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))))
+        yield* Effect.forkScoped(Bot.run((update) => Effect.sync(() => times.push(timeOf(update)))))
         for (let index = 1; index <= 20; index++) {
           yield* Inbox.Inbox.use((inbox) => inbox.receive([started(1, index)]))
           yield* TestClock.adjust("500 millis")
@@ -398,7 +398,7 @@ describe("leases", () => {
       const stalled = InboxStore.InboxStore.of({ ...shared, renew: () => unavailable("renew") })
       const handled: Array<string> = []
       const consumer = (name: string, of: typeof shared, duration: number) =>
-        Updates.run(
+        Bot.run(
           (update) =>
             Effect.delay(
               Effect.sync(() => handled.push(`${name} ${timeOf(update)}`)),
@@ -446,7 +446,7 @@ describe("leases", () => {
         )
       yield* Effect.gen(function* () {
         const inbox = yield* Inbox.Inbox
-        yield* Effect.forkScoped(Updates.run(handle))
+        yield* Effect.forkScoped(Bot.run(handle))
         yield* TestClock.adjust("14 seconds")
         const [taken] = yield* store.claim({
           owner: "other",
@@ -513,7 +513,7 @@ describe("leases", () => {
             )
           yield* Effect.gen(function* () {
             const inbox = yield* Inbox.Inbox
-            const fiber = yield* Effect.forkScoped(Updates.run(handle))
+            const fiber = yield* Effect.forkScoped(Bot.run(handle))
             yield* TestClock.adjust("500 millis")
             isDown = isLost = true
             const claims = Effect.andThen(Effect.sleep(from), Effect.sync(inbox[hooks].wakeAll))
@@ -562,7 +562,7 @@ describe("leases", () => {
           Effect.andThen(Effect.sleep("30 seconds")),
           Effect.andThen(Effect.sync(() => ended.push(timeOf(update))))
         )
-      const fiber = yield* Updates.run(handle).pipe(
+      const fiber = yield* Bot.run(handle).pipe(
         Effect.provide(
           Layer.provideMerge(
             source([started(1, 1), started(1, 2), started(1, 3)], { stays: true }),
@@ -606,7 +606,7 @@ describe("Partitions that the store has under the name of a process, and that no
           if (chatOf(update) === 1) yield* Effect.sleep("50 seconds")
           handled.push([timeOf(update), Math.round((yield* Clock.currentTimeMillis) / 1000)])
         })
-      yield* Updates.run(handle, { timeout: "1 hour" }).pipe(
+      yield* Bot.run(handle, { timeout: "1 hour" }).pipe(
         Effect.provide(
           Layer.effect(
             Updates.Updates,
@@ -750,7 +750,7 @@ describe("A stream that closes", () => {
           const [delivery] = yield* pull
           yield* Effect.forkChild(delivery.ack, { startImmediately: true })
           yield* inTime(Scope.close(scope, Exit.void))
-          yield* Updates.run((update) => Effect.sync(() => handled.push(timeOf(update)))).pipe(
+          yield* Bot.run((update) => Effect.sync(() => handled.push(timeOf(update)))).pipe(
             Effect.timeoutOption("10 seconds"),
             inTime
           )
@@ -815,7 +815,7 @@ describe("The lease of a chat", () => {
         return Effect.never
       })
     // A process whose memory is full claims nothing.
-    yield* Updates.run(handle, { concurrency: 1, maxInMemory: 1, timeout: "1 hour" }).pipe(
+    yield* Bot.run(handle, { concurrency: 1, maxInMemory: 1, timeout: "1 hour" }).pipe(
       Effect.provide(
         Layer.provideMerge(source([started(1, 1)], { stays: true }), Inbox.layer({ leaseDuration: "10 seconds" }))
       ),

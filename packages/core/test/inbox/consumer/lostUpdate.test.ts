@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import { Inbox, Journal, type Update, Updates } from "../../../src/index.ts"
+import { Bot, Inbox, Journal, type Update } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { inTime, source, started, timeOf } from "../../support/deliveries.ts"
 
@@ -33,7 +33,7 @@ describe("an update that the store has lost while it is handled", () => {
           yield* Journal.step("step", Schema.Int, Effect.succeed(time))
           done.push(time)
         })
-      yield* Updates.run(handle, { retry: Schedule.spaced("1 second") }).pipe(
+      yield* Bot.run(handle, { retry: Schedule.spaced("1 second") }).pipe(
         Effect.provide(Layer.provideMerge(source([started(1, 1), started(1, 2)]), Inbox.layer())),
         Effect.provideService(InboxStore.InboxStore, store),
         Effect.timeoutOption("1 minute"),

@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { Command, Conversation, Handler, Menu, Messages, Scene, State, Update, Updates } from "../../../src/index.ts"
+import { Bot, Command, Conversation, Handler, Menu, Messages, Scene, State, Update } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { deadLetters, during, layer, presses, processLayer, texts, writes } from "../../support/conversations.ts"
 import { inTime } from "../../support/deliveries.ts"
@@ -88,13 +88,13 @@ describe("data of a newer program", () => {
     })
 
   for (const isShared of [false, true])
-    it.effect(`does not keep \`Updates.drain\` from its end, which says what waits (isShared: ${isShared})`, () => {
+    it.effect(`does not keep \`Bot.drain\` from its end, which says what waits (isShared: ${isShared})`, () => {
       const lines: Array<string> = []
       const { newer, older } = counters()
       return Effect.gen(function* () {
         const store = { ...(yield* InboxStore.InboxStore), isShared }
         const drain = <E, R>(handler: Handler.Handler<E, R>) =>
-          inTime(Updates.drain(handler)).pipe(
+          inTime(Bot.drain(handler)).pipe(
             Effect.provide(Layer.fresh(processLayer())),
             Effect.provideService(InboxStore.InboxStore, store)
           )

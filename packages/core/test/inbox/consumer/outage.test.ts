@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Handler, Inbox, Journal, Outage, State, StoreError, Updates } from "../../../src/index.ts"
+import { Bot, Handler, Inbox, Journal, Outage, State, StoreError, Updates } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { started } from "../../support/deliveries.ts"
 
@@ -67,7 +67,7 @@ const run = Effect.fnUntraced(function* (faults: Faults, operations: ReadonlyArr
       yield* step
       yield* Count.update((before) => before + 1)
     })
-  const fiber = yield* Updates.run(handler).pipe(
+  const fiber = yield* Bot.run(handler).pipe(
     Effect.provide(Layer.provideMerge(endless, Inbox.layer())),
     Effect.provideService(InboxStore.InboxStore, failing(store, faults, operations)),
     Effect.forkChild({ startImmediately: true })

@@ -6,7 +6,7 @@ import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
 import * as TestClock from "effect/testing/TestClock"
-import { Handler, Inbox, Messages, StoreError, Updates } from "../../../src/index.ts"
+import { Bot, Handler, Inbox, Messages, StoreError, type Updates } from "../../../src/index.ts"
 import { inboxOver, inTime, source, started } from "../../support/deliveries.ts"
 import { chat_id, message } from "../../support/fixtures.ts"
 import { ok, scripted } from "../../support/scripted.ts"
@@ -41,7 +41,7 @@ describe("A failure of the inbox while an update is handled", () => {
         Effect.gen(function* () {
           if (attempts.push(yield* Handler.CurrentAttempt) <= 20) return yield* failed("getState", true)
         })
-      yield* inTime(Updates.run(handle))
+      yield* inTime(Bot.run(handle))
       const { stats } = yield* Inbox.Inbox
       assert.deepInclude(yield* stats, { queued: 0, deadLetters: 0 })
       assert.deepStrictEqual(
@@ -60,11 +60,11 @@ describe("A failure of the inbox while an update is handled", () => {
           Effect.gen(function* () {
             if (attempts.push(yield* Handler.CurrentAttempt) === 1) return yield* failure
           })
-        const error = yield* Effect.flip(inTime(Updates.run(handle)))
+        const error = yield* Effect.flip(inTime(Bot.run(handle)))
         assert.instanceOf(error, StoreError.StoreError)
         const { stats } = yield* Inbox.Inbox
         assert.deepInclude(yield* stats, { queued: 1, deadLetters: 0 })
-        yield* inTime(Updates.run(handle))
+        yield* inTime(Bot.run(handle))
         assert.deepInclude(yield* stats, { queued: 0, deadLetters: 0 })
         assert.deepStrictEqual(attempts, [1, 1])
         assert.isUndefined(yield* failedUpdates)
@@ -83,7 +83,7 @@ describe("A failure of the inbox while an update is handled", () => {
       const handle = () => Messages.send({ chat_id, text: "Hello" })
       yield* Effect.gen(function* () {
         const { stats } = yield* Inbox.Inbox
-        const fiber = yield* Effect.forkChild(Updates.run(handle), { startImmediately: true })
+        const fiber = yield* Effect.forkChild(Bot.run(handle), { startImmediately: true })
         for (let minutes = 0; minutes < 9; minutes++) yield* TestClock.adjust("1 minute")
         assert.deepInclude(yield* stats, { queued: 1, deadLetters: 0 })
         isDown = false
@@ -111,7 +111,7 @@ describe("A dead letter that the inbox refuses at first", () => {
             return isDead && isDown ? Effect.fail(failed("commit", true)) : store.commit(commits)
           })
       }))
-      const run = Updates.run(() => Effect.fail("no"), {
+      const run = Bot.run(() => Effect.fail("no"), {
         retry: Schedule.recurs(0),
         onDeadLetter: () => Effect.sync(() => void notified++)
       })

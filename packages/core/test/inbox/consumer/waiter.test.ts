@@ -4,7 +4,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Scheduler from "effect/Scheduler"
 import * as Stream from "effect/Stream"
-import { Deliveries, Inbox, Updates } from "../../../src/index.ts"
+import { Bot, Deliveries, Inbox, Updates } from "../../../src/index.ts"
 import { makeWaiter } from "../../../src/inbox/internal/consumer/waiter.ts"
 
 const count = 500
@@ -30,7 +30,7 @@ describe("A fiber that yields between any two steps", () => {
     Effect.gen(function* () {
       let handled = 0
       const handler = () => Effect.map(nextTick, () => void handled++)
-      yield* Updates.run(handler, { concurrency: 1 }).pipe(
+      yield* Bot.run(handler, { concurrency: 1 }).pipe(
         Effect.provide(platform),
         Effect.provideService(Scheduler.MaxOpsBeforeYield, yields)
       )

@@ -9,7 +9,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Handler, Inbox, QueuedUpdate, RateLimiter, StoreError, type Update, Updates } from "../../../src/index.ts"
+import { Bot, Handler, Inbox, QueuedUpdate, RateLimiter, StoreError, type Update } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { chatOf, inboxOver, inTime, source, started, timeOf, within } from "../../support/deliveries.ts"
 
@@ -31,7 +31,7 @@ const shutdownTime = <E>(
   Effect.gen(function* () {
     const store = yield* InboxStore.InboxStore
     const modified = InboxStore.InboxStore.of({ ...store, isShared: true, ...modify(store) })
-    const fiber = yield* Updates.run(handle).pipe(
+    const fiber = yield* Bot.run(handle).pipe(
       Effect.provide(Layer.provideMerge(source(updates, { stays: true }), Inbox.layer())),
       Effect.provideService(InboxStore.InboxStore, modified),
       Effect.forkChild({ startImmediately: true })
@@ -64,7 +64,7 @@ describe("workers", () => {
               return Effect.sync(() => void handled.push(timeOf(update)))
           }
         }
-        yield* inTime(Updates.run(handle, noRetry))
+        yield* inTime(Bot.run(handle, noRetry))
         assert.deepStrictEqual(handled, [6])
         const deadLetters = yield* Stream.runCollect(Inbox.deadLetters)
         assert.lengthOf(deadLetters, 5)
@@ -96,7 +96,7 @@ describe("workers.acknowledge", () => {
           })
       }))
       const handle = (update: Update.Update) => (chatOf(update) === 4 ? Effect.sleep("1 second") : Effect.void)
-      yield* inTime(Updates.run(handle)).pipe(
+      yield* inTime(Bot.run(handle)).pipe(
         Effect.provide(Layer.provideMerge(source(chats.map((chat) => started(chat, chat))), modified))
       )
       assert.deepStrictEqual(written, [3, 1])
@@ -123,7 +123,7 @@ describe("workers.acknowledge", () => {
         const handle = (update: Update.Update) => Effect.sync(() => void handled.push(chatOf(update)))
         yield* Effect.gen(function* () {
           const { stats } = yield* Inbox.Inbox
-          const fiber = yield* Effect.forkChild(Updates.run(handle, { concurrency: 4 }), { startImmediately: true })
+          const fiber = yield* Effect.forkChild(Bot.run(handle, { concurrency: 4 }), { startImmediately: true })
           yield* TestClock.adjust("1 minute")
           assert.strictEqual((yield* stats).queued, 1)
           assert.strictEqual(yield* Effect.flip(Fiber.join(fiber)), refused)
@@ -158,7 +158,7 @@ describe("workers.onDeadLetter", () => {
             priority
           ])
         })
-      yield* inTime(Updates.run(handle, { ...twice, onDeadLetter }))
+      yield* inTime(Bot.run(handle, { ...twice, onDeadLetter }))
       assert.deepStrictEqual(log, ["1 in attempt 1", "1 in attempt 2", [1, 2, true, 7, "reply"], "2 in attempt 1"])
       assert.lengthOf(yield* Stream.runCollect(Inbox.deadLetters), 1)
     }).pipe(Effect.provide(within(Inbox.layer(), source([started(7, 1), started(7, 2)]))))
@@ -178,7 +178,7 @@ describe("workers.onDeadLetter", () => {
     return Effect.gen(function* () {
       const onDeadLetter = ({ update }: QueuedUpdate.DeadLetter) =>
         outcomes[timeOf(Result.getOrThrow(update.decoded)) - 1]() as Effect.Effect<void, string>
-      yield* inTime(Updates.run(() => Effect.fail("no"), { ...failing, onDeadLetter }))
+      yield* inTime(Bot.run(() => Effect.fail("no"), { ...failing, onDeadLetter }))
       const { deadLetters, queued } = yield* (yield* Inbox.Inbox).stats
       assert.deepStrictEqual([queued, deadLetters], [0, 4])
       const reported = logs.filter((text) => text.startsWith("The function `onDeadLetter` failed."))
@@ -199,7 +199,7 @@ describe("workers.onDeadLetter", () => {
       const seen: Array<readonly [string, number]> = []
       const onDeadLetter = ({ attempts, update }: QueuedUpdate.DeadLetter) =>
         Effect.sync(() => void seen.push([update.text, attempts]))
-      yield* inTime(Updates.run(() => Effect.void, { onDeadLetter }))
+      yield* inTime(Bot.run(() => Effect.void, { onDeadLetter }))
       assert.deepStrictEqual(seen, [["not JSON", 0]])
       assert.strictEqual((yield* store.stats).deadLetters, 1)
     }).pipe(Effect.provide(within(Inbox.layer(), source([]))))
@@ -208,7 +208,7 @@ describe("workers.onDeadLetter", () => {
   it.effect("keeps the update in the inbox when the function is interrupted by a shutdown", () =>
     Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
-      const bot = Updates.run(() => Effect.fail("no"), {
+      const bot = Bot.run(() => Effect.fail("no"), {
         ...failing,
         onDeadLetter: () => Effect.never,
         timeout: "1 hour"
@@ -235,7 +235,7 @@ describe("workers.stop", () => {
             log.push(`end ${chatOf(update)}:${timeOf(update)}`)
           })
         const inbox = yield* Inbox.Inbox
-        const running = Updates.run(handle, { timeout: "2 hours" })
+        const running = Bot.run(handle, { timeout: "2 hours" })
         const fiber = yield* Effect.forkChild(running, { startImmediately: true })
         yield* TestClock.adjust("1 second")
         const stopping = yield* Effect.forkChild(Fiber.interrupt(fiber), { startImmediately: true })
@@ -267,7 +267,7 @@ describe("workers.stop", () => {
       yield* Effect.gen(function* () {
         const inbox = yield* Inbox.Inbox
         const fiber = yield* Effect.forkChild(
-          Updates.run(() => Effect.void),
+          Bot.run(() => Effect.void),
           { startImmediately: true }
         )
         yield* TestClock.adjust("1 second")

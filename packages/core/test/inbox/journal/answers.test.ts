@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { type BotApi, Inbox, Journal, Messages, StoreError, Updates } from "../../../src/index.ts"
+import { Bot, type BotApi, Inbox, Journal, Messages, StoreError } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { inTime, source, started } from "../../support/deliveries.ts"
 import { chat_id, message, mid } from "../../support/fixtures.ts"
@@ -37,9 +37,9 @@ const makeStore = (modify: (store: Store) => Partial<Store> = () => ({})) =>
 const run = <E>(
   store: Store,
   handler: Effect.Effect<unknown, E, BotApi.BotApi>,
-  { isNew = true, ...options }: Updates.RunOptions & { readonly isNew?: boolean } = {}
+  { isNew = true, ...options }: Bot.RunOptions & { readonly isNew?: boolean } = {}
 ) =>
-  Updates.run(() => handler, options).pipe(
+  Bot.run(() => handler, options).pipe(
     Effect.provide(
       Layer.provideMerge(source(isNew ? [started(1, 1)] : []), Inbox.layer()).pipe(
         Layer.provide(Layer.succeed(InboxStore.InboxStore, store))

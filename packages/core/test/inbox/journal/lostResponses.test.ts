@@ -10,17 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import {
-  BotApi,
-  Handler,
-  Inbox,
-  LongPolling,
-  Messages,
-  RateLimiter,
-  Timer,
-  Update,
-  Updates
-} from "../../../src/index.ts"
+import { Bot, BotApi, Handler, Inbox, LongPolling, Messages, RateLimiter, Timer, Update } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { shifted } from "../../support/clocks.ts"
 
@@ -91,7 +81,7 @@ const sentByClock = (options: { readonly isSet: boolean; readonly withTimer: boo
       Later.on((_, update) => Messages.reply(update, "reminder"))
     )
     const ann = yield* Emulator.user("Ann")
-    yield* Updates.run(bot).pipe(
+    yield* Bot.run(bot).pipe(
       Effect.provide(layer),
       Effect.provideService(
         Clock.Clock,
@@ -145,7 +135,7 @@ describe("a message whose response was lost", () => {
         })
       })
       const inbox = Inbox.layer().pipe(Layer.provide(Layer.effect(InboxStore.InboxStore, store)))
-      yield* Updates.run(bot).pipe(Effect.provide(platform((response) => response, inbox)), Effect.forkScoped)
+      yield* Bot.run(bot).pipe(Effect.provide(platform((response) => response, inbox)), Effect.forkScoped)
       yield* pass(1)
       const { recipient } = yield* ann.send("order")
       yield* pass(30)
@@ -174,7 +164,7 @@ describe("an equal message that is on its way", () => {
         )
         const [ann, bob] = [yield* Emulator.user("Ann"), yield* Emulator.user("Bob")]
         yield* Effect.gen(function* () {
-          yield* Effect.forkScoped(Updates.run(bot))
+          yield* Effect.forkScoped(Bot.run(bot))
           yield* inHandler ? ann.send("order") : Effect.forkScoped(tell)
           yield* pass(0.2)
           yield* bob.send("order")

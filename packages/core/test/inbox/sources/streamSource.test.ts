@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { inTime, timeOf } from "../../support/deliveries.ts"
-import { Inbox, type Outage, Update, Updates } from "../../../src/index.ts"
+import { Bot, Inbox, type Outage, Update, Updates } from "../../../src/index.ts"
 
 const text = (timestamp: number, chat_id = 1): string =>
   JSON.stringify({
@@ -27,7 +27,7 @@ class FileGone extends Data.TaggedError("FileGone")<{}> {}
 /** Handles the updates of a source, and returns their times. */
 const timesOf = Effect.fnUntraced(function* <E, R>(elements: Updates.Elements<E, R>, options?: Updates.SourceOptions) {
   const times: Array<number> = []
-  yield* Updates.run((update) => Effect.sync(() => void times.push(timeOf(update)))).pipe(
+  yield* Bot.run((update) => Effect.sync(() => void times.push(timeOf(update)))).pipe(
     Effect.provide(Updates.layer(elements, options)),
     inTime
   )
@@ -78,7 +78,7 @@ describe("Updates.layer", () => {
       let pulled = 0
       const endless = Stream.fromEffectRepeat(Effect.sync(() => text(++pulled, pulled)))
       const gate = Effect.sleep("1 minute")
-      const bot = Updates.run(() => gate, { timeout: "1 hour", concurrency: 50 }).pipe(
+      const bot = Bot.run(() => gate, { timeout: "1 hour", concurrency: 50 }).pipe(
         Effect.provide(Updates.layer(endless, { maxQueued: 100 }))
       )
       const fiber = yield* Effect.forkChild(bot, { startImmediately: true })
@@ -100,7 +100,7 @@ describe("Updates.layer", () => {
       const expected = range(1, 40)
       const elements = Stream.rechunk(Stream.fromIterable(expected.map((time) => text(time))), 4)
       const times: Array<number> = []
-      yield* Updates.run((update) =>
+      yield* Bot.run((update) =>
         Effect.delay(
           Effect.sync(() => void times.push(timeOf(update))),
           "100 millis"
@@ -153,7 +153,7 @@ describe("Updates.layer", () => {
     Effect.gen(function* () {
       const elements = Stream.concat(Stream.make(text(1)), Stream.fail(new FileGone()))
       const times: Array<number> = []
-      const bot = Updates.run((update) => Effect.sync(() => void times.push(timeOf(update))))
+      const bot = Bot.run((update) => Effect.sync(() => void times.push(timeOf(update))))
       const error = yield* Effect.flip(Effect.provide(bot, Updates.layer(elements)))
       assert.instanceOf(error, Updates.UpdateStreamFailed)
       assert.instanceOf(error.cause, FileGone)
@@ -176,7 +176,7 @@ describe("Updates.make", () => {
   it.effect("returns a source that fails with the error of its stream", () =>
     Effect.gen(function* () {
       const source = yield* Updates.make(Stream.fail(new FileGone()))
-      const error: FileGone | Outage.OutageError = yield* Effect.flip(Updates.run(() => Effect.void, { source }))
+      const error: FileGone | Outage.OutageError = yield* Effect.flip(Bot.run(() => Effect.void, { source }))
       assert.instanceOf(error, FileGone)
     }).pipe(Effect.provide(Inbox.layerMemory()))
   )

@@ -1,4 +1,4 @@
-import { Handler, Inbox, LiveMessage, RateLimiter, type Update, Updates } from "@colloquy/core"
+import { Bot, Handler, Inbox, LiveMessage, RateLimiter, type Update } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -21,7 +21,7 @@ const commenting = <E, R>(answer: (update: Update.Of<"comment_created">) => Effe
     const channel = yield* Emulator.chat({ type: "channel", owner: ann, hasComments: true, bot: { admin: true } })
     const post = yield* ann.send(channel, "News")
     const outcomes: Array<LiveMessage.Outcome> = []
-    const bot = Updates.run(
+    const bot = Bot.run(
       Handler.on("comment_created", (update) =>
         update.message.sender?.is_bot === true
           ? undefined

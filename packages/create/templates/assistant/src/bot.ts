@@ -1,4 +1,4 @@
-import { Command, Handler, Keyboard, LiveMessage, Messages, Updates } from "@colloquy/core"
+import { Bot, Command, Handler, Keyboard, LiveMessage, Messages } from "@colloquy/core"
 import * as Assistant from "@colloquy/core/live/Assistant"
 import * as OpenAiModel from "@colloquy/core/live/OpenAiModel"
 import { Config, Effect, Layer, Option, Stream } from "effect"
@@ -45,6 +45,6 @@ const model = Layer.unwrap(
   )
 )
 
-export const bot = Updates.run(Handler.first(LiveMessage.onStop, forget, chat), { timeout: "10 minutes" }).pipe(
+export const bot = Bot.run(Bot.make(LiveMessage.onStop, forget, chat), { timeout: "10 minutes" }).pipe(
   Effect.provide(model)
 )

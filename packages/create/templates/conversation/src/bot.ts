@@ -1,4 +1,4 @@
-import { Command, Conversation, Handler, Messages, Updates } from "@colloquy/core"
+import { Bot, Command, Conversation, Handler, Messages } from "@colloquy/core"
 import { Effect, Schema } from "effect"
 
 const Guests = Schema.NumberFromString.check(
@@ -28,4 +28,4 @@ const book = Command.make("book", { description: "Books a table" }).on(Booking.s
 const cancel = Command.make("cancel", { description: "Cancels the booking" }).on(Booking.cancel)
 const rest = Handler.on("message_created", (update) => Messages.reply(update, "Send /book to book a table."))
 
-export const bot = Updates.run(Handler.first(book, cancel, Booking, rest))
+export const bot = Bot.run(Bot.make(book, cancel, Booking, rest))

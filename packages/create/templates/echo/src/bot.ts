@@ -1,4 +1,4 @@
-import { Command, Handler, Messages, Update, Updates } from "@colloquy/core"
+import { Bot, Command, Handler, Messages, Update } from "@colloquy/core"
 
 const start = Command.make("start", { description: "Says hello" }).on((update) =>
   Messages.reply(update, "Hello! Send me a text, and I will repeat it.")
@@ -8,4 +8,4 @@ const echo = Handler.on("message_created", (update) =>
   Messages.reply(update, `You said: ${Update.textOf(update) ?? "nothing"}`)
 )
 
-export const bot = Updates.run(Handler.first(start, echo))
+export const bot = Bot.run(Bot.make(start, echo))

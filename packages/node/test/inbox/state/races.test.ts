@@ -1,4 +1,4 @@
-import { Handler, Inbox, State, type Update, Updates } from "@colloquy/core"
+import { Bot, Handler, Inbox, State, type Update, Updates } from "@colloquy/core"
 import { ChatId } from "@colloquy/core/model/Chat"
 import { InboxStore } from "@colloquy/core/inbox/InboxStore"
 import { Fixtures } from "@colloquy/testing"
@@ -50,7 +50,7 @@ describe("the state of a person who does something in two chats at once", () => 
         )
         yield* inboxes[0]!.receive(updates)
         const consume = (inbox: Inbox.Inbox["Service"]) =>
-          Updates.run(handle, { retry: Schedule.spaced("5 millis") }).pipe(
+          Bot.run(handle, { retry: Schedule.spaced("5 millis") }).pipe(
             Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.never }))
           )
         const isEmpty = Effect.repeat(Effect.delay(inboxes[0]!.stats, "20 millis"), {

@@ -3,6 +3,7 @@
  * arrive by a webhook and, after a restart of the bot, by long polling. At its end it kills itself.
  */
 import {
+  Bot,
   BotApi,
   Handler,
   Inbox,
@@ -13,7 +14,7 @@ import {
   State,
   Timer,
   Update,
-  Updates,
+  type Updates,
   Webhook
 } from "@colloquy/core"
 import { InboxStore } from "@colloquy/core/inbox/InboxStore"
@@ -147,7 +148,7 @@ const webhook = Layer.effectDiscard(receive).pipe(
   Layer.provideMerge(Webhook.layer({ url, secret: "the-secret-of-the-bot", unsubscribeAtStop: true }))
 )
 
-const bot = Updates.run(handle, { concurrency: 8, retry: Schedule.recurs(1) })
+const bot = Bot.run(handle, { concurrency: 8, retry: Schedule.recurs(1) })
 
 const program = Effect.gen(function* () {
   yield* Emulator.intercept(watch)

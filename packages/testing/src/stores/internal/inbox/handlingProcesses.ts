@@ -13,6 +13,7 @@ import * as State from "@colloquy/core/bot/State"
 import { StoreError } from "@colloquy/core/base/StoreError"
 import * as Timer from "@colloquy/core/bot/Timer"
 import * as Update from "@colloquy/core/model/Update"
+import * as Bot from "@colloquy/core/bot/Bot"
 import * as Updates from "@colloquy/core/inbox/Updates"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -215,7 +216,7 @@ export const startProcess = (world: World, life: Life) =>
     // Like every bot, the process sends a request before its first message.
     yield* Me.get()
     const inbox = yield* Inbox.Inbox
-    const running = Updates.run(bot(world, life), { retry, maxCrashes: 1000 })
+    const running = Bot.run(bot(world, life), { retry, maxCrashes: 1000 })
     yield* Effect.provideService(running, Updates.Updates, Updates.Updates.of({ inbox, source: Effect.never }))
   }).pipe(
     Effect.provideService(Journal.CurrentPolicy, world.policy),
