@@ -22,6 +22,7 @@ import { inScope, makeValue, type Missing, ofUpdate } from "./internal/state/acc
 import * as codecs from "./internal/state/codec.ts"
 import type { StateCodec } from "./internal/state/codec.ts"
 import * as keys from "./internal/state/keys.ts"
+import { reading } from "./internal/state/reading.ts"
 import { top as readTop } from "./internal/state/top.ts"
 import type { StateValue } from "../inbox/internal/store/stateRows.ts"
 import * as erasure from "./internal/state/forget.ts"
@@ -278,10 +279,11 @@ export interface Keyed<A, O extends Of | KeySchema> {
    * `isRetryable` is `false`.
    */
   readonly at: (key: Key<O>) => Value<A, O extends Of ? never : InvalidState, Inbox>
-  /** Emits all values. {@link stream} calls this operation. */
-  readonly entries: Stream.Stream<Entry<A, O>, StoreError, Inbox>
-  /** Returns the first values of the order. {@link top} calls this operation. */
-  readonly first: (limit: number) => Effect.Effect<ReadonlyArray<Entry<A, O>>, StoreError, Inbox>
+  /** The operations of {@link stream} and {@link top}. */
+  readonly [reading]: {
+    readonly entries: Stream.Stream<Entry<A, O>, StoreError, Inbox>
+    readonly first: (limit: number) => Effect.Effect<ReadonlyArray<Entry<A, O>>, StoreError, Inbox>
+  }
 }
 
 /**
@@ -334,7 +336,7 @@ const readingOf = <A, K>(name: string, codec: StateCodec<A>, fromScope: (scope: 
       )
     )
   }
-  return { entries, first }
+  return { [reading]: { entries, first } }
 }
 
 const ofIds = <A, O extends Of>(name: string, of: O, codec: StateCodec<A>): State<A, Of> => {
@@ -450,9 +452,11 @@ export const make = <A, I, const O extends Of | KeySchema>(
   const state = typeof of === "string" ? ofIds(name, of, codec) : ofKeys(name, of, codec)
   const first = (limit: number) => {
     if (options.sortBy === undefined) refuseOf(name)("needs the option `sortBy` for `top`.")
-    return state.first(limit)
+    return state[reading].first(limit)
   }
-  return { ...state, first } as unknown as [O] extends [KeySchema] ? Keyed<A, O> : State<A, Extract<O, Of>>
+  return { ...state, [reading]: { ...state[reading], first } } as unknown as [O] extends [KeySchema]
+    ? Keyed<A, O>
+    : State<A, Extract<O, Of>>
 }
 
 /**
@@ -522,8 +526,8 @@ export const migration = <Old, A>(schema: Schema.Decoder<Old>, f: (old: Old) => 
  * @since 0.1.0
  */
 export const stream = <A, O extends Of | KeySchema>(
-  state: Pick<Keyed<A, O>, "entries">
-): Stream.Stream<Entry<A, O>, StoreError, Inbox> => state.entries
+  state: Pick<Keyed<A, O>, typeof reading>
+): Stream.Stream<Entry<A, O>, StoreError, Inbox> => state[reading].entries
 
 /**
  * Returns the values of a state with the greatest numbers of its option `sortBy`, the greatest first, with their keys. At most
@@ -562,12 +566,12 @@ export const stream = <A, O extends Of | KeySchema>(
  * @since 0.1.0
  */
 export const top = <A, O extends Of | KeySchema>(
-  state: Pick<Keyed<A, O>, "first">,
+  state: Pick<Keyed<A, O>, typeof reading>,
   options: {
     /** Maximum number of values. */
     readonly limit: number
   }
-): Effect.Effect<ReadonlyArray<Entry<A, O>>, StoreError, Inbox> => state.first(options.limit)
+): Effect.Effect<ReadonlyArray<Entry<A, O>>, StoreError, Inbox> => state[reading].first(options.limit)
 
 /**
  * The numbers of deleted entries of {@link forget}.

@@ -27,7 +27,7 @@ import * as answers from "./internal/conversation/answers.ts"
 import { makePart } from "../inbox/internal/handlers/parts.ts"
 import * as handling from "./internal/conversation/handle.ts"
 import { Record } from "./internal/conversation/record.ts"
-import { makeRunning } from "./internal/conversation/running.ts"
+import { makeRunning, operations } from "./internal/conversation/running.ts"
 import type { At, Due } from "./internal/conversation/turn.ts"
 import * as PermanentError from "../base/PermanentError.ts"
 import * as State from "../bot/State.ts"
@@ -604,12 +604,13 @@ export interface Conversation<I, A, E, R, O extends Options["of"]>
   readonly cancel: (
     update: Update.Update
   ) => Effect.Effect<void, SendError | NoParticipant | StoreError | Handler.NotHandled, BotApi>
-  /** Returns the same conversation, whose result is also passed to a function. {@link onDone} calls this function. */
-  readonly withOnDone: <E2, R2>(
-    f: (result: A, update: Update.Repliable) => Effect.Effect<unknown, E2, R2>
-  ) => Conversation<I, A, E | E2, R | R2, O>
-  /** The operations of {@link status}, {@link stop} and {@link stream}. */
-  readonly running: Running<O>
+  /** The operations of {@link onDone}, {@link status}, {@link stop} and {@link stream}. */
+  readonly [operations]: {
+    readonly running: Running<O>
+    readonly onDone: <E2, R2>(
+      f: (result: A, update: Update.Repliable) => Effect.Effect<unknown, E2, R2>
+    ) => Conversation<I, A, E | E2, R | R2, O>
+  }
 }
 
 /**
@@ -639,13 +640,8 @@ export interface Status {
   readonly results: ReadonlyArray<string>
 }
 
-/**
- * The operations on conversations that run.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Running<O extends Options["of"]> {
+/** The operations on conversations that run. */
+interface Running<O extends Options["of"]> {
   /** Returns where a conversation is. */
   readonly get: (key: Key<O>) => Effect.Effect<Option.Option<Status>, StoreError, Inbox>
   /** Ends a conversation without a message. Returns whether the conversation was running. */
@@ -783,9 +779,11 @@ export const make = <const O extends Options, A, E, R>(
       body,
       start: Object.assign((update: Update.Update, input: unknown) => handling.start(self, update, input), { starts }),
       cancel: (update: Update.Update) => handling.cancel(self, update),
-      withOnDone: (f: typeof onDone): unknown =>
-        build((result, update) => Effect.andThen(onDone(result, update), f(result, update))),
-      running,
+      [operations]: {
+        running,
+        onDone: (f: typeof onDone): unknown =>
+          build((result, update) => Effect.andThen(onDone(result, update), f(result, update)))
+      },
       pipe() {
         // oxlint-disable-next-line prefer-rest-params
         return pipeArguments(this, arguments)
@@ -829,11 +827,11 @@ export const onDone: {
   <I, A, E, R, O extends Options["of"], E2, R2>(
     self: Conversation<I, A, E, R, O>,
     f: (result: A, update: Update.Repliable) => Effect.Effect<unknown, E2, R2>
-  ) => self.withOnDone(f)
+  ) => self[operations].onDone(f)
 )
 
 /** A conversation of which only the runs are of interest. */
-type Any<O extends Options["of"]> = { readonly running: Running<O> }
+type Any<O extends Options["of"]> = { readonly [operations]: { readonly running: Running<O> } }
 
 /**
  * Returns the status of a conversation, or none if the conversation does not run.
@@ -859,7 +857,7 @@ type Any<O extends Options["of"]> = { readonly running: Running<O> }
 export const status = <O extends Options["of"]>(
   self: Any<O>,
   key: Key<O>
-): Effect.Effect<Option.Option<Status>, StoreError, Inbox> => self.running.get(key)
+): Effect.Effect<Option.Option<Status>, StoreError, Inbox> => self[operations].running.get(key)
 
 /**
  * Ends a conversation without a message, including a conversation that waits for a dead letter. Returns whether the
@@ -879,7 +877,7 @@ export const status = <O extends Options["of"]>(
  * @since 0.1.0
  */
 export const stop = <O extends Options["of"]>(self: Any<O>, key: Key<O>): Effect.Effect<boolean, StoreError, Inbox> =>
-  self.running.stop(key)
+  self[operations].running.stop(key)
 
 /**
  * Emits all conversations that run, with their keys, in pages. Conversations that start or continue meanwhile may be missing.
@@ -906,7 +904,7 @@ export const stop = <O extends Options["of"]>(self: Any<O>, key: Key<O>): Effect
  */
 export const stream = <O extends Options["of"]>(
   self: Any<O>
-): Stream.Stream<{ readonly key: Key<O>; readonly status: Status }, StoreError, Inbox> => self.running.all
+): Stream.Stream<{ readonly key: Key<O>; readonly status: Status }, StoreError, Inbox> => self[operations].running.all
 
 /**
  * Ends all conversations of this name without a message, as {@link stop} does. Returns how many there were.
@@ -925,8 +923,8 @@ export const stream = <O extends Options["of"]>(
  * @since 0.1.0
  */
 export const cancelAll = <O extends Options["of"]>(self: Any<O>): Effect.Effect<number, StoreError, Inbox> =>
-  self.running.all.pipe(
-    Stream.mapEffect(({ key }) => self.running.stop(key)),
+  self[operations].running.all.pipe(
+    Stream.mapEffect(({ key }) => self[operations].running.stop(key)),
     Stream.runFold(
       () => 0,
       (count, wasRunning) => (wasRunning ? count + 1 : count)

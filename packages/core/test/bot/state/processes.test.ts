@@ -133,18 +133,18 @@ const run = Effect.fnUntraced(function* (seed: number) {
     yield* Effect.forkDetach(Fiber.interrupt(fiber))
   }
   yield* TestClock.adjust("10 seconds")
-  const valuesOf = <A, O extends State.Of | State.KeySchema>(state: Pick<State.Keyed<A, O>, "entries">) =>
+  const valuesOf = <A, O extends State.Of | State.KeySchema>(entries: ReturnType<typeof State.stream<A, O>>) =>
     Stream.runFold(
-      State.stream(state),
+      entries,
       () => ({}) as Record<string, A>,
       (all, { key, value }) => ({ ...all, [Object.values(key as object).join("/")]: Result.getOrThrow(value) })
     )
   const values = Effect.all({
-    log: valuesOf(Log),
-    presses: valuesOf(Presses),
-    inChat: valuesOf(InChat),
-    total: valuesOf(Total),
-    pairs: valuesOf(Pairs),
+    log: valuesOf(State.stream(Log)),
+    presses: valuesOf(State.stream(Presses)),
+    inChat: valuesOf(State.stream(InChat)),
+    total: valuesOf(State.stream(Total)),
+    pairs: valuesOf(State.stream(Pairs)),
     top: Effect.map(State.top(Pairs, { limit: 5 }), (all) =>
       all.map(({ key, value }) => [String(key.pair), Result.getOrThrow(value)] as const)
     )

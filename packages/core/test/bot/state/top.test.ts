@@ -23,7 +23,7 @@ const Reversed = State.make("points", Schema.Number, { ...options, sortBy: (poin
 const inMemory = <A, E>(program: Effect.Effect<A, E, Inbox.Inbox | InboxStore.InboxStore>) =>
   Effect.provide(program, Layer.provideMerge(Inbox.layer(), InboxStore.layerMemory))
 
-const valuesOf = (limit: number, state: Pick<State.Keyed<number, Schema.Codec<string>>, "first"> = Points) =>
+const valuesOf = (limit: number, state: typeof Points = Points) =>
   Effect.map(State.top(state, { limit }), (entries) =>
     entries.map(({ key, value }) => [key, Result.getOrThrow(value)] as const)
   )

@@ -10,6 +10,9 @@ import type { Record } from "./record.ts"
 import { type Due, timerKeyOf } from "./turn.ts"
 import { whereIs } from "./unfinished.ts"
 
+/** The member of a conversation that has the operations of the functions of `Conversation`. */
+export const operations: unique symbol = Symbol("@colloquy/core/Conversation/operations")
+
 const statusOf = ({ entries, startedAt, version, waiting }: Record, deadLetter: string | undefined) => ({
   waitingFor: waiting?.name,
   until: waiting?.until,

@@ -1,4 +1,5 @@
 import type { ChatId } from "@colloquy/core/model/Chat"
+import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as Inbox from "@colloquy/core/inbox/Inbox"
 import { InboxStore } from "@colloquy/core/inbox/InboxStore"
 import type * as Journal from "@colloquy/core/inbox/Journal"
@@ -80,8 +81,8 @@ const uncertain = (outcome: string) =>
   })
 
 /** The values of a state, with their chats. */
-const valuesOf = <A, O extends Of>(state: Pick<State.State<A, O>, "entries">) =>
-  Effect.map(Stream.runCollect(state.entries), (entries) =>
+const valuesOf = <A, O extends Of>(entries: Stream.Stream<State.Entry<A, O>, StoreError, Inbox.Inbox>) =>
+  Effect.map(Stream.runCollect(entries), (entries) =>
     entries.map(({ key, value }) => ({
       chat_id: (key as { readonly chat_id?: ChatId }).chat_id,
       value: Result.getOrThrow(value)
@@ -145,9 +146,7 @@ export const run = Effect.fnUntraced(
       Effect.gen(function* () {
         const total: Record<string, number> = {}
         for (const [of, state] of Object.entries(counts)) {
-          for (const { chat_id, value } of yield* valuesOf<number, Of>(
-            state as Pick<State.State<number, Of>, "entries">
-          )) {
+          for (const { chat_id, value } of yield* valuesOf(State.stream(state as State.State<number, Of>))) {
             const place = chat_id === undefined ? "" : ` of ${chat_id === dialog ? "dialog" : "group"}`
             total[`${of}${place}`] = value
           }
@@ -158,8 +157,8 @@ export const run = Effect.fnUntraced(
           all: (yield* Stream.runCollect(State.stream(Sums))).map(toSum),
           sorted: (yield* State.top(Sums, { limit: 10 })).map(toSum)
         }
-        const rung = (yield* valuesOf(Rung)).flatMap(({ value }) => value)
-        const ticks = (yield* valuesOf(Ticks)).reduce((sum, { value }) => sum + value, 0)
+        const rung = (yield* valuesOf(State.stream(Rung))).flatMap(({ value }) => value)
+        const ticks = (yield* valuesOf(State.stream(Ticks))).reduce((sum, { value }) => sum + value, 0)
         const dead = (yield* Stream.runCollect(Inbox.deadLetters)).map(({ update }) =>
           Result.getOrThrow(update.decoded)
         )
