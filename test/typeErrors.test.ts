@@ -122,7 +122,7 @@ const settings = {
 }
 
 const imports = [
-  `import { Chat, Commit, Handler, Inbox, Keyboard, Menu, Messages, Scene, Updates } from "@colloquy/core"`,
+  `import { Bot, Chat, Commit, Handler, Inbox, Keyboard, Menu, Messages, Scene, Updates } from "@colloquy/core"`,
   `import { RedisInboxStore } from "@colloquy/node"`,
   `import { NodeRedis } from "@effect/platform-node"`,
   `import { Effect, Layer, Schema, Stream } from "effect"`,
@@ -131,7 +131,7 @@ const imports = [
   `const inMemory = Updates.layer(Stream.empty).pipe(Layer.provide(Inbox.layerMemory()))`,
   `const redis = Inbox.layer().pipe(Layer.provide(RedisInboxStore.layer()), Layer.provide(Layer.orDie(NodeRedis.layer())))`,
   `const inRedis = Updates.layer(Stream.empty).pipe(Layer.provide(redis))`,
-  `void [Chat, Commit, Effect, Handler, Keyboard, Menu, Messages, Scene, Schema, statement, Updates, inMemory, inRedis]`
+  `void [Bot, Chat, Commit, Effect, Handler, Keyboard, Menu, Messages, Scene, Schema, statement, Updates, inMemory, inRedis]`
 ].join("\n")
 
 /** The errors of each file, with the lines that belong to them. */
