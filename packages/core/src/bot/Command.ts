@@ -245,7 +245,7 @@ export const make = <const Args extends Arguments = {}, const Type extends Updat
           if (parsed.username === undefined) return handled
           return Effect.flatMap(isBotUsername(parsed.username), (isOwn) => (isOwn ? handled : Handler.notHandled))
         },
-        { ...part, starts: startedBy(handler as never, `the command "${command}"`) }
+        { ...part, starts: startedBy(handler, `the command "${command}"`) }
       )
   }
 }

@@ -57,9 +57,12 @@ export const makePart = <M extends object, H = Handler<unknown, unknown>>(
   part: Part,
   members?: M
 ): H & M & { readonly parts: ReadonlyArray<Part> } => {
-  const handler = Object.assign((update: Update) => part.handle(update), { parts: [part] })
+  const handler: unknown = Object.assign((update: Update) => part.handle(update), { parts: [part] })
   // The name of a function cannot be assigned.
-  return Object.defineProperties(handler, Object.getOwnPropertyDescriptors(members ?? {})) as never
+  return Object.defineProperties(
+    handler as H & M & { readonly parts: ReadonlyArray<Part> },
+    Object.getOwnPropertyDescriptors(members ?? {})
+  )
 }
 
 /**
@@ -73,9 +76,10 @@ export const isTimeoutOf = ({ kind, timer }: Part, update: unknown): boolean => 
 }
 
 /** Returns the conversation that a function starts. Throws if the function is a part with a name, which starts nothing. */
-export const startedBy = (handler: AnyHandler, what: string): Started | undefined => {
-  const named = handler.parts?.find(isStored)
-  if (named === undefined) return handler.starts
+export const startedBy = (handler: (...args: never) => unknown, what: string): Started | undefined => {
+  const { parts, starts } = handler as AnyHandler
+  const named = parts?.find(isStored)
+  if (named === undefined) return starts
   throw new Error(
     `The handler of ${what} is the ${named.kind} "${named.name}" itself, which handles later updates. Pass a function that begins ` +
       `the ${named.kind}, and place the ${named.kind} beside the handler.`
