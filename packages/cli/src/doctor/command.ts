@@ -3,7 +3,9 @@ import * as NodeBot from "@colloquy/node/bot/NodeBot"
 import * as NodeWebhook from "@colloquy/node/inbox/NodeWebhook"
 import * as RateLimiter from "@colloquy/core/client/RateLimiter"
 import * as RetryPolicy from "@colloquy/core/client/RetryPolicy"
+import type * as Bot from "@colloquy/core/bot/Bot"
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -13,6 +15,7 @@ import { failed, toFailure } from "../base/failure.ts"
 import { count, print } from "../base/output.ts"
 import { Process, variables, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
+import { checkCommands, checkParts } from "./bot.ts"
 import { type Check, ok, problem, skipped } from "./check.ts"
 import * as machine from "./machine.ts"
 import * as platform from "./platform.ts"
@@ -27,7 +30,7 @@ const allSettings = {
 
 const needsSettings = ["token", "tls", "clock", "subscriptions", "secret header", "port"]
 
-const platformChecks = Effect.gen(function* () {
+const platformChecks = Effect.fnUntraced(function* (bot: Bot.Bot<unknown, unknown> | undefined) {
   const read = yield* Effect.result(Settings.all(allSettings))
   if (Result.isFailure(read)) {
     return [
@@ -38,18 +41,24 @@ const platformChecks = Effect.gen(function* () {
           `Set ${setting} in the environment or in .env, as docs/settings.md describes.`
         )
       ),
-      ...needsSettings.map((name) => skipped(name, "a setting is missing or malformed"))
+      ...[...needsSettings, ...(bot === undefined ? [] : ["commands"])].map((name) =>
+        skipped(name, "a setting is missing or malformed")
+      )
     ]
   }
   const { baseUrl, extraCa, host, port, proxy } = read.success
   const url = yield* Config.option(Config.NonEmptyString("BOT_WEBHOOK_URL"))
-  const bot = NodeBot.layerClientConfig().pipe(Layer.provide(RateLimiter.layerMemory()))
+  const client = NodeBot.layerClientConfig().pipe(Layer.provide(RateLimiter.layerMemory()))
   const asBot = Effect.gen(function* () {
-    return [yield* platform.checkToken, ...(yield* platform.checkSubscriptions(url))]
+    return [
+      yield* platform.checkToken,
+      ...(bot === undefined ? [] : [yield* checkCommands(bot)]),
+      ...(yield* platform.checkSubscriptions(url))
+    ]
   }).pipe(
     // A check reports the current problem at once, without retries.
     RetryPolicy.override(RetryPolicy.none),
-    Effect.provide(bot),
+    Effect.provide(client),
     Effect.catch((error) =>
       Effect.succeed([
         problem("token", `the client cannot be created: ${error.message}`, "Correct the setting that it names.")
@@ -57,7 +66,7 @@ const platformChecks = Effect.gen(function* () {
     )
   )
   const hasProxy = proxy !== undefined
-  const [client, ...others] = yield* Effect.all(
+  const [first, ...others] = yield* Effect.all(
     [
       asBot,
       platform.checkTls(baseUrl, extraCa, hasProxy),
@@ -67,7 +76,7 @@ const platformChecks = Effect.gen(function* () {
     ],
     { concurrency: "unbounded" }
   )
-  return [ok("settings", `the settings of the bot at ${baseUrl} are complete`), ...client, ...others]
+  return [ok("settings", `the settings of the bot at ${baseUrl} are complete`), ...first, ...others]
 })
 
 const storeChecks = Effect.gen(function* () {
@@ -93,17 +102,33 @@ const marks = { ok: "ok      ", warning: "warning ", problem: "problem ", skippe
 const describe = ({ advice, detail, name, status }: Check): string =>
   `${marks[status]} ${name}: ${detail}${advice === undefined ? "" : `\n           → ${advice}`}`
 
-const run = Effect.gen(function* () {
+const run = Effect.fnUntraced(function* (file: string | undefined) {
   const { cwd } = yield* Process
-  const [first, second] = yield* Effect.all([platformChecks, storeChecks], { concurrency: "unbounded" })
-  const checks: ReadonlyArray<Check> = [...first, ...second, machine.checkVersions(cwd, "0.0.0")]
+  const parts = file === undefined ? undefined : yield* checkParts(file)
+  const [first, second] = yield* Effect.all([platformChecks(parts?.bot), storeChecks], { concurrency: "unbounded" })
+  const checks: ReadonlyArray<Check> = [
+    ...(parts === undefined ? [] : [parts.check]),
+    ...first,
+    ...second,
+    machine.checkVersions(cwd, "0.0.0")
+  ]
   for (const check of checks) yield* print(check, describe(check))
   const problems = checks.filter(({ status }) => status === "problem").length
   if (problems > 0) return yield* failed(`The checks found ${count(problems, "problem")}.`)
 })
 
+const botModule = Flag.String("bot").pipe(
+  Flag.withMetavar("MODULE"),
+  Flag.withDescription(
+    "Module that exports the bot, for example src/bot.ts: lists its parts, and compares its commands with those of the platform"
+  ),
+  Flag.optional
+)
+
 /** Checks everything that a bot needs to run. */
-export const doctor = Command.make("doctor", {}, () => withSettings(run)).pipe(
+export const doctor = Command.make("doctor", { bot: botModule }, ({ bot }) =>
+  withSettings(run(Option.getOrUndefined(bot)))
+).pipe(
   Command.withDescription(
     "Checks the token, TLS, the clock, the webhook, the disk, the database and Redis, and says what to do about each problem. Exit code 1: a problem was found"
   )
