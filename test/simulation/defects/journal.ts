@@ -61,7 +61,7 @@ export const journalDefects: ReadonlyArray<Defect> = [
   {
     name: "a process that does not recognize its own message",
     file: "client/internal/journal/created.ts",
-    find: "isOfAnother: (id, call) => calls.has(id) && calls.get(id) !== call",
+    find: "isOfAnother: (id, call) => calls.has(id) && calls.get(id)!.call !== call",
     replace: "isOfAnother: (id) => calls.has(id)",
     programs: ["handlers", "pipelines"]
   },
@@ -71,6 +71,13 @@ export const journalDefects: ReadonlyArray<Defect> = [
     find: "!created.isOfAnother(id, calls.idOf(slot)) && !started.created.includes(id)",
     replace: "id !== undefined",
     programs
+  },
+  {
+    name: "a look-up whose message an equal call has taken does not look again",
+    file: recovery,
+    find: "candidates.some(({ id }) => created.isAddedSince(id, before)) ? look : repeat(uncertain)",
+    replace: "created.isAddedSince('', before) ? look : repeat(uncertain)",
+    programs: ["handlers"]
   },
   {
     name: "the key of a step differs in each attempt",

@@ -41,7 +41,7 @@ import { CurrentUpdate } from "../../src/inbox/internal/consumer/currentUpdate.t
 import { StoreError } from "../../src/base/StoreError.ts"
 import { inTime } from "../support/deliveries.ts"
 import { dialogId, messageCreated } from "../support/handlers.ts"
-import { answer, lost, nodeError, ok, scripted, type Step, unlimited } from "../support/scripted.ts"
+import { answer, lost, nodeError, ok, scripted, slow, type Step, unlimited } from "../support/scripted.ts"
 
 const chat_id = dialogId
 
@@ -280,6 +280,35 @@ describe("Journal", () => {
       )
       assert.strictEqual(value.body?.mid as string | undefined, "a")
       assert.deepStrictEqual(requests, ["POST /messages", "GET /messages", "GET /messages", "GET /me"])
+    })
+  )
+
+  it.effect("looks again if an equal call has taken the message while the messages were read", () =>
+    Effect.gen(function* () {
+      const later = wireMessage("b", "Hello")
+      const both = ok({ messages: [{ ...later, timestamp: later.timestamp + 1 }, wireMessage("a", "Hello")] })
+      const again = Effect.catchTag(hello, "RequestFailed", () => hello)
+      // The first call reads the messages before the second call sends one, and goes on after that call has ended.
+      const reply: Step = ({ at, method, url }) => {
+        if (method === "POST") return cutOff
+        if (url === "/me") return at === 0 ? slow(5000, me) : me
+        return at === 0 ? listed("Hello") : both
+      }
+      const { requests, value } = yield* against(
+        Array.from({ length: 20 }, () => reply),
+        Effect.gen(function* () {
+          const { attempt } = yield* makeJournal()
+          const calls = attempt(Effect.all([again, Effect.delay(again, "1 second")], { concurrency: 2 }))
+          const fiber = yield* Effect.forkChild(calls)
+          yield* TestClock.adjust("10 seconds")
+          return yield* Fiber.join(fiber)
+        })
+      )
+      assert.deepStrictEqual(
+        value.map(({ body }) => body?.mid as string | undefined),
+        ["b", "a"]
+      )
+      assert.strictEqual(requests.filter((request) => request === "POST /messages").length, 2)
     })
   )
 

@@ -33,6 +33,10 @@ export interface AllCreated {
   readonly add: (created: Created, call: string | undefined) => void
   /** Whether another call created the message. */
   readonly isOfAnother: (id: string, call: string) => boolean
+  /** Number of messages so far. */
+  readonly count: () => number
+  /** Whether the message is not among the first `count` messages. */
+  readonly isAddedSince: (id: string, count: number) => boolean
   /** Returns the ids of the messages that were created since a time in the chat `chat_id` or in an unknown chat. */
   readonly since: (time: number, chat_id: number | undefined) => ReadonlyArray<string>
   /** Registers a request in flight. Returns the function that ends the request, to call after `add`. */
@@ -46,20 +50,23 @@ const mayBeSame = (one: number | undefined, other: number | undefined): boolean 
   one === undefined || other === undefined || one === other
 
 export const makeAllCreated = (): AllCreated => {
-  const calls = new Map<string, string | undefined>()
+  const calls = new Map<string, { readonly call: string | undefined; readonly index: number }>()
+  let count = 0
   /** In the order of their creation. */
   const latest: Array<Created> = []
   const flights = new Set<Flight>()
   return {
     add: (created, call) => {
-      calls.set(created.id, call)
+      calls.set(created.id, { call, index: calls.get(created.id)?.index ?? count++ })
       latest.push(created)
       if (latest.length > maxLatest) latest.shift()
       if (calls.size <= maxIds) return
       const [oldest] = calls.keys()
       calls.delete(oldest!)
     },
-    isOfAnother: (id, call) => calls.has(id) && calls.get(id) !== call,
+    isOfAnother: (id, call) => calls.has(id) && calls.get(id)!.call !== call,
+    count: () => count,
+    isAddedSince: (id, before) => (calls.get(id)?.index ?? -1) >= before,
     since: (time, chat_id) =>
       latest.filter(({ at, chat_id: other }) => at >= time && mayBeSame(other, chat_id)).map(({ id }) => id),
     begin: (endpoint, chat_id) => {

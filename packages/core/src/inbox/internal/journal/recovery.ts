@@ -42,20 +42,28 @@ const lookUp = <A, E>(
   const { call, calls, entries, slot, started } = uncertain
   const { created } = call.platform!
   const isFree = ({ id }: Candidate) => !created.isOfAnother(id, calls.idOf(slot)) && !started.created.includes(id)
-  return Effect.flatMap(Effect.andThen(rememberCreated(uncertain), find), (candidates) => {
-    if (!candidates.some(isFree)) return repeat(uncertain)
-    // The message may belong to an equal call whose response has not been received.
-    return Effect.flatMap(created.settled(call.kind, call.chat_id), () => {
-      const found = candidates.find(isFree)
-      if (found === undefined) return repeat(uncertain)
-      calls.remember(slot, call, found)
-      entries.add({ slot, state: "done", text: found.answer })
-      return Effect.andThen(
-        entries.write(),
-        Effect.suspend(() => calls.replay(call, found.answer, "adopted"))
+  const look: Effect.Effect<A, E> = Effect.suspend(() => {
+    const before = created.count()
+    return Effect.flatMap(find, (candidates) => {
+      // An equal call can have taken the message of this call after the list was read. Its own message is then in a new list.
+      const none = Effect.suspend(() =>
+        candidates.some(({ id }) => created.isAddedSince(id, before)) ? look : repeat(uncertain)
       )
+      if (!candidates.some(isFree)) return none
+      // The message may belong to an equal call whose response has not been received.
+      return Effect.flatMap(created.settled(call.kind, call.chat_id), () => {
+        const found = candidates.find(isFree)
+        if (found === undefined) return none
+        calls.remember(slot, call, found)
+        entries.add({ slot, state: "done", text: found.answer })
+        return Effect.andThen(
+          entries.write(),
+          Effect.suspend(() => calls.replay(call, found.answer, "adopted"))
+        )
+      })
     })
   })
+  return Effect.andThen(rememberCreated(uncertain), look)
 }
 
 /** Applies the policy to a call that may have been carried out. */
