@@ -139,7 +139,7 @@ describe.skipIf(withoutBrowser)("the site of the documentation in a browser", ()
         await page.keyboard.insertText(program)
         await page.getByRole("button", { name: "Run", exact: true }).click()
       }
-      await change(`import { Handler, Messages, Updates } from "@colloquy/core"
+      await change(`import { Bot, Handler, Messages } from "@colloquy/core"
 const answer: string = "changed"
 export const bot = Bot.run(Handler.on("message_created", (update) => Messages.reply(update, answer)))`)
       await page.getByText("The bot is running").waitFor()

@@ -12,6 +12,7 @@ import * as broadcast from "./scenarios/broadcast.ts"
 import * as comments from "./scenarios/comments.ts"
 import * as echo from "./scenarios/echo.ts"
 import * as helpdesk from "./scenarios/helpdesk.ts"
+import * as languages from "./scenarios/languages.ts"
 import * as moderation from "./scenarios/moderation.ts"
 import * as photo from "./scenarios/photo.ts"
 import * as pizza from "./scenarios/pizza.ts"
@@ -28,6 +29,7 @@ const scenarios = {
   comments,
   echo,
   helpdesk,
+  languages,
   moderation,
   photo,
   pizza,

@@ -104,6 +104,22 @@ describe("npm run example", { concurrent: false }, () => {
     ])
   })
 
+  it("runs languages, which speaks the language that a person has chosen", async () => {
+    const { conversation } = await runSuccessfully("languages")
+    assert.deepStrictEqual(conversation, [
+      "Ann  (opens the bot)",
+      "Ann  hello",
+      "bot  Hello, Ann. Send /order or /language.",
+      "Ann  /language",
+      "bot  The language is English.  [1: ✓ English]  [2: Русский]  [3: Close]",
+      "Ann  (presses Русский)",
+      "bot edits  Язык — русский.  [1: English]  [2: ✓ Русский]  [3: Закрыть]",
+      "Ann  hello",
+      "bot  Привет, Ann. Отправьте /order или /language.",
+      "you  (stop the program)"
+    ])
+  })
+
   it("runs comments, which answers questions and thanks only", async () => {
     const { conversation } = await runSuccessfully("comments")
     assert.deepStrictEqual(conversation, [
