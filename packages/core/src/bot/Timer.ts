@@ -362,7 +362,7 @@ export const make: {
       )
     ),
     name,
-    for: (target) => timers(Effect.map(Inbox, (inbox) => scheduling.inInbox(inbox, target))),
+    for: (target) => timers(scheduling.ofTarget(target)),
     on: (handler) =>
       makePart<object, Handler.Handler<never, never>>({
         kind: "timer",

@@ -440,8 +440,8 @@ const possibleTypes = (update: Update.Update): ReadonlyArray<ChatType> => {
  * scenes pass: see {@link filter}.
  *
  * An update of a timer has the type of the chat whose update set the timer. The update of a timer that was set by
- * `Timer.for` passes unless the chat of the timer is certainly of another type: the timer of a user counts as a dialog,
- * and the timer of a chat with a negative id as a group chat and as a channel.
+ * `Timer.for` for another chat, or outside of handlers, passes unless the chat of the timer is certainly of another type:
+ * the timer of a user counts as a dialog, and the timer of a chat with a negative id as a group chat and as a channel.
  *
  * **Example** (A reply in group chats only)
  *

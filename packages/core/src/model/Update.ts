@@ -292,7 +292,7 @@ export const TimerUpdate = update("colloquy_timer", {
   key: Schema.String,
   /** The chat that the timer belongs to. */
   chat_id: Schema.optionalKey(ChatId),
-  /** The type of the chat, if the update of the handler that set the timer has it. */
+  /** The type of the chat, if a handler of an update of the chat set the timer, and the update has the type. */
   chat_type: Schema.optionalKey(ChatType),
   /** The user that the timer belongs to. */
   user_id: Schema.optionalKey(UserId),

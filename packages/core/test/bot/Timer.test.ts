@@ -107,8 +107,13 @@ describe("Timer", () => {
           Handler.inChatType(recorded("channel"), "channel"),
           Handler.inChatType(recorded("group"), "chat"),
           Handler.on("bot_started", () => Tick.in("1 minute", "one")),
-          Handler.on("bot_added", () =>
-            Effect.andThen(Tick.in("2 minutes", "two"), Tick.cron("0 * * * *", "hour", { key: "hour" }))
+          Handler.on("bot_added", ({ chat_id }) =>
+            Effect.all([
+              Tick.in("2 minutes", "two"),
+              Tick.cron("0 * * * *", "hour", { key: "hour" }),
+              Tick.for({ chat_id }).in("3 minutes", "three", { key: "for" }),
+              Tick.for({ chat_id: Recipient.ChatId.make(chat_id - 10) }).in("4 minutes", "elsewhere")
+            ])
           )
         ),
         [start(1), added(-1, false), added(-2, true)]
@@ -118,6 +123,10 @@ describe("Timer", () => {
         "dialog one",
         "group two",
         "channel two",
+        "group three",
+        "channel three",
+        "channel elsewhere",
+        "channel elsewhere",
         "group hour",
         "group hour",
         "channel hour",

@@ -210,13 +210,17 @@ describe("a scene on the emulator", () => {
       const group = yield* Emulator.chat({ members: [ann, ben], bot: { admin: true } })
       const dialog = yield* ann.start()
       const rounds = { of: "chat", states: { start: Schema.Int, round: Schema.Int } } as const
+      const timeouts: Array<unknown> = []
       const Game = Scene.make("game", rounds, {
         start: { enter: ({ data, go }) => go("round", data) },
         round: {
           enter: ({ data, update }) => Messages.reply(update, `Round ${data}`),
           handler: ({ data, go }) => Pattern.make("next").on(() => go("round", data + 1)),
           timeout: "1 minute",
-          onTimeout: ({ data, end, go }) => (data < 4 ? go("round", data + 1) : end)
+          onTimeout: ({ data, end, go, update }) => {
+            timeouts.push([Update.chatTypeOf(update), Update.userIdOf(update)])
+            return data < 4 ? go("round", data + 1) : end
+          }
         }
       })
       const Mood = Scene.make(
@@ -248,6 +252,10 @@ describe("a scene on the emulator", () => {
         })
       )
       assert.deepStrictEqual(yield* textsOfBot(group), ["Round 1", "Round 2", "Round 3", "Round 4"])
+      assert.deepStrictEqual(
+        timeouts,
+        Array.from({ length: 3 }, () => ["chat", undefined])
+      )
       assert.deepStrictEqual(yield* textsOfBot(dialog), ["Sad", "Cheer up"])
       assert.deepStrictEqual(yield* elsewhere(Stream.runCollect(Game.stream)), [])
       assert.deepStrictEqual(yield* elsewhere(Stream.runCollect(Mood.stream)), [])

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { RowWrite } from "../../../inbox/InboxStore.ts"
-import type { Inbox } from "../../../inbox/Inbox.ts"
+import { Inbox } from "../../../inbox/Inbox.ts"
 import { hooks } from "../../../inbox/internal/hooks.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import { chatOf, chatTypeOf, type TimerUpdate, userIdOf } from "../../../model/Update.ts"
@@ -43,19 +43,24 @@ export const isCancelled = (update: TimerUpdate): Effect.Effect<boolean> =>
 export const ofUpdate: Effect.Effect<Schedule, { readonly update_type?: string }> = Effect.withFiber((fiber) => {
   const changes = fiber.getRef(CurrentUpdate)?.changes
   if (changes === undefined) return Effect.fail({})
-  const { inbox, update } = changes
+  const { update } = changes
   const chat_id = chatOf(update)
   const user_id = userIdOf(update)
   if (chat_id === undefined && user_id === undefined) return Effect.fail({ update_type: update.update_type })
-  const target = toTarget({ chat_id, user_id })
-  const chat_type = chat_id === undefined ? undefined : chatTypeOf(update)
-  return Effect.succeed({
-    target,
-    chat_type,
+  return Effect.succeed(within(changes, { chat_id, user_id }))
+})
+
+/** The timers of a target. The timers change when the update that is being handled is acknowledged. */
+const within = (changes: Changes, target: Target): Schedule => {
+  const { inbox, update } = changes
+  const isSameChat = target.chat_id !== undefined && target.chat_id === chatOf(update)
+  return {
+    target: toTarget(target),
+    chat_type: isSameChat ? chatTypeOf(update) : undefined,
     inbox,
     write: addTo(changes)
-  })
-})
+  }
+}
 
 const addTo =
   (changes: Changes) =>
@@ -67,19 +72,20 @@ const addTo =
     })
 
 /**
- * The timers of a chat. While an update of the same inbox is handled, the timers change when the update is
+ * The timers of a target. While an update of the same inbox is handled, the timers change when the update is
  * acknowledged.
  */
-export const inInbox = (inbox: Inbox["Service"], target: Target): Schedule => ({
-  target: toTarget(target),
-  chat_type: undefined,
-  inbox,
-  write: (row) =>
+export const ofTarget = (target: Target): Effect.Effect<Schedule, never, Inbox> =>
+  Effect.flatMap(Inbox, (inbox) =>
     Effect.withFiber((fiber) => {
       const changes = fiber.getRef(CurrentUpdate)?.changes
-      return changes?.inbox.store === inbox.store ? addTo(changes)(row) : inStore(inbox, row)
+      return Effect.succeed(
+        changes?.inbox.store === inbox.store
+          ? within(changes, target)
+          : { target: toTarget(target), chat_type: undefined, inbox, write: (row) => inStore(inbox, row) }
+      )
     })
-})
+  )
 
 /** Dies if an update of the inbox is being handled by a bot that does not handle the timer. */
 export const requireHandler = (name: string, inbox: Inbox["Service"]): Effect.Effect<void> =>
