@@ -502,7 +502,8 @@ export interface Talk<D = never> {
 export interface Options {
   /**
    * The owner of a conversation. `"userInChat"`: each user in a chat has a conversation. `"chat"`: a chat has one
-   * conversation, in which every member can answer.
+   * conversation, in which every member can answer. A timeout of such a conversation is an update without a user: a state of
+   * a user fails with `NoStateKey`, and `onDone` receives the update with the user who started the conversation.
    */
   readonly of: "userInChat" | "chat"
   /**

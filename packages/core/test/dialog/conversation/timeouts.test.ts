@@ -1,10 +1,21 @@
-import { Command, Conversation, Handler } from "@colloquy/core"
+import { Command, Conversation, Handler, Inbox, State, Update } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
-import { buttonsOf, during, layer, left, nothing, presses, writes, sent, texts } from "../../support/conversations.ts"
+import {
+  buttonsOf,
+  during,
+  textOf,
+  layer,
+  left,
+  nothing,
+  presses,
+  writes,
+  sent,
+  texts
+} from "../../support/conversations.ts"
 
 const choices = { a: "A", b: "B" }
 
@@ -38,6 +49,48 @@ describe("the timeouts of conversations", () => {
       )
       assert.deepStrictEqual((yield* sent(ann)).flatMap(buttonsOf), [])
       assert.deepStrictEqual(yield* left("order"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("of a chat stay when the last writer is forgotten, and can start a conversation of the chat", () =>
+    Effect.gen(function* () {
+      const [ann, bob] = [yield* Emulator.user("Ann"), yield* Emulator.user("Bob")]
+      const group = yield* Emulator.chat({ members: [ann, bob], bot: { admin: true } })
+      const types: Array<unknown> = []
+      const Next = Conversation.make("next", { of: "chat" }, (talk) => talk.say(`${talk.user_id} goes on.`))
+      const Round = Conversation.make(
+        "round",
+        { of: "chat", timeout: "1 hour" },
+        Effect.fn(
+          function* (talk) {
+            yield* talk.ask("first", { say: "First?" })
+            yield* talk.ask("second", { say: "Second?" })
+            yield* talk.ask("third", { say: "Third?" })
+          },
+          (self, talk) => Effect.catchTag(self, "Unanswered", ({ question }) => talk.say(`No ${question}.`))
+        )
+      ).pipe(
+        Conversation.onDone((_, update) => {
+          types.push(Update.chatTypeOf(update))
+          return Next.start(update)
+        })
+      )
+      yield* during(
+        Handler.first(Command.make("go").on(Round.start), Round, Next),
+        Effect.gen(function* () {
+          yield* ann.send(group, "/go")
+          yield* TestClock.adjust("1 second")
+          yield* bob.send(group, "one")
+          yield* TestClock.adjust("1 second")
+          const forgotten = yield* Effect.provide(State.forget({ user_id: bob.user_id }), Inbox.layer())
+          assert.strictEqual(forgotten.timers, 0)
+          yield* TestClock.adjust("1 hour")
+        })
+      )
+      const said = (yield* Emulator.messages(group)).filter(({ sender }) => sender?.is_bot === true)
+      assert.deepStrictEqual(said.map(textOf), ["First?", "Second?", "No second.", `${ann.user_id} goes on.`])
+      assert.deepStrictEqual(types, ["chat"])
+      assert.deepStrictEqual(yield* left("round", "next"), nothing)
     }).pipe(Effect.provide(layer))
   )
 

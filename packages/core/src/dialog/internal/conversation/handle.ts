@@ -232,14 +232,16 @@ const pressed = Effect.fnUntraced(function* (self: Conversation, update: Press, 
 })
 
 const due = Effect.fnUntraced(function* (self: Conversation, [run, until]: Due, update: Update.TimerUpdate) {
-  if (update.chat_id === undefined || update.user_id === undefined) return
+  if (update.chat_id === undefined) return
   const record = yield* stored(self)
   if (record === undefined) return
   const met = yield* meets(record)
   // The timer was already due at the time of its cancellation.
   const isOver = record.run !== run || record.waiting?.until !== until
   if (met === "waits" || (met === "free" && isOver)) return
-  const place = yield* at(self, update, update.chat_id, update.user_id)
+  // The timer of a conversation of a chat belongs to no user.
+  const { user_id = record.user } = update
+  const place = yield* at(self, { ...update, user_id }, update.chat_id, user_id)
   return yield* proceed(self, place, record, record, { _tag: "Timeout" })
 })
 

@@ -6,6 +6,8 @@ import type * as Exit from "effect/Exit"
 import type * as Schema from "effect/Schema"
 import * as Answers from "../../../endpoints/Answers.ts"
 import * as Handler from "../../../inbox/Handler.ts"
+import { Inbox } from "../../../inbox/Inbox.ts"
+import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
 import type { MessageId } from "../../../model/Recipient.ts"
 import type { State } from "../../../bot/State.ts"
@@ -60,7 +62,8 @@ export const timerKeyOf = (owner: UserId | undefined) => (owner === undefined ? 
 
 /**
  * Sets or cancels the timer, so that the timer belongs to the operation that waits. The timer of a conversation that
- * was stored while an update was handled is not known.
+ * was stored while an update was handled is not known. The timer of a chat belongs to no user, so that the timer stays
+ * when a user is forgotten.
  */
 const setTimer = Effect.fnUntraced(
   function* ({ timer }: Definition, at: At, before: Record | undefined, after: Record | undefined) {
@@ -69,11 +72,16 @@ const setTimer = Effect.fnUntraced(
     const isSet = until === undefined || at.update.update_type !== "colloquy_timer"
     const isKnown = before?.unfinished === undefined && isSet
     if (isKnown && until === before?.waiting?.until && before?.run === after?.run) return
-    if (until === undefined) return yield* timer.cancel(timerKeyOf(at.owner))
+    const { inbox } = (yield* CurrentUpdate)!.changes!
+    const timers = timer.for({ chat_id: at.chat_id, user_id: at.owner })
     const now = yield* Clock.currentTimeMillis
-    return yield* timer.in(Duration.millis(Math.max(0, until - now)), [after!.run, until], timerKeyOf(at.owner))
+    const change =
+      until === undefined
+        ? timers.cancel(timerKeyOf(at.owner))
+        : timers.in(Duration.millis(Math.max(0, until - now)), [after!.run, until], timerKeyOf(at.owner))
+    return yield* Effect.provideService(change, Inbox, inbox)
   },
-  Effect.catchTag(["NoTimerChat", "InvalidTimer"], Effect.die)
+  Effect.catchTag("InvalidTimer", Effect.die)
 )
 
 /** Answers the press of a button that does nothing any more. */
