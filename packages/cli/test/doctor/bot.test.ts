@@ -123,6 +123,21 @@ describe("colloquy describe", () => {
     })
   )
 
+  it.live("takes the bots of new projects", () =>
+    Effect.gen(function* () {
+      const templates = join(import.meta.dirname, "../../../create/templates")
+      for (const [template, part] of [
+        ["echo", "- `/start`: Says hello"],
+        ["conversation", "## Conversations\n\n- `booking`"],
+        ["assistant", "## Commands"]
+      ] as const) {
+        const ran = yield* run(["describe", `${template}/src/bot.ts`], {}, templates)
+        assert.strictEqual(ran.err, "")
+        assert.include(ran.out, part)
+      }
+    })
+  )
+
   it.live("fails with the code 2 if the module has no bot", () =>
     Effect.gen(function* () {
       const ran = yield* run(["describe", "run.ts"], {}, support)

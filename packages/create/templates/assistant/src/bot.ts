@@ -20,7 +20,7 @@ const chat = Handler.on("message_created", (update) =>
   })
 )
 
-const parts: ReadonlyArray<Response.StreamPartEncoded> = [
+const advice: ReadonlyArray<Response.StreamPartEncoded> = [
   { type: "text-start", id: "1" },
   { type: "text-delta", id: "1", delta: "Set MODEL_URL and MODEL_NAME, and a **model** will answer." },
   { type: "text-end", id: "1" },
@@ -33,7 +33,7 @@ const onlyStreams = new AiError.UnknownError({ description: "This model only str
 const unset = Layer.effect(
   LanguageModel.LanguageModel,
   LanguageModel.make({
-    streamText: () => Stream.fromIterable(parts),
+    streamText: () => Stream.fromIterable(advice),
     generateText: () => Effect.fail(AiError.make({ module: "unset", method: "generateText", reason: onlyStreams }))
   })
 )
@@ -45,6 +45,6 @@ const model = Layer.unwrap(
   )
 )
 
-export const bot = Bot.run(Bot.make(LiveMessage.onStop, forget, chat), { timeout: "10 minutes" }).pipe(
-  Effect.provide(model)
-)
+export const parts = Bot.make(LiveMessage.onStop, forget, chat)
+
+export const bot = Bot.run(parts, { timeout: "10 minutes" }).pipe(Effect.provide(model))

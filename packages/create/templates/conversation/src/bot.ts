@@ -28,4 +28,6 @@ const book = Command.make("book", { description: "Books a table" }).on(Booking.s
 const cancel = Command.make("cancel", { description: "Cancels the booking" }).on(Booking.cancel)
 const rest = Handler.on("message_created", (update) => Messages.reply(update, "Send /book to book a table."))
 
-export const bot = Bot.run(Bot.make(book, cancel, Booking, rest))
+export const parts = Bot.make(book, cancel, Booking, rest)
+
+export const bot = Bot.run(parts)

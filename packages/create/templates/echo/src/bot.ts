@@ -8,4 +8,6 @@ const echo = Handler.on("message_created", (update) =>
   Messages.reply(update, `You said: ${Update.textOf(update) ?? "nothing"}`)
 )
 
-export const bot = Bot.run(Bot.make(start, echo))
+export const parts = Bot.make(start, echo)
+
+export const bot = Bot.run(parts)
