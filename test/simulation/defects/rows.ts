@@ -52,5 +52,12 @@ export const rowsDefects: ReadonlyArray<Defect> = [
     find: "for (const each of commit.together === undefined ? [commit] : [commit, ...commit.together]) {",
     replace: "for (const each of commit.together === undefined ? [commit] : [commit]) {",
     programs
+  },
+  {
+    name: "a batch that has lost a chat waits for a renewal after the stream has closed",
+    file: "inbox/internal/kernel/results.ts",
+    find: "!isRenewed || renewals < this.#leases.renewals",
+    replace: "renewals < this.#leases.renewals",
+    programs
   }
 ]

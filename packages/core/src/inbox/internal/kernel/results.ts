@@ -86,11 +86,14 @@ export class Results<D> {
     return lost.size
   }
 
-  /** Batches with a lost partition go on after the renewal. */
+  /** Batches with a lost partition go on after the renewal. No renewal begins after everything was given back. */
   advance(): void {
     if (this.#broken.length === 0) return
-    const ended = this.#broken.filter(({ renewals }) => renewals < this.#leases.renewals)
-    this.#broken = this.#broken.filter(({ renewals }) => renewals === this.#leases.renewals)
+    const { phase } = this.#held
+    const isRenewed = phase === "running" || phase === "stopping"
+    const isEnded = ({ renewals }: { readonly renewals: number }) => !isRenewed || renewals < this.#leases.renewals
+    const ended = this.#broken.filter(isEnded)
+    this.#broken = this.#broken.filter((broken) => !isEnded(broken))
     for (const { write } of ended) this.#applied(write)
   }
 
