@@ -1,21 +1,13 @@
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import { failed, invalid } from "./failure.ts"
+import { switchFlag } from "./flags.ts"
 import { print } from "./output.ts"
 import { Process } from "./settings.ts"
 
 /** The flags of commands that delete something. */
 export const confirmFlags = {
-  yes: Flag.Boolean("yes").pipe(
-    Flag.withoutNegation,
-    Flag.withDefault(false),
-    Flag.withDescription("Deletes without a question, for scripts")
-  ),
-  dryRun: Flag.Boolean("dry-run").pipe(
-    Flag.withoutNegation,
-    Flag.withDefault(false),
-    Flag.withDescription("Prints what would be deleted, and deletes nothing")
-  )
+  yes: switchFlag("yes", "Deletes without a question, for scripts"),
+  dryRun: switchFlag("dry-run", "Prints what would be deleted, and deletes nothing")
 }
 
 export interface ConfirmFlags {
@@ -23,7 +15,7 @@ export interface ConfirmFlags {
   readonly dryRun: boolean
 }
 
-/** What a command will do, as JSON and as a text. */
+/** The description of a planned deletion, as JSON and as a text. */
 export interface Plan {
   readonly value: object
   readonly text: string

@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { parseEnv } from "node:util"
+import { switchFlag } from "./flags.ts"
 import { codeOf } from "./network.ts"
 import { type CommandFailed, invalid, toFailure, type Variables } from "./failure.ts"
 
@@ -24,11 +25,7 @@ export interface Place {
 export class Process extends Context.Service<Process, Place>()("@colloquy/cli/Process") {}
 
 export const isJson = GlobalFlag.Setting("json")({
-  flag: Flag.Boolean("json").pipe(
-    Flag.withoutNegation,
-    Flag.withDefault(false),
-    Flag.withDescription("Prints JSON: an object, or one object in each line")
-  )
+  flag: switchFlag("json", "Prints JSON: an object, or one object in each line")
 })
 
 // Node takes `--env-file` for itself, also behind the name of a script.

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { DeadLetter } from "@colloquy/core/inbox/QueuedUpdate"
+import { switchFlag } from "../base/flags.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { failed, invalid } from "../base/failure.ts"
 import { count, duration, print, printRows, time } from "../base/output.ts"
@@ -214,11 +215,7 @@ const drop = (flags: ChangeFlags & ConfirmFlags) =>
 
 const changeFlags = {
   ...deadFlags,
-  all: Flag.Boolean("all").pipe(
-    Flag.withoutNegation,
-    Flag.withDefault(false),
-    Flag.withDescription("All dead letters")
-  ),
+  all: switchFlag("all", "All dead letters"),
   ids: Argument.String("id").pipe(Argument.variadic(), Argument.withDescription("Ids of dead letters"))
 }
 

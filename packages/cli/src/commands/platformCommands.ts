@@ -10,6 +10,7 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import { switchFlag } from "../base/flags.ts"
 import { asBot, parseChatId, parseUserId } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid } from "../base/failure.ts"
@@ -57,20 +58,12 @@ export const sendCommand = Command.make(
   {
     chat: Argument.String("chat").pipe(Argument.withDescription("Id of the chat, or of the user with --user")),
     text: Argument.String("text").pipe(Argument.withDescription("Text of the message, at most 4000 characters")),
-    toUser: Flag.Boolean("user").pipe(
-      Flag.withoutNegation,
-      Flag.withDefault(false),
-      Flag.withDescription("The id is that of a user, not of a chat")
-    ),
+    toUser: switchFlag("user", "The id is that of a user, not of a chat"),
     format: Flag.Literals("format", ["markdown", "html"]).pipe(
       Flag.withDescription("Format of the text. Default: plain text"),
       Flag.optional
     ),
-    silent: Flag.Boolean("silent").pipe(
-      Flag.withoutNegation,
-      Flag.withDefault(false),
-      Flag.withDescription("Sends without a notification")
-    )
+    silent: switchFlag("silent", "Sends without a notification")
   },
   (flags) => Effect.flatMap(recipientOf(flags), (to) => asBot(send({ ...flags, to })))
 ).pipe(

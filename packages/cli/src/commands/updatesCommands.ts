@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
+import { switchFlag } from "../base/flags.ts"
 import { invalid, toFailure } from "../base/failure.ts"
 import { count, print, printText } from "../base/output.ts"
 import { Process, withSettings } from "../base/settings.ts"
@@ -155,16 +156,8 @@ export const updates = Command.make("updates").pipe(
             "JSON: an update in each line, an array, or an answer of GET /updates. - is standard input"
           )
         ),
-        again: Flag.Boolean("again").pipe(
-          Flag.withoutNegation,
-          Flag.withDefault(false),
-          Flag.withDescription("Also queues updates that the inbox received in the last 24 hours")
-        ),
-        dryRun: Flag.Boolean("dry-run").pipe(
-          Flag.withoutNegation,
-          Flag.withDefault(false),
-          Flag.withDescription("Checks the file, and stores nothing")
-        )
+        again: switchFlag("again", "Also queues updates that the inbox received in the last 24 hours"),
+        dryRun: switchFlag("dry-run", "Checks the file, and stores nothing")
       },
       (flags) => onInbox(replay(flags))
     ).pipe(Command.withDescription("Queues the updates of a file, for the bot to handle"))
