@@ -277,6 +277,7 @@ const toBot = <E, R>(handler: Handler.Handler<E, R>): Bot<E, R> => make(handler)
 const publish = (bot: Bot<unknown, unknown>, services: Context.Context<never> | undefined) =>
   Me.setCommands({ commands: commands(bot) }).pipe(
     Effect.catch((error) => Effect.logWarning(`The commands of the bot were not set: ${error.message}`)),
+    Effect.catchDefect((defect) => Effect.logError("The commands of the bot were not set.", defect)),
     Effect.provideContext(services ?? Context.empty())
   )
 
@@ -288,7 +289,7 @@ const publish = (bot: Bot<unknown, unknown>, services: Context.Context<never> | 
  * - Updates of one chat are handled one at a time, in order, also while an update is retried. Different chats do not wait
  *   for each other.
  * - An update that no handler takes counts as handled, and is counted by the metric `colloquy_updates_unhandled_total`. To react
- *   to such updates, pass a handler that takes every update as the last one to `Handler.first`.
+ *   to such updates, let the last part be a handler that takes every update.
  * - A handler that fails, dies or times out is retried by `retry`. After the last attempt, the update becomes a dead
  *   letter, and the next update of the chat is handled. Failures of handlers never end `run`.
  * - Calls that a handler makes have the priority `reply` in the rate limiter.
@@ -310,7 +311,7 @@ const publish = (bot: Bot<unknown, unknown>, services: Context.Context<never> | 
  * const greet = Handler.on("bot_started", (update) => Messages.reply(update, `Hello, ${update.user.first_name}`))
  * const thank = Handler.on("message_created", (update) => Messages.reply(update, "Thank you"))
  *
- * const bot = Bot.run(Handler.first(greet, thank), { concurrency: 16 })
+ * const bot = Bot.run(Bot.make(greet, thank), { concurrency: 16 })
  * ```
  *
  * **Example** (A bot whose commands are in the menu of the messenger)
