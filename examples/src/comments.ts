@@ -21,7 +21,7 @@ const thanks = Pattern.make(/\bthank(s| you)\b/i, { types }).on((update) =>
 // Comments of bots, its own included, are ignored: otherwise two bots could answer each other forever.
 const fromPeople = Handler.filter((update) => Update.userOf(update)?.is_bot !== true)
 
-const bot = Bot.run(fromPeople(Handler.first(question, thanks)))
+const bot = Bot.run(fromPeople(Bot.make(question, thanks)))
 
 // For the emulator only: BOT_WEBHOOK_INSECURE=true allows an http URL in BOT_WEBHOOK_URL.
 const webhook = NodeWebhook.layerConfig({ ...NodeWebhook.settings, updateTypes: Config.succeed(types) }).pipe(

@@ -22,7 +22,7 @@ const count = Handler.on("message_created", (update) =>
 )
 
 // A handler that fails is retried. If it still fails, the update becomes a dead letter.
-const bot = Bot.run(ChatStore.track(Handler.first(greet, help, count)), {
+const bot = Bot.run(ChatStore.track(Bot.make(greet, help, count)), {
   concurrency: 64,
   timeout: "1 minute",
   shutdownTimeout: "20 seconds"

@@ -1,4 +1,4 @@
-/** What is explored, and what the parts of the model exchange. */
+/** The plans of an exploration, and the messages between the parts of the model. */
 
 /** The duration of a lease in milliseconds. */
 export const leaseMillis = 6000
@@ -34,7 +34,7 @@ export interface Plan {
   readonly isFinite?: boolean
   readonly perChat?: number
   readonly crashingAfter?: number
-  /** What happens at first, by the labels of the actions. */
+  /** The first actions, by their labels. */
   readonly given?: ReadonlyArray<string>
   readonly faults: Faults
 }
@@ -75,5 +75,5 @@ export class Request {
   }
 }
 
-/** What is not as promised. */
+/** A promise that does not hold. */
 export class Violation extends Error {}

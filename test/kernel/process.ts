@@ -45,7 +45,7 @@ const running: ReadonlyArray<Step> = ["confirming", "sleeping", "recording", "lo
 export class Handler {
   readonly id: string
   readonly update: Update<Handler>
-  /** What this process knows of the journal of the update. */
+  /** The journal of the update, as this process knows it. */
   journal: Journal
   step: Step = "waiting"
   /** How many attempts have failed in this process. */
@@ -56,7 +56,7 @@ export class Handler {
   notBefore = 0
   /** The name under which the store has refused a record. */
   recordedBy = ""
-  /** What the handler does next, if the journal does not decide that. */
+  /** The next action of the handler, unless the journal decides. */
   next: "begin" | "send" | "settle" = "begin"
 
   constructor(update: Update<Handler>) {

@@ -357,7 +357,7 @@ export class World {
     return this.store.leases.some(({ owner }) => owner?.startsWith(`${name}.`) === true)
   }
 
-  /** What must be true at any time. */
+  /** The rules that hold at any time. */
   check(): void {
     const { ends, failing = [], faults } = this.plan
     for (const process of this.processes) process.check(this)
@@ -394,7 +394,7 @@ export class World {
     process.turn(this, (kernel) => kernel.closing[how]())
   }
 
-  /** What must be true when nothing happens any more. */
+  /** The rules that hold when nothing happens any more. */
   checkRest(): void {
     if (this.processes.some(({ isOver }) => !isOver))
       throw new Violation("Nothing happens any more, and a process has not ended.")

@@ -232,12 +232,12 @@ export interface Timer<in out A, out RD = never, out RE = never> extends Timers<
  * **Example** (A reminder after eight hours)
  *
  * ```ts
- * import { Handler, Messages, Timer } from "@colloquy/core"
+ * import { Bot, Handler, Messages, Timer } from "@colloquy/core"
  * import { Effect, Schema } from "effect"
  *
  * const Reminder = Timer.make("reminder", Schema.Struct({ text: Schema.String }))
  *
- * const bot = Handler.first(
+ * const bot = Bot.make(
  *   Handler.on("message_created", (update) =>
  *     Effect.andThen(
  *       Reminder.in("8 hours", { text: update.message?.body?.text ?? "" }),

@@ -565,7 +565,7 @@ type InputOf<O> = O extends { readonly input: infer S extends Schema.Constraint 
 type DefaultError<O> = O extends { readonly timeout: Duration.Input } ? Unanswered : never
 
 /**
- * What the function that starts a conversation says of the conversation.
+ * The conversation that a function starts, as a member of the function.
  *
  * @category models
  * @since 0.1.0

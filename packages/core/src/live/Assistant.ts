@@ -311,7 +311,7 @@ export const text: <P extends { readonly type: string }, E, R>(
  *   Helper.reply(update, { keyboard: Keyboard.make([LiveMessage.stopButton("Stop")]) })
  * )
  *
- * const bot = Bot.run(Handler.first(LiveMessage.onStop, chat), { timeout: "5 minutes" }).pipe(
+ * const bot = Bot.run(Bot.make(LiveMessage.onStop, chat), { timeout: "5 minutes" }).pipe(
  *   Effect.provide(functions)
  * )
  * ```

@@ -346,7 +346,7 @@ const toSource = <E, R>(source: Source<E, R>): contents.Source<E, R> =>
  *   })
  * )
  *
- * const bot = Bot.run(Handler.first(LiveMessage.onStop, chat), { timeout: "10 minutes" })
+ * const bot = Bot.run(Bot.make(LiveMessage.onStop, chat), { timeout: "10 minutes" })
  * ```
  *
  * API: POST /messages; PUT /messages; POST /messages/{messageId}/comments; PUT /messages/{messageId}/comments.
@@ -600,7 +600,7 @@ export interface Dashboard {
  * **Example** (Sales, updated by a timer)
  *
  * ```ts
- * import { Handler, LiveMessage, Text, Timer } from "@colloquy/core"
+ * import { Bot, Handler, LiveMessage, Text, Timer } from "@colloquy/core"
  * import { Effect } from "effect"
  *
  * declare const sales: Effect.Effect<number>
@@ -608,7 +608,7 @@ export interface Dashboard {
  * const Board = LiveMessage.dashboard("sales")
  * const Refresh = Timer.make("refresh")
  *
- * const bot = Handler.first(
+ * const bot = Bot.make(
  *   Handler.on("bot_added", () => Refresh.cron("* * * * *", undefined)),
  *   Refresh.on((_, { chat_id }) =>
  *     chat_id === undefined
@@ -659,7 +659,7 @@ export const stopButton = (
  *
  * declare const chat: Handler.Handler
  *
- * const bot = Bot.run(Handler.first(LiveMessage.onStop, chat))
+ * const bot = Bot.run(Bot.make(LiveMessage.onStop, chat))
  * ```
  *
  * @category handlers

@@ -14,7 +14,7 @@ import type { PlatformError } from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 
-/** What is stored beside a file that is not complete. */
+/** The content of the file that is stored beside an incomplete download. */
 const Saved = Schema.fromJsonString(Schema.Struct({ key: Schema.String, ...Attachments.Position.fields }))
 
 const decodeSaved = Schema.decodeUnknownOption(Saved)

@@ -42,7 +42,7 @@ const retries = (isRetried: (error: DownloadFailed) => boolean) =>
     )
   )
 
-/** What is known of a file while it is received. */
+/** The facts about a file that is being received. */
 interface Progress {
   url: string | undefined
   /** Whether the address was renewed since the last byte. */

@@ -5,7 +5,7 @@ import type { Update } from "../../../model/Update.ts"
 import type { Session } from "./cells.ts"
 import type { Problem, StatementList } from "./statements.ts"
 
-/** What is written when an update is acknowledged. */
+/** The rows and statements that are written when an update is acknowledged. */
 export type Written = Pick<Commit, "rows" | "statements">
 
 /** The changes of an attempt that are written when the update is acknowledged. */

@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import * as PermanentError from "../../../base/PermanentError.ts"
 import type { Part } from "../../Handler.ts"
 
-/** What a bot that runs knows about its parts. */
+/** The parts of the bot that is running. */
 interface Running {
   readonly definitions: ReadonlySet<object>
   readonly timers: ReadonlySet<string>

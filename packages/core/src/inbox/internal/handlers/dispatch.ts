@@ -4,7 +4,7 @@ import { textOf, type Update } from "../../../model/Update.ts"
 import type { NotHandled, Part, Return } from "../../Handler.ts"
 import { isNotHandledCause, notHandled } from "./notHandled.ts"
 
-/** What the payloads of the buttons of menus and of conversations begin with, before the name. */
+/** The prefixes of the payloads of buttons of menus and of conversations, before the name. */
 export const payloadPrefix = { menu: "menu_", conversation: "conversation/" } as const
 
 /** Returns the beginnings of a payload that can name a menu or a conversation. Names of conversations can contain colons. */

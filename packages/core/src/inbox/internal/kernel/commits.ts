@@ -5,7 +5,7 @@ import { type Settlement, Write } from "./write.ts"
 
 const none: ReadonlyArray<never> = []
 
-/** What is written: the outcomes of updates, the marks of updates that begin, and the ends of leases. */
+/** The writes: the outcomes of updates, the marks of updates that begin, and the ends of leases. */
 export class Commits<D> {
   readonly #held: Held<D>
   readonly #selection: Selection<D>

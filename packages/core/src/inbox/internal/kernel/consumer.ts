@@ -108,7 +108,7 @@ const listening = ({ store, [hooks]: { outage } }: Inbox["Service"], wakeUp: Lat
   return Effect.ignore(outage.retryOrDie(registered, isTemporary))
 }
 
-/** What the deliveries of a consumer have in common. */
+/** The members that all deliveries of a consumer share. */
 const makeSource = <E>(of: {
   readonly emitter: Emitter<E>
   readonly fail: (cause: Cause.Cause<never>) => void
@@ -242,7 +242,7 @@ const open = Effect.fnUntraced(function* <E, R>(
       if (!turns.isBroken) turns.event(() => kernel.closing.fail())
       emitter.wake()
     })
-    // What is being written in this turn is written.
+    // The writes of this turn are carried out.
     runFork(Effect.andThen(Effect.yieldNow, failed))
   }
 

@@ -22,7 +22,7 @@ export interface Options {
 }
 
 /**
- * What the kernel decides. The commands are carried out after the kernel has decided everything: a command calls no
+ * The decisions of the kernel. The commands are carried out after the kernel has decided everything: a command calls no
  * event before `advance` has returned.
  */
 export interface Commands<D> {

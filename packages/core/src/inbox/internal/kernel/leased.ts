@@ -10,7 +10,7 @@ import type { Turns } from "./turns.ts"
 
 const confirmInterval = "100 millis"
 
-/** What effects need of the lease of their chat. */
+/** The operations of effects on the lease of their chat. */
 export class Leased {
   readonly #kernel: Kernel<Queued>
   readonly #turns: Turns

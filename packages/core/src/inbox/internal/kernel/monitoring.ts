@@ -33,7 +33,7 @@ export interface Options {
   readonly onReported: () => void
 }
 
-/** What a consumer tells of itself while updates are claimed or handled. An idle consumer reads nothing. */
+/** The metrics and warnings of a consumer while updates are claimed or handled. An idle consumer reads nothing. */
 export const make = ({ clock, inbox, kernel, metrics, onReported, unsettledAfter }: Options) => {
   /** Open while partitions are claimed or handled. */
   const activity = Latch.makeUnsafe(true)

@@ -32,7 +32,7 @@ export class Owners<D> {
     return this.#held.byKey.get(partitionKey)?.owner !== owner
   }
 
-  /** What the store has under a name of this process, and nobody here holds, is released: others would wait for ever. */
+  /** A lease under a name of this process that nobody here holds is released, because other processes would wait for ever. */
   forsake(owner: string, keys: ReadonlyArray<string>): void {
     const unknown = keys.map((partitionKey) => ({ owner, partitionKey })).filter((lease) => this.#isUnknown(lease))
     if (unknown.length === 0) return

@@ -12,7 +12,7 @@ const together = <D>(changes: ReadonlyArray<Change<D>>): ReadonlyArray<Commit> =
   return groups.map(([first, ...others]) => (others.length === 0 ? first! : { ...first!, together: others }))
 }
 
-/** What follows from the answers of the store to writes. */
+/** The conclusions from the answers of the store to writes. */
 export class Results<D> {
   readonly #held: Held<D>
   readonly #commits: Commits<D>

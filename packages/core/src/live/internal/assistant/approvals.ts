@@ -17,7 +17,7 @@ export const Call = Schema.Struct({
 
 export type Call = typeof Call.Type
 
-/** What was decided about a call. `reason` is for the model, if the call was not approved. */
+/** The decision about a call. `reason` is for the model, if the call was not approved. */
 export const Decision = Schema.Struct({
   approvalId: Schema.String,
   approved: Schema.Boolean,

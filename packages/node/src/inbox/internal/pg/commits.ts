@@ -222,7 +222,7 @@ export const make = ({ sql, table, transact, wake }: Options) => {
     const { isLost, isRepeated } = yield* call([unit], "check")
     if (isLost(unit)) return { wakes: false, result: "leaseLost" as const }
     if (isRepeated(unit) && unit.members.length > 1) return { wakes: false, result: "applied" as const }
-    // What is left of a repeated commit applies, as without statements.
+    // The rest of a repeated commit applies, as a commit without statements.
     const statements = isRepeated(unit) ? [] : unit.statements
     for (const [index, statement] of statements.entries()) yield* execute(index, statement)
     if (statements.length > 0) yield* execute(statements.length - 1, checkConstraints)
