@@ -5,6 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { createServer as createSecure } from "node:https"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { makeAuthority, makeHost } from "../../support/certificates.ts"
 import { temporaryFolder, liveTest, startJson, run, start, startStarter } from "../../support/command.ts"
 import { call, type Json } from "../../support/control.ts"
@@ -75,6 +76,18 @@ describe("colloquy-emulator", () => {
       const [me, subscribed, isInsecure, args, inbox] = stdout.trim().split(" ")
       assert.deepStrictEqual([code, me, subscribed, isInsecure, args], [7, "200", "200", "true", "one,--two"])
       assert.isFalse(existsSync(inbox!))
+    })
+  )
+
+  liveTest(
+    "prints what to open and what to edit with --bot, and the copied tests import the module",
+    Effect.gen(function* () {
+      const { exited, firstLine, kill } = yield* start("--bot", "src/bot.ts")
+      const url = /^Open (\S+)\/_emulator\/ui to write to the bot\.$/.exec(yield* firstLine)?.[1]
+      const { body } = yield* call("GET", "/_emulator/state", undefined, { baseUrl: url!, token: "emulator-token" })
+      assert.strictEqual(body.bot_module, pathToFileURL("src/bot.ts").href)
+      yield* kill("SIGTERM")
+      assert.include((yield* exited).stdout, "\nEdit src/bot.ts to change the bot.\n")
     })
   )
 

@@ -10,7 +10,8 @@ import { main } from "./command.ts"
 import { ProgramEnded } from "./program.ts"
 import { npxEnded } from "./starter.ts"
 
-const log = Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
+// The same format as the log of the bot after `--`, which is beside it in the terminal.
+const log = Layer.succeed(Logger.LogToStderr, true)
 
 const codeOf = <A, E>(exit: Exit.Exit<A, E>): number => {
   // An interruption is not a failure.

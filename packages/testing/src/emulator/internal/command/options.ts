@@ -4,6 +4,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { pathToFileURL } from "node:url"
 import { type Options, platformLimits } from "../../EmulatorOptions.ts"
 import type { Destination } from "../../NodeWebhookSender.ts"
 import { type CommandError, commandError } from "./files.ts"
@@ -73,6 +74,12 @@ export const flags = {
       "Public host name under which the emulator is served; repeat it for more. Default: private names"
     )
   ),
+  bot: optionalFlag(Flag.String("bot")).pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription(
+      "Module that exports the bot under test: the first lines name it, and a test that is copied from the page imports it"
+    )
+  ),
   isJson: booleanFlag("json", "Prints the URLs and the token as one JSON object"),
   isMcp: booleanFlag("mcp", "Serves /_emulator as tools of a coding assistant (MCP) over standard input and output")
 }
@@ -108,6 +115,8 @@ export interface Settings {
   readonly replay: string | undefined
   /** Public host names under which the emulator is served. */
   readonly allowedHosts: ReadonlyArray<string>
+  /** The module that exports the bot under test, relative to the working directory. */
+  readonly bot: string | undefined
   readonly isJson: boolean
   readonly isMcp: boolean
   /** The program to run with its arguments, or none. */
@@ -206,5 +215,6 @@ export const toEmulatorOptions = (settings: Settings, [token, ...moreTokens]: Re
   insecureWebhooks: settings.isLenient,
   secretHeader: settings.secretHeader,
   secretCharacters: settings.secretCharacters,
+  ...(settings.bot === undefined ? {} : { botModule: pathToFileURL(settings.bot).href }),
   ...(settings.isLenient ? { processing: noProcessing } : {})
 })

@@ -107,9 +107,18 @@ const listen = ({ allowedHosts, host, port, uploadPorts }: Settings, emulator: E
     Effect.map(Context.get(EmulatorServer.EmulatorServer))
   )
 
+/** The first lines: for a person who writes the bot of a module, or for a program that needs the settings of a bot. */
+const greeting = ({ bot, isJson }: Settings, url: string, uploads: Listener["uploads"], token: string): string => {
+  const page = `${url}/_emulator/ui`
+  if (isJson) return JSON.stringify({ url, uploads, token, page })
+  return bot === undefined
+    ? `The platform is at ${url} for the token ${token}\nThe page is at ${page}`
+    : `Open ${page} to write to the bot.\nEdit ${bot} to change the bot.`
+}
+
 /** Runs the emulator until it is interrupted, until its program ends or, with `--mcp`, until standard input ends. */
 export const run = Effect.fnUntraced(function* (settings: Settings) {
-  const { isJson, isMcp, program, record } = settings
+  const { isMcp, program, record } = settings
   const journal = yield* loadJournal(settings.replay)
   const configured = settings.tokens.length > 0 ? settings.tokens : (journal?.header.tokens ?? [])
   const tokens = configured.length > 0 ? configured : [defaultToken]
@@ -134,14 +143,11 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
   yield* loadSeed(settings.seed, handle, uploads)
   current = handle
 
-  const [token] = tokens
+  const token = tokens[0]!
   // Standard output is for the protocol, or for the program.
-  yield* (isMcp || program.length > 0 ? Console.error : Console.log)(
-    isJson
-      ? JSON.stringify({ url, uploads, token, page: `${url}/_emulator/ui` })
-      : `The platform is at ${url} for the token ${token}\nThe page is at ${url}/_emulator/ui`
-  )
+  const print = isMcp || program.length > 0 ? Console.error : Console.log
+  yield* print(greeting(settings, url, uploads, token))
   const failed = Deferred.await(stopped)
-  if (program.length > 0) return yield* Effect.raceFirst(runProgram(program, url, token!), failed)
-  return yield* isMcp ? Effect.raceFirst(serveTools({ handle, uploads, url }, token!), failed) : failed
+  if (program.length > 0) return yield* Effect.raceFirst(runProgram(program, url, token), failed)
+  return yield* isMcp ? Effect.raceFirst(serveTools({ handle, uploads, url }, token), failed) : failed
 }, Effect.scoped)
