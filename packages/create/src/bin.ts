@@ -6,7 +6,7 @@ if (major > 22 || (major === 22 && minor >= 19)) {
   void import("./main.ts")
 } else {
   process.stderr.write(
-    `create-colloquy: Node 22.19 or newer is needed, and this is Node ${process.versions.node}. Install a newer one.\n`
+    `create-colloquy: Node 22.19 or newer is needed, and this is Node ${process.versions.node}. Nothing was created.\n`
   )
   process.exitCode = 2
 }

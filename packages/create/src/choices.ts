@@ -3,9 +3,9 @@ import { fileURLToPath } from "node:url"
 /** The bots, with a description each. */
 export const templates = {
   echo: "repeats what people write",
-  conversation: "asks questions, and remembers the answers over restarts",
+  conversation: "asks questions, and keeps the answers over restarts",
   assistant: "answers with a language model, while it writes",
-  stream: "stores messages in batches"
+  stream: "writes messages into a table, each exactly once"
 } as const
 
 /** How updates arrive. */

@@ -7,17 +7,27 @@ import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Prompt from "effect/cli/Prompt"
 import * as Console from "effect/Console"
+import type * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import * as Runtime from "effect/Runtime"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { type Choices, type Manager, managers, sources, stores, templateFolder, templates } from "./choices.ts"
+import { isPackageName, validNameFor } from "./names.ts"
 import { filesOf, fill } from "./project.ts"
 
 /** Why no project was created, in one line. */
 class CreateError extends Data.TaggedError("CreateError")<{ readonly message: string }> {}
+
+/** A question was answered with Ctrl-C. The exit code is that of a program that was ended by SIGINT. */
+class Cancelled extends Data.TaggedError("Cancelled")<{ readonly message: string }> {
+  override readonly [Runtime.errorExitCode] = 130
+}
+
+const defaultFolder = "my-bot"
 
 const failWith = (message: string) => new CreateError({ message })
 
@@ -50,15 +60,20 @@ const flags = {
   )
 }
 
-const select = <K extends string>(message: string, descriptions: Readonly<Record<K, string>>) =>
-  Prompt.run(
-    Prompt.Select({
-      message,
-      choices: keysOf(descriptions).map((value) => ({ title: value, value, description: descriptions[value] }))
-    })
+/** Asks a question. Ctrl-C leaves the cursor behind the question, so an empty line ends the question. */
+const ask = <A>(prompt: Prompt.Prompt<A>) =>
+  Effect.catchTag(Prompt.run(prompt), "QuitError", () =>
+    Effect.andThen(Console.error(), new Cancelled({ message: "Nothing was created." }))
   )
 
-const namePattern = /^[a-z0-9][a-z0-9._-]*$/
+// The prompt shows the `description` of the selected choice only, so the title contains the description.
+const select = <K extends string>(message: string, descriptions: Readonly<Record<K, string>>) => {
+  const width = Math.max(...keysOf(descriptions).map(({ length }) => length))
+  const choices = keysOf(descriptions).map((value) => {
+    return { title: `${value.padEnd(width)}  ${descriptions[value]}`, value }
+  })
+  return ask(Prompt.Select({ message, choices }))
+}
 
 /** Returns the folder and the name of the package in it. */
 const checkFolder = Effect.fnUntraced(function* (folder: string) {
@@ -66,16 +81,26 @@ const checkFolder = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
   const target = path.resolve(folder)
   const name = path.basename(target)
-  if (!namePattern.test(name)) {
-    return yield* failWith(
-      `"${name}" is not a name of a package: use lower-case letters, digits, hyphens, dots and underscores.`
-    )
+  if (!isPackageName(name)) {
+    return yield* failWith(`"${name}" cannot be the name of a package. Use ${validNameFor(name) ?? defaultFolder}.`)
   }
   const existing = yield* Effect.orElseSucceed(files.readDirectory(target), () => [])
   if (existing.some((file) => file !== ".git")) {
     return yield* failWith(`${target} is not empty. Choose another folder, or empty this one.`)
   }
   return { name, target }
+})
+
+/** Asks for the folder until its name is valid. The text begins empty, so that typing replaces the default. */
+const askFolder = Effect.contextWith((context: Context.Context<Prompt.Environment>) => {
+  const folderOf = (text: string) => (text.trim() === "" ? defaultFolder : text.trim())
+  const message = `Name of the folder (${defaultFolder})`
+  const validate = (text: string) =>
+    checkFolder(folderOf(text)).pipe(
+      Effect.mapBoth({ onFailure: ({ message }) => message, onSuccess: () => folderOf(text) }),
+      Effect.provideContext(context)
+    )
+  return ask(Prompt.String({ message, validate }))
 })
 
 /** Returns how the manifest refers to a package: by its version, or by its packed file. */
@@ -85,7 +110,7 @@ const packedIn = Effect.fnUntraced(function* (folder: string) {
   const root = path.resolve(folder)
   const names = yield* Effect.mapError(files.readDirectory(root), () => failWith(`--packages: cannot read ${root}.`))
   const found = (name: string) => names.find((file) => file.startsWith(`colloquy-${name}-`) && file.endsWith(".tgz"))
-  const missing = ["core", "node", "testing"].filter((name) => found(name) === undefined)
+  const missing = ["cli", "core", "node", "testing"].filter((name) => found(name) === undefined)
   if (missing.length > 0) {
     return yield* failWith(
       `--packages: ${root} has no packed ${missing.map((name) => `@colloquy/${name}`).join(", ")}.`
@@ -128,11 +153,7 @@ const makeCommand = (manager: Manager, isInteractive: boolean) =>
   Command.make("create-colloquy", flags, (given) =>
     Effect.gen(function* () {
       const asks = isInteractive && !given.yes
-      const folder = Option.isSome(given.folder)
-        ? given.folder.value
-        : asks
-          ? yield* Prompt.run(Prompt.String({ message: "Name of the folder", default: "my-bot" }))
-          : "my-bot"
+      const folder = Option.isSome(given.folder) ? given.folder.value : asks ? yield* askFolder : defaultFolder
       const { name, target } = yield* checkFolder(folder)
       const colloquy = Option.isSome(given.packages) ? yield* packedIn(given.packages.value) : undefined
       const choose = <A extends string, E, R>(value: Option.Option<A>, ask: Effect.Effect<A, E, R>, standard: A) =>
