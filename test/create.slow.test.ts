@@ -134,7 +134,7 @@ describe("create-colloquy, from its packed file", () => {
   const platformOf = ({ child, output }: ReturnType<typeof start>) =>
     new Promise<string>((resolve, reject) => {
       child.stderr!.on("data", () => {
-        const [, found] = /The platform is at (\S+)/.exec(output()) ?? []
+        const [, found] = /^Open (\S+)\/_emulator\/ui to write to the bot\.$/m.exec(output()) ?? []
         if (found !== undefined) resolve(found)
       })
       child.once("exit", () => reject(new Error(output())))
@@ -153,6 +153,15 @@ describe("create-colloquy, from its packed file", () => {
       while (name.includes("webhook") && (await subscriptionsOf(url)) === 0) await sleep(100)
       const reply = await replyOn(url, "Good morning")
       assert.strictEqual(reply, "You said: Good morning", running.output())
+      const [first, second, ...log] = running
+        .output()
+        .split("\n")
+        .filter((line) => !/^(?:> .*)?$/.test(line))
+      assert.deepStrictEqual(
+        [first, second],
+        [`Open ${url}/_emulator/ui to write to the bot.`, "Edit src/bot.ts to change the bot."]
+      )
+      for (const line of log) assert.match(line, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO /)
     }
   })
 
@@ -169,11 +178,23 @@ describe("create-colloquy, from its packed file", () => {
     })
   })
 
+  it("requires a new Node before it writes a file", () => {
+    const old = "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'22.18.0'})"
+    const args = ["--import", old, join(folder, "tool/node_modules/create-colloquy/dist/bin.js"), join(folder, "old")]
+    const { ok, output } = run("node", args, { cwd: folder, env: environment })
+    assert.isFalse(ok)
+    assert.strictEqual(
+      output.trim(),
+      "create-colloquy: Node 22.19 or newer is needed, and this is Node 22.18.0. Nothing was created."
+    )
+    assert.isFalse(existsSync(join(folder, "old")))
+  })
+
   it("rejects a folder that is not empty, an invalid name, and an unknown flag", () => {
     const before = readdirSync(join(folder, "echo-polling-sqlite"))
     for (const [name, flags, problem] of [
       ["echo-polling-sqlite", [], "is not empty. Choose another folder"],
-      ["My Bot", [], '"My Bot" is not a name of a package'],
+      ["My Bot", [], '"My Bot" cannot be the name of a package. Use my-bot.'],
       ["other", ["--template", "chess"], 'Invalid value for flag --template: "chess"'],
       ["other", ["--colour"], "--colour"]
     ] as const) {
@@ -185,7 +206,7 @@ describe("create-colloquy, from its packed file", () => {
     }
     assert.include(
       createWith("tool", "other").output,
-      "has no packed @colloquy/core, @colloquy/node, @colloquy/testing"
+      "has no packed @colloquy/cli, @colloquy/core, @colloquy/node, @colloquy/testing"
     )
     assert.deepStrictEqual(readdirSync(join(folder, "echo-polling-sqlite")), before)
     assert.isFalse(existsSync(join(folder, "other")))

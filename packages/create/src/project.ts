@@ -4,9 +4,11 @@ import { type Choices, type Manager, managers } from "./choices.ts"
 export const versions = {
   colloquy: "~0.0.0",
   effect: "~4.1.0",
+  "@effect/platform-node": "~4.1.0",
   "@effect/sql-pg": "~4.0.5",
   "@effect/vitest": "~4.0.5",
   "@types/node": "^24.0.0",
+  redis: "~6.3.1",
   typescript: "~7.0.2",
   vitest: "^5.1.0"
 } as const
@@ -23,15 +25,20 @@ const manifest = ({ name, store }: Choices, colloquy: (name: string) => string):
       private: true,
       type: "module",
       scripts: {
-        start: "colloquy-emulator --lenient -- node --watch src/main.ts",
+        start: "colloquy-emulator --lenient --bot src/bot.ts -- node --watch src/main.ts",
         serve: "node src/main.ts",
         test: "tsc && vitest run"
       },
       dependencies: {
+        "@colloquy/cli": colloquy("cli"),
         "@colloquy/core": colloquy("core"),
         "@colloquy/node": colloquy("node"),
-        ...(store === "postgres" && { "@effect/sql-pg": versions["@effect/sql-pg"] }),
-        effect: versions.effect
+        ...(store === "postgres" && {
+          "@effect/platform-node": versions["@effect/platform-node"],
+          "@effect/sql-pg": versions["@effect/sql-pg"]
+        }),
+        effect: versions.effect,
+        ...(store === "postgres" && { redis: versions.redis })
       },
       devDependencies: {
         "@colloquy/testing": colloquy("testing"),
@@ -56,13 +63,16 @@ export const filesOf = (
   colloquy: (name: string) => string = () => versions.colloquy
 ): Readonly<Record<string, Content>> => {
   const { source, store, template } = choices
+  // With PostgreSQL, every bot can have tables.
+  const hasTables = template === "stream" && store === "sqlite"
   return {
     "package.json": { text: manifest(choices, colloquy) },
     "tsconfig.json": { template: "files/tsconfig.json" },
     ".gitignore": { template: "files/gitignore" },
     "README.md": { template: "files/README.md" },
     "src/bot.ts": { template: `${template}/src/bot.ts` },
-    "src/main.ts": { template: `main/src/${source}-${store}.ts` },
+    ...(store === "postgres" && { "src/stores.ts": { template: "main/src/stores.ts" } }),
+    "src/main.ts": { template: `main/src/${source}-${store}${hasTables ? "-stream" : ""}.ts` },
     "test/bot.test.ts": { template: `${template}/test/bot.test.ts` },
     ".github/workflows/test.yml": { template: "files/test.yml" },
     Dockerfile: { template: "files/Dockerfile" },
@@ -81,7 +91,8 @@ export const fill = (text: string, choices: Choices, manager: Manager): string =
   return text
     .split("\n")
     .flatMap((line) => {
-      const [, kept = line, mark] = /^(.*?) ?#(webhook|polling|sqlite|postgres|assistant|pnpm|bun)$/.exec(line) ?? []
+      const [, kept = line, mark] =
+        /^(.*?) ?#(webhook|polling|sqlite|postgres|assistant|stream|pnpm|bun)$/.exec(line) ?? []
       return mark === undefined || [source, store, template, manager].some((choice) => choice === mark) ? [kept] : []
     })
     .join("\n")

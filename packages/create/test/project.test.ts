@@ -17,11 +17,11 @@ const contentOf = (choices: Choices, file: string): string => {
 }
 
 describe("A new project", () => {
-  it("has at most ten files, each of which exists", () => {
+  it("has at most eleven files, each of which exists", () => {
     assert.lengthOf(combinations, 16)
     for (const choices of combinations) {
       const contents = Object.values(filesOf(choices))
-      assert.isAtMost(contents.length, 10)
+      assert.isAtMost(contents.length, 11)
       for (const content of contents) {
         if ("template" in content) assert.isTrue(existsSync(join(templateFolder, content.template)), content.template)
       }
@@ -44,7 +44,7 @@ describe("A new project", () => {
   it("contains no marks and no names in braces", () => {
     for (const choices of combinations) {
       for (const file of Object.keys(filesOf(choices))) {
-        assert.notMatch(contentOf(choices, file), /\{\{|#(webhook|polling|sqlite|postgres|assistant)/, file)
+        assert.notMatch(contentOf(choices, file), /\{\{|#(webhook|polling|sqlite|postgres|assistant|stream)/, file)
       }
     }
   })
@@ -57,6 +57,23 @@ describe("A new project", () => {
       }
       assert.strictEqual(contentOf(choices, "Dockerfile").includes("EXPOSE"), isWebhook)
       assert.strictEqual(contentOf(choices, "compose.yaml").includes("postgres:18"), choices.store === "postgres")
+    }
+  })
+
+  it("shares the rate limits of its processes in Redis with PostgreSQL", () => {
+    for (const choices of combinations) {
+      const isShared = choices.store === "postgres"
+      assert.strictEqual(contentOf(choices, "compose.yaml").includes("REDIS_URL: redis://limits"), isShared)
+      if (!isShared) continue
+      assert.include(contentOf(choices, "src/main.ts"), "NodeBot.layerClientConfig().pipe(Layer.provideMerge(limiter))")
+      assert.include(contentOf(choices, "src/stores.ts"), "RedisRateLimiterStore.layer()")
+    }
+  })
+
+  it("has the command of the operator, and a function for updates that were not handled", () => {
+    for (const choices of combinations) {
+      assert.include(contentOf(choices, "package.json"), '"@colloquy/cli"')
+      assert.include(contentOf(choices, "src/bot.ts"), "onDeadLetter:")
     }
   })
 

@@ -47,4 +47,8 @@ const model = Layer.unwrap(
 
 export const parts = Bot.make(LiveMessage.onStop, forget, chat)
 
-export const bot = Bot.run(parts, { timeout: "10 minutes" }).pipe(Effect.provide(model))
+export const bot = Bot.run(parts, {
+  timeout: "10 minutes",
+  // All attempts to handle an update have failed. The update is kept: `npx colloquy dead list` shows it.
+  onDeadLetter: ({ error, id }) => Effect.logFatal(`The update ${id} was not handled: ${error}`)
+}).pipe(Effect.provide(model))

@@ -30,4 +30,7 @@ const rest = Handler.on("message_created", (update) => Messages.reply(update, "S
 
 export const parts = Bot.make(book, cancel, Booking, rest)
 
-export const bot = Bot.run(parts)
+export const bot = Bot.run(parts, {
+  // All attempts to handle an update have failed. The update is kept: `npx colloquy dead list` shows it.
+  onDeadLetter: ({ error, id }) => Effect.logFatal(`The update ${id} was not handled: ${error}`)
+})

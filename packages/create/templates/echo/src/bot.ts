@@ -1,4 +1,5 @@
 import { Bot, Command, Handler, Messages, Update } from "@colloquy/core"
+import { Effect } from "effect"
 
 const start = Command.make("start", { description: "Says hello" }).on((update) =>
   Messages.reply(update, "Hello! Send me a text, and I will repeat it.")
@@ -10,4 +11,7 @@ const echo = Handler.on("message_created", (update) =>
 
 export const parts = Bot.make(start, echo)
 
-export const bot = Bot.run(parts)
+export const bot = Bot.run(parts, {
+  // All attempts to handle an update have failed. The update is kept: `npx colloquy dead list` shows it.
+  onDeadLetter: ({ error, id }) => Effect.logFatal(`The update ${id} was not handled: ${error}`)
+})

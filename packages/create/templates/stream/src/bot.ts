@@ -1,26 +1,32 @@
-import { Deliveries, Update, Updates } from "@colloquy/core"
-import { Effect } from "effect"
-import { appendFile } from "node:fs/promises"
+import { Commit, Deliveries, Update, Updates } from "@colloquy/core"
+import { type Array, Effect } from "effect"
+import { SqlClient } from "effect/sql"
 
-export const toRow = (update: Update.Of<"message_created">) => ({
-  at: update.timestamp,
+const toRow = (update: Update.Of<"message_created">) => ({
+  sent_at: update.timestamp,
   chat_id: Update.chatOf(update) ?? null,
   text: Update.textOf(update) ?? null
 })
 
-export type Row = ReturnType<typeof toRow>
+const createTable = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`CREATE TABLE IF NOT EXISTS messages (sent_at bigint NOT NULL, chat_id bigint, text text)`
+)
 
-// An update is acknowledged when its batch is stored. After a crash, updates without an acknowledgement are delivered
-// again.
-export const archive = <E>(store: (rows: ReadonlyArray<Row>) => Effect.Effect<void, E>) =>
-  Updates.deliveries({ perChat: "unbounded" }).pipe(
-    Deliveries.on("message_created"),
-    Deliveries.map(toRow),
-    Deliveries.groupedWithin(500, "1 second"),
-    Deliveries.runForEach(store)
-  )
+// The rows are written in the transaction that acknowledges the updates of the batch. After a crash, the updates of a
+// batch that was not written are delivered again, so each message is one row.
+const store = (rows: Array.NonEmptyReadonlyArray<ReturnType<typeof toRow>>) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => Commit.add(sql`INSERT INTO messages ${sql.insert(rows)}`))
 
-const appendTo = (file: string) => (rows: ReadonlyArray<Row>) =>
-  Effect.tryPromise(() => appendFile(file, rows.map((row) => `${JSON.stringify(row)}\n`).join("")))
+const archive = Updates.deliveries({
+  perChat: "unbounded",
+  // All attempts to write an update have failed. The update is kept, and `npx colloquy dead replay` writes it later.
+  onDeadLetter: ({ error, id }) => Effect.logFatal(`The update ${id} was not written: ${error}`)
+}).pipe(
+  Deliveries.on("message_created"),
+  Deliveries.map(toRow),
+  Deliveries.groupedWithin(500, "1 second"),
+  Deliveries.runForEach(store)
+)
 
-export const bot = archive(appendTo("messages.jsonl"))
+export const bot = Effect.andThen(createTable, archive)

@@ -1,26 +1,35 @@
-import { LongPolling } from "@colloquy/core"
+import { Inbox, LongPolling } from "@colloquy/core"
+import { NodeSqlite, SqlInboxStore } from "@colloquy/node"
 import { Emulator } from "@colloquy/testing"
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { archive, type Row } from "../src/bot.ts"
+import { bot } from "../src/bot.ts"
 
-const platform = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot()))
+const inbox = Inbox.layer().pipe(
+  Layer.provideMerge(SqlInboxStore.layer()),
+  Layer.provideMerge(NodeSqlite.layer({ filename: ":memory:" }))
+)
 
-it.effect("stores messages", () =>
+const platform = LongPolling.layer().pipe(Layer.provideMerge(Layer.merge(Emulator.layerBot(), inbox)))
+
+it.effect("stores each message once", () =>
   Effect.gen(function* () {
-    const stored: Array<Row> = []
-    const bot = archive((rows) => Effect.sync(() => stored.push(...rows)))
-    const test = Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      yield* ann.send("one")
-      yield* ann.send("two")
-      yield* Effect.repeat(TestClock.adjust("1 second"), { until: () => stored.length === 2 })
-      assert.deepStrictEqual(
-        stored.map(({ text }) => text),
-        ["one", "two"]
-      )
+    const sql = yield* SqlClient.SqlClient
+    const inbox = yield* Inbox.Inbox
+    const ann = yield* Emulator.user("Ann")
+    yield* ann.send("one")
+    yield* ann.send("two")
+    // A batch is written after a second at the latest.
+    yield* TestClock.adjust("1 second")
+    yield* Effect.repeat(Effect.andThen(TestClock.adjust("1 second"), inbox.stats), {
+      until: ({ queued }) => queued === 0
     })
-    yield* Effect.raceFirst(test, bot)
-  }).pipe(Effect.provide(platform))
+    const rows = yield* sql<{ text: string }>`SELECT text FROM messages ORDER BY sent_at`
+    assert.deepStrictEqual(
+      rows.map(({ text }) => text),
+      ["one", "two"]
+    )
+  }).pipe(Effect.raceFirst(bot), Effect.provide(platform))
 )

@@ -1,0 +1,11 @@
+import { LongPolling } from "@colloquy/core"
+import { NodeBot, NodeInbox, NodeMain } from "@colloquy/node"
+import { Effect, Layer } from "effect"
+import { bot } from "./bot.ts"
+
+// The tables of the bot are in the file of the inbox.
+const stores = Layer.merge(NodeBot.layerConfig(), NodeInbox.layerSqlConfig())
+
+const platform = LongPolling.layer().pipe(Layer.provideMerge(stores))
+
+NodeMain.runMain(Effect.provide(bot, platform))
