@@ -11,17 +11,15 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer, Logger } from "effect"
 import { resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { parseArgs } from "node:util"
 import { interactive } from "./start/interactive.ts"
 import { loadBot } from "./start/loadBot.ts"
 import { openBrowser } from "./start/openBrowser.ts"
+import { readOptions } from "./start/options.ts"
 import { piped } from "./start/piped.ts"
 
 const token = "emulator-token"
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { open: { type: "boolean" } } })
-
-const [file = fileURLToPath(new URL("./echo.ts", import.meta.url))] = positionals
+const { file = fileURLToPath(new URL("./echo.ts", import.meta.url)), opensPage } = readOptions(process.argv.slice(2))
 
 const platform = EmulatorServer.layer().pipe(
   Layer.provideMerge(Emulator.layer({ token, botModule: pathToFileURL(resolve(file)).href }))
@@ -37,7 +35,7 @@ const main = Effect.gen(function* () {
     Layer.provideMerge(Layer.merge(NodeBot.layer({ token, baseUrl: url }), Inbox.layerMemory()))
   )
   const page = `${url}/_emulator/ui`
-  if (values.open === true) {
+  if (opensPage) {
     yield* Emulator.user(process.env["USER"] ?? "You")
     yield* Console.log(`The page of the emulator is at ${page}. Ctrl-c exits.`)
     yield* openBrowser(page)
@@ -45,8 +43,8 @@ const main = Effect.gen(function* () {
   const inTerminal = process.stdin.isTTY
     ? interactive(page, { input: process.stdin, output: process.stdout })
     : piped(process.stdin)
-  const conversation = values.open === true ? Effect.never : inTerminal
-  yield* Effect.raceFirst(conversation, Effect.provide(bot, connection))
+  const conversation = opensPage ? Effect.never : inTerminal
+  yield* Effect.provide(Effect.raceFirst(conversation, bot), connection)
 })
 
 NodeRuntime.runMain(Effect.scoped(main).pipe(Effect.provide(Layer.merge(platform, log))))

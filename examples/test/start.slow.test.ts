@@ -20,14 +20,15 @@ describe("npm start", () => {
   it("runs and prints a fixed conversation without a terminal, and exits with 0", () => {
     const { lines, status, stderr } = start()
     assert.strictEqual(status, 0, stderr)
-    assert.deepStrictEqual(lines.slice(0, 5), [
+    assert.deepStrictEqual(lines.slice(0, 6), [
       "you  (opens the bot)",
       "bot  Hello, Ann! Send me a text, and I will repeat it.",
       "you  good morning",
-      "bot  good morning  [1: Louder]",
+      "bot  good morning",
+      "[1: Louder]",
       "you  (presses Louder)"
     ])
-    assert.sameMembers(lines.slice(5), ["bot edits  GOOD MORNING!", "bot shows  As you like, Ann"])
+    assert.sameMembers(lines.slice(6), ["bot edits  GOOD MORNING!", "bot shows  As you like, Ann"])
   })
 
   it("runs the bot of a module, whose path is relative to the working directory", () => {
@@ -44,19 +45,21 @@ describe("npm start", () => {
   it("says the lines of standard input one after the other, and presses buttons", () => {
     const { lines, status, stderr } = start([], undefined, "hello\n\n:1\n:7\nbye")
     assert.strictEqual(status, 0, stderr)
-    assert.deepStrictEqual(lines.slice(0, 5), [
+    assert.deepStrictEqual(lines.slice(0, 6), [
       "you  (opens the bot)",
       "bot  Hello, Ann! Send me a text, and I will repeat it.",
       "you  hello",
-      "bot  hello  [1: Louder]",
+      "bot  hello",
+      "[1: Louder]",
       "you  :1"
     ])
-    assert.sameMembers(lines.slice(5, 7), ["bot edits  HELLO!", "bot shows  As you like, Ann"])
-    assert.deepStrictEqual(lines.slice(7), [
+    assert.sameMembers(lines.slice(6, 8), ["bot edits  HELLO!", "bot shows  As you like, Ann"])
+    assert.deepStrictEqual(lines.slice(8), [
       "you  :7",
       "(the last message with buttons has no button 7)",
       "you  bye",
-      "bot  bye  [1: Louder]"
+      "bot  bye",
+      "[1: Louder]"
     ])
   })
 
@@ -67,7 +70,8 @@ describe("npm start", () => {
       "you  go",
       "bot  One moment",
       "bot  First line",
-      "Second line  [1: Now]",
+      "Second line",
+      "[1: Now]",
       "you  :1",
       "bot shows  Pressed"
     ])
@@ -75,6 +79,18 @@ describe("npm start", () => {
 
   it("runs the fixed conversation if standard input is empty", () => {
     assert.include(start(["fixtures/parrot.ts"], undefined, "").lines, "bot  Polly: good morning")
+  })
+
+  it("describes wrong options in a sentence, and exits with 2", () => {
+    const usage = "Use npm start, npm start -- FILE, or npm start -- --open FILE."
+    for (const [args, problem] of [
+      [["--opne"], "npm start has no option --opne."],
+      [["-x", "--open=yes"], "npm start has no option -x and no option --open=yes."],
+      [["a.ts", "b.ts"], "npm start runs one module, and 2 are given."]
+    ] as const) {
+      const { status, stderr, stdout } = start(args)
+      assert.deepStrictEqual([status, stdout, stderr], [2, "", `${problem} ${usage}\n`])
+    }
   })
 
   describe("with a module without a bot", () => {

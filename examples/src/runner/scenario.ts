@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { buttonsOf } from "../start/attachments.ts"
 import * as transcript from "../start/transcript.ts"
 
 /** A scripted run of one example: it starts the example, lets users talk to it, and waits for each answer. */
@@ -76,7 +77,7 @@ export const user = Effect.fnUntraced(function* (name: string, bot?: Person.User
     Effect.flatMap(sees, (event) => {
       const isEnd =
         (event._tag === "Message" || event._tag === "Edited") &&
-        transcript.buttonsOf(event.message).length === 0 &&
+        buttonsOf(event.message).length === 0 &&
         event.message.body?.text?.trimEnd().endsWith(text) === true
       return isEnd ? Effect.void : seesEnd(text)
     })

@@ -1,5 +1,6 @@
 /** The conversation of `npm start` without a terminal: a fixed script that waits for each answer of the bot. */
 import { Console, Effect } from "effect"
+import { buttonsOf } from "./attachments.ts"
 import { makeConversation } from "./conversation.ts"
 import * as transcript from "./transcript.ts"
 
@@ -18,7 +19,7 @@ export const scripted = Effect.gen(function* () {
   const event = yield* answer
   if (event?._tag !== "Message") return
 
-  const [button] = transcript.buttonsOf(event.message)
+  const [button] = buttonsOf(event.message)
   if (button === undefined) return
   yield* Console.log(transcript.you(`(presses ${button})`))
   yield* person.press(event.message, button)

@@ -1,20 +1,14 @@
 /** The lines of text that a conversation is printed as. */
 import type { Message } from "@colloquy/core"
 import type { Person } from "@colloquy/testing"
+import { describeAttachments, keyboardOf } from "./attachments.ts"
+import { format, formatMarkup, plain, type Style, wrap } from "./style.ts"
 
 const width = 9
 
-/** Returns the line for what someone wrote or did. */
-export const line = (who: string, text: string): string =>
-  `${who.padStart(width)}  ${text.replaceAll("\n", `\n${" ".repeat(width + 2)}`)}`
-
-/** Returns the texts of the buttons of a message, row by row. */
-export const buttonsOf = (message: Message.Message): ReadonlyArray<string> =>
-  (message.body?.attachments ?? []).flatMap((attachment) =>
-    attachment.type === "inline_keyboard"
-      ? attachment.payload.buttons.flat().flatMap((button) => (button.type === "unknown" ? [] : [button.text]))
-      : []
-  )
+/** Returns the lines for what someone wrote or did. */
+export const line = (who: string, text: string, style: Style = plain): string =>
+  `${format(style, [who === "you" ? "green" : "cyan", "bold"], who.padStart(width))}  ${wrap(style, width + 2, text)}`
 
 /** Returns the number of a button that a line presses, such as `:1`, or `undefined` for a text. */
 export const buttonNumberOf = (line: string): number | undefined => {
@@ -24,31 +18,54 @@ export const buttonNumberOf = (line: string): number | undefined => {
 
 export const noButton = (number: number): string => `(the last message with buttons has no button ${number})`
 
-const withButtons = (message: Message.Message): string => {
-  const text = message.body?.text ?? ""
-  const attachments = (message.body?.attachments ?? []).filter(({ type }) => type !== "inline_keyboard")
-  const buttons = buttonsOf(message).map((button, index) => `[${index + 1}: ${button}]`)
-  return [...(text === "" ? [] : [text]), ...attachments.map(({ type }) => `(${type})`), ...buttons].join("  ")
+/** The rows of a keyboard, with the numbers that press the buttons. */
+const rowsOf = (message: Message.Message, style: Style): ReadonlyArray<string> => {
+  let number = 0
+  return keyboardOf(message).map((row) =>
+    row.map((button) => format(style, ["blue"], `[${++number}: ${button}]`)).join("  ")
+  )
 }
 
-export const you = (text: string): string => line("you", text)
+/** The text of a message, then its attachments, then a line for each row of its keyboard. */
+const contentOf = (message: Message.Message, style: Style): string => {
+  const { markup, text } = message.body ?? {}
+  const others = describeAttachments(message).join("  ")
+  const parts = [formatMarkup(style, text ?? "", markup), others, ...rowsOf(message, style)]
+  return parts.filter((part) => part !== "").join("\n")
+}
+
+export const you = (text: string, style: Style = plain): string => line("you", text, style)
 
 /** The line for a bot that does not answer. */
 export const noAnswer: string = line("bot", "(does not answer)")
 
-/** Returns the line for an event of the bot, or `undefined` if the event has nothing to show. */
-export const describe = (event: Person.PersonEvent): string | undefined => {
+const actions: Readonly<Partial<Record<string, string>>> = {
+  typing_on: "is typing…",
+  sending_photo: "is sending a photo…",
+  sending_video: "is sending a video…",
+  sending_audio: "is sending an audio file…",
+  sending_file: "is sending a file…"
+}
+
+/** Returns the line for what the bot is doing, which is shown until its next event. */
+export const describeAction = (event: Person.PersonEvent, style: Style): string | undefined => {
+  const text = event._tag === "Action" ? actions[event.action] : undefined
+  return text === undefined ? undefined : line("bot", format(style, ["dim"], text), style)
+}
+
+/** Returns the lines for an event of the bot, or `undefined` if the event has nothing to show. */
+export const describe = (event: Person.PersonEvent, style: Style = plain): string | undefined => {
   switch (event._tag) {
     case "Message":
-      return line("bot", withButtons(event.message))
+      return line("bot", contentOf(event.message, style), style)
     case "Edited":
-      return line("bot edits", withButtons(event.message))
+      return line("bot edits", contentOf(event.message, style), style)
     case "Notification":
-      return line("bot shows", event.text)
+      return line("bot shows", event.text, style)
     case "Comment":
-      return line("bot", event.comment.body.text ?? "")
+      return line("bot", event.comment.body.text ?? "", style)
     case "Removed":
-      return line("bot", "(removed a message)")
+      return line("bot", "(removed a message)", style)
     default:
       return undefined
   }

@@ -1,4 +1,4 @@
-import { LongPolling } from "@colloquy/core"
+import { Chats, LongPolling, Me, Messages } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer } from "effect"
@@ -16,7 +16,7 @@ const platform = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot()
 /** A terminal in memory. */
 const makeTerminal = () => {
   const input = new PassThrough()
-  const output = Object.assign(new PassThrough({ encoding: "utf8" }), { isTTY: true })
+  const output = Object.assign(new PassThrough({ encoding: "utf8" }), { isTTY: true, columns: 60 })
   const changed = Latch.makeUnsafe()
   let shown = ""
   output.on("data", (text: string) => {
@@ -61,7 +61,7 @@ describe("interactive", () => {
   it.effect("shows the URL of the emulator and how to use the terminal", () =>
     Effect.gen(function* () {
       const { screen } = yield* startConversation
-      assert.include(screen(), "at http://emulator.test.\nType a text and press enter.")
+      assert.include(screen(), "at\nhttp://emulator.test.\nType a text and press enter.")
     }).pipe(Effect.provide(platform))
   )
 
@@ -69,7 +69,7 @@ describe("interactive", () => {
     Effect.gen(function* () {
       const { shows, type } = yield* startConversation
       yield* type(`good morning${enter}`)
-      yield* shows("      bot  good morning  [1: Louder]\n")
+      yield* shows("      bot  good morning\n           [1: Louder]\n")
       yield* type(`:1${enter}`)
       yield* shows("bot edits  GOOD MORNING!\n")
       yield* shows("bot shows  As you like, ")
@@ -95,9 +95,41 @@ describe("interactive", () => {
       yield* type(`good morning${enter}and good`)
       yield* shows("[1: Louder]\n")
       yield* type(` night${enter}`)
-      yield* shows("      bot  and good night  [1: Louder]\n")
+      yield* shows("      bot  and good night\n           [1: Louder]\n")
       assert.match(screen(), /\[1: Louder\]\n {6}you {2}and good/)
       assert.deepStrictEqual(yield* sentTexts, ["good morning", "and good night"])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("shows that the bot is typing, until its next message", () =>
+    Effect.gen(function* () {
+      const { screen, shows } = yield* startConversation
+      const chat_id = yield* Effect.map(
+        Emulator.updates,
+        (updates) => updates.flatMap((update) => (update.update_type === "bot_started" ? [update.chat_id] : []))[0]!
+      )
+      yield* Chats.sendAction({ chat_id, action: "typing_on" })
+      yield* shows("bot  is typing…\n")
+      yield* Messages.send({ chat_id, text: "Done" })
+      // The message begins one row above the prompt, where the action was.
+      yield* shows("\u001b[1A\u001b[1G\u001b[0J      bot  Done\n")
+      assert.include(screen(), "is typing…")
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("completes the commands of the bot after a slash", () =>
+    Effect.gen(function* () {
+      const { shows, type } = yield* startConversation
+      yield* Me.setCommands({ commands: [{ name: "start" }, { name: "status" }, { name: "help" }] })
+      yield* type("/\t")
+      yield* type("\t")
+      yield* shows("/help")
+      yield* shows("/status")
+      // Readline takes a tab within a pasted text for a part of the text, and reads on when a completion is found.
+      yield* type("h\t")
+      yield* type(enter)
+      yield* shows("bot  /help\n")
+      assert.deepStrictEqual(yield* sentTexts, ["/help"])
     }).pipe(Effect.provide(platform))
   )
 
