@@ -360,6 +360,8 @@ export interface ChatChanged extends InChat<"chat"> {
   readonly user_id?: UserId
   /** The payload of the deep link by which a bot was started. */
   readonly payload?: string
+  /** The message that was pinned; absent if the pin was removed. */
+  readonly message_id?: MessageId
 }
 
 /**

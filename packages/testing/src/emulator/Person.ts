@@ -115,6 +115,19 @@ export type UserRef = UserId | { readonly user_id: UserId }
 export type ButtonRef = string | readonly [row: number, column: number] | { readonly payload: string }
 
 /**
+ * A mini app that a person opened.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface OpenedApp {
+  /** The address of the mini app. */
+  readonly url: string
+  /** The init data with the signature of the platform, which `window.WebApp.initData` has in the messenger. */
+  readonly initData: string
+}
+
+/**
  * An image, video, audio or file that a person sends. The platform completes missing fields of the payload; a bot can
  * send the media on with the token.
  *
@@ -223,6 +236,11 @@ export interface Person {
    * returns `undefined`. Other buttons fail.
    */
   readonly press: (message: MessageRef, button: ButtonRef) => Effect.Effect<string | undefined, PersonError>
+  /**
+   * Opens the mini app of an `open_app` button. Returns its address, and init data that `MiniApp.verify` accepts with the token
+   * of the bot. The bot receives nothing. Other buttons fail.
+   */
+  readonly openApp: (message: MessageRef, button: ButtonRef) => Effect.Effect<OpenedApp, PersonError>
   /** Joins a group chat or channel: `user_added`. Does nothing if the person is a member. */
   readonly join: (chat: ChatRef) => Effect.Effect<void, PersonError>
   /** Leaves a group chat or channel: `user_removed`. */

@@ -1,4 +1,4 @@
-import { Chat, Chats, Comments, Keyboard, Member, Messages, Updates, User } from "@colloquy/core"
+import { Chat, Chats, Comments, Keyboard, Member, Messages, MiniApp, Updates, User } from "@colloquy/core"
 import { Emulator, type Person } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
@@ -292,6 +292,28 @@ describe("Person", () => {
       const message = yield* Messages.send({ user_id, text: "Are you there?" })
       assert.deepStrictEqual(yield* ann.unread, [{ _tag: "Message", chat_id, message, notify: true }])
       assert.deepStrictEqual(yield* ann.unread, [])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("opens a mini app with init data that the bot accepts", () =>
+    Effect.gen(function* () {
+      const { token } = yield* Emulator.Emulator
+      const ann = yield* Emulator.user({ first_name: "Ann", username: "ann", locale: "en" })
+      const { chat_id } = yield* ann.start()
+      const buttons = [
+        Keyboard.openApp("Open", "https://app.example/shop", { payload: "red" }),
+        Keyboard.callback("Yes", "yes")
+      ]
+      const shown = yield* Messages.send({ chat_id, text: "Shop", attachments: [Keyboard.make(buttons)] })
+      const { initData, url } = yield* ann.openApp(shown, "Open")
+      assert.strictEqual(url, "https://app.example/shop")
+      const { chat, start_param, user } = yield* MiniApp.verify(initData, { token })
+      assert.deepStrictEqual(
+        [chat?.id, start_param, user?.id, user?.first_name, user?.username, user?.language_code],
+        [chat_id, "red", ann.user_id, "Ann", "ann", "en"]
+      )
+      assert.strictEqual(yield* problemOf(ann.openApp(shown, "Yes")), 'the button "Yes" opens no mini app')
+      assert.deepStrictEqual(yield* updateTypes, ["bot_started"])
     }).pipe(Effect.provide(layer))
   )
 

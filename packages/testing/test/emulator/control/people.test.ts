@@ -224,6 +224,22 @@ describe("the actions of people in the control API", () => {
     )
   )
 
+  it.effect("open a mini app", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const { user_id } = yield* postOk("/users", { first_name: "Ann" })
+        const { chat_id } = yield* postOk("/start", { user_id })
+        const buttons = [[{ type: "open_app", text: "Open", web_app: "https://app.example" }]]
+        const attachments = [{ type: "inline_keyboard", payload: { buttons } }]
+        const { body } = yield* asBot("POST", `/messages?chat_id=${chat_id}`, { text: "Shop", attachments })
+        const { mid } = body.message.body
+        const app = yield* postOk("/open_app", { user_id, message_id: mid, button: [0, 0] })
+        assert.strictEqual(app.url, "https://app.example")
+        assert.include(app.init_data, `user=${encodeURIComponent(`{"id":${user_id},`)}`)
+      })
+    )
+  )
+
   it.effect("accept attachments of people in a short form", () =>
     inEmulator(
       Effect.gen(function* () {

@@ -174,6 +174,14 @@ export type NewMedia = typeof seedMedia.Type
 
 export const getMedia = declare("GET", "/media/{token}", Schema.Unknown, { params: { token: Schema.String } })
 
+/** `is_kept`: the emulator has the content, which `GET /media/{token}` returns. */
+export const describeMedia = declare(
+  "GET",
+  "/media/{token}/info",
+  Schema.Struct({ filename: Schema.NullOr(Schema.String), size: Schema.Int, is_kept: Schema.Boolean }),
+  { params: { token: Schema.String } }
+)
+
 export const listChats = declare("GET", "/chats", Schema.Struct({ chats: Schema.Array(Chat) }), { query: toBot })
 
 const inChat = { ...person, chat_id: ChatId }
@@ -213,6 +221,11 @@ export const press = declare("POST", "/press", Schema.Struct({ callback_id: Sche
     ...atMessage,
     button: Schema.Union([Schema.String, Schema.Tuple([Natural, Natural]), Schema.Struct({ payload: Schema.String })])
   }
+})
+
+/** The address of a mini app, with the init data that the platform signs for the person. */
+export const openApp = declare("POST", "/open_app", Schema.Struct({ url: Schema.String, init_data: Schema.String }), {
+  body: { ...atMessage, button: Schema.Tuple([Natural, Natural]) }
 })
 
 export const sendComment = declare("POST", "/comments", Comment, {

@@ -162,7 +162,8 @@ export const schemas = {
     type: Schema.tag("chat"),
     change: Schema.Literals(chatChanges),
     user_id: Schema.optionalKey(UserId),
-    payload: Schema.optionalKey(Schema.String)
+    payload: Schema.optionalKey(Schema.String),
+    message_id: Schema.optionalKey(MessageId)
   }),
   member: Schema.Struct({
     ...inChat,

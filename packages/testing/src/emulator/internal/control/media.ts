@@ -37,14 +37,41 @@ export const addMedia = (
     return media
   })
 
+/** The name and the size of a file. */
+export const describeMedia = (state: PlatformState, token: string) =>
+  Effect.suspend(() => {
+    const media = state.media.get(token)
+    return media === undefined
+      ? refusal.notFound(`The media ${token}`)
+      : Effect.succeed({
+          filename: media.filename ?? null,
+          size: media.size,
+          is_kept: state.files.get(String(media.photo_id)) !== undefined
+        })
+  })
+
+/** The types of files that browsers play, by the ends of their names. */
+const played: Readonly<Record<string, string>> = {
+  mp4: "video/mp4",
+  m4a: "audio/mp4",
+  mov: "video/mp4",
+  webm: "video/webm",
+  ogg: "audio/ogg",
+  mp3: "audio/mpeg",
+  wav: "audio/wav"
+}
+
+const contentTypeOf = ({ filename = "" }: MediaState, stored: string): string =>
+  stored.startsWith("image/") ? stored : (played[filename.slice(filename.lastIndexOf(".") + 1).toLowerCase()] ?? stored)
+
 /** The content of a file. A browser must not interpret the content as a page. */
 export const serveMedia = (state: PlatformState, token: string): Effect.Effect<Response, refusal.Refusal> =>
   Effect.suspend((): Effect.Effect<Response, refusal.Refusal> => {
     const media = state.media.get(token)
     const file = media === undefined ? undefined : state.files.get(String(media.photo_id))
-    if (file === undefined) return refusal.notFound(`The content of the media ${token}`)
+    if (media === undefined || file === undefined) return refusal.notFound(`The content of the media ${token}`)
     const headers = {
-      "content-type": file.contentType,
+      "content-type": contentTypeOf(media, file.contentType),
       "content-security-policy": "default-src 'none'; sandbox",
       "x-content-type-options": "nosniff",
       "cache-control": "private, max-age=3600"

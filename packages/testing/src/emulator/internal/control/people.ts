@@ -100,6 +100,15 @@ export const peopleRoutes: ReadonlyArray<Route> = [
     )
   ),
   on(
+    declarations.openApp,
+    after(
+      (control, { message_id }) => requireVisible(control, message_id),
+      asPerson((person, { button, message_id }) =>
+        Effect.map(person.openApp(message_id, button), ({ initData, url }) => ({ url, init_data: initData }))
+      )
+    )
+  ),
+  on(
     declarations.sendComment,
     after(
       (control, { reply_to }) => (reply_to == null ? Effect.void : requireComment(control, reply_to)),

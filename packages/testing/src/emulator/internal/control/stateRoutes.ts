@@ -6,7 +6,7 @@ import { readClock } from "./clock.ts"
 import * as declarations from "./declarations.ts"
 import { linesOf, positionAfter, sseOf } from "./events.ts"
 import { toSeed } from "./export.ts"
-import { addMedia, serveMedia } from "./media.ts"
+import { addMedia, describeMedia, serveMedia } from "./media.ts"
 import { toState } from "./stateView.ts"
 
 const eventStream = {
@@ -24,6 +24,7 @@ export const stateRoutes: ReadonlyArray<Route> = [
   on(declarations.createMedia, (request, { state }) =>
     Effect.map(addMedia(state, request), ({ token }) => ({ token }))
   ),
+  on(declarations.describeMedia, ({ token }, { state }) => describeMedia(state, token)),
   onRaw(declarations.getPage, () => servePage("index.html")),
   onRaw(declarations.getPageFile, ({ file }) => servePage(file)),
   onRaw(declarations.getMedia, ({ token }, { state }) => serveMedia(state, token)),

@@ -63,6 +63,18 @@ const pick = (actor: Actor, message: MessageState, ref: ButtonRef): Action<Place
   return cannot(actor, `there is no button ${nameOf(ref)}; there are ${buttons}. ${quoteOf(message)}`)
 }
 
+/** The button that opens a mini app, and the bot whose keyboard has the button. */
+export const appButton = (
+  actor: Actor,
+  ref: ButtonRef,
+  message: MessageState
+): Action<{ readonly bot: BotState; readonly button: Extract<Button, { readonly type: "open_app" }> }> =>
+  Effect.flatMap(pick(actor, message, ref), ({ button }) =>
+    button.type === "open_app"
+      ? Effect.map(keyboardOwner(actor, message), (bot) => ({ bot, button }))
+      : cannot(actor, `the button ${nameOf(ref)} opens no mini app`)
+  )
+
 const keyboardOwner = (actor: Actor, { author }: MessageState): Action<BotState> => {
   const bot = botOf(actor.state, idOf(author))
   return bot === undefined ? cannot(actor, "the keyboard is not a bot's") : Effect.succeed(bot)

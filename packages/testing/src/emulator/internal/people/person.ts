@@ -8,6 +8,7 @@ import { commentActions } from "./comments.ts"
 import { dialogActions } from "./dialogs.ts"
 import { makeEventReader } from "./events.ts"
 import { memberActions } from "./members.ts"
+import { openApp } from "./miniApps.ts"
 import { messageActions } from "./messages.ts"
 
 const findBot = (state: PlatformState, ref: UserRef): BotState => {
@@ -31,6 +32,7 @@ export const makePerson = (
     ...dialogActions(actor),
     ...messageActions(actor),
     press: (ref, button) => Effect.flatMap(shownMessage(actor, ref), pressButton(actor, button)),
+    openApp: (ref, button) => Effect.flatMap(shownMessage(actor, ref), openApp(actor, button)),
     ...memberActions(actor),
     ...commentActions(actor),
     ...events

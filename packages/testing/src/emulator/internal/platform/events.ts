@@ -40,7 +40,10 @@ export const emitChat = (
   chat: ChatState,
   change: Extract<EventRecord, { readonly type: "chat" }>["change"],
   by?: UserState
-): void => emit(state, { type: "chat", change, ...(by === undefined ? inChat(chat) : byUser(chat, by)) })
+): void => {
+  const pinned = change === "pin" && chat.pinned !== undefined ? { message_id: chat.pinned.mid } : {}
+  emit(state, { type: "chat", change, ...(by === undefined ? inChat(chat) : byUser(chat, by)), ...pinned })
+}
 
 export const emitFault = (
   state: PlatformState,

@@ -15,9 +15,10 @@ const types: Readonly<Record<string, string>> = {
   "page.licenses.txt": "text/plain; charset=utf-8"
 }
 
-/** The page runs only its own script and requests nothing from other hosts. */
+/** The page runs only its own script and requests nothing from other hosts. Mini apps are in frames. */
 const policy = [
   "default-src 'self'",
+  "frame-src http: https:",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
