@@ -4,7 +4,8 @@ import { useEffect } from "preact/hooks"
 import { ChatList } from "./chat/ChatList.tsx"
 import { Conversation } from "./chat/Conversation.tsx"
 import { Forward } from "./chat/Forward.tsx"
-import { StartDialog } from "./chat/StartDialog.tsx"
+import { MiniApp } from "./chat/MiniApp.tsx"
+import { Divider } from "./parts/Divider.tsx"
 import { Icon } from "./parts/Icon.tsx"
 import { preciseTime } from "./parts/format.ts"
 import { useNow } from "./parts/useNow.ts"
@@ -35,6 +36,7 @@ import { LimitGauges } from "./tools/Limits.tsx"
 import { PeopleTool } from "./tools/PeopleTool.tsx"
 import { Requests } from "./tools/Requests.tsx"
 import { StateTool } from "./tools/StateTool.tsx"
+import { sizeStyle } from "./sizes.ts"
 import { nextTheme, theme } from "./theme.ts"
 
 const tools: Readonly<Record<ToolName, { readonly label: string; readonly view: ComponentType }>> = {
@@ -136,22 +138,20 @@ const PersonPicker = ({ pane }: { readonly pane: Pane }) => (
 )
 
 const PaneView = ({ pane }: { readonly pane: Pane }) => {
-  const person = pane.person.value
+  const isAtList = pane.chat.value === undefined && pane.starting.value === undefined
   return (
     <div
-      class={`pane${pane.chat.value === undefined ? " at-list" : " at-chat"}`}
+      class={`pane${isAtList ? " at-list" : " at-chat"}`}
       onFocusCapture={() => {
         if (activePane.value !== pane.id) activePane.value = pane.id
       }}
     >
-      <aside class="sidebar">
+      <div class="sidebar">
         <PersonPicker pane={pane} />
         <ChatList pane={pane} />
-      </aside>
+      </div>
+      {panes.value.length === 2 ? null : <Divider name="sidebar" label="Width of the list of chats" />}
       <Conversation pane={pane} />
-      {pane.starting.value === undefined || person === undefined ? null : (
-        <StartDialog bot_id={pane.starting.value} pane={pane} person={person} />
-      )}
     </div>
   )
 }
@@ -169,7 +169,8 @@ const Tools = () => {
   const name = tool.value ?? "requests"
   const { label, view: View } = tools[name]
   return (
-    <aside class="tools" aria-label="Tools">
+    <section class="tools" aria-label="Tools">
+      <Divider name="tools" label="Width of the tools" />
       <div class="tabs" role="tablist" aria-label="Tools" onKeyDown={moveTab}>
         {toolNames.map((each) => (
           <button
@@ -187,9 +188,10 @@ const Tools = () => {
         ))}
       </div>
       <div key={name} class="tool" id="tool" role="tabpanel" aria-label={label} tabIndex={0}>
+        <h2 class="spoken">{label}</h2>
         <View />
       </div>
-    </aside>
+    </section>
   )
 }
 
@@ -215,16 +217,21 @@ const App = () => {
   return (
     <div
       class={`app view-${view.value}${tool.value === undefined ? "" : " with-tools"}${panes.value.length === 2 ? " two-panes" : ""}`}
+      style={sizeStyle()}
     >
       <TopBar />
-      <main class="panes">
-        {panes.value.map((pane) => (
-          <PaneView key={pane.id} pane={pane} />
-        ))}
+      <main class="content">
+        <div class="panes">
+          {panes.value.map((pane) => (
+            <PaneView key={pane.id} pane={pane} />
+          ))}
+          {panes.value.length === 2 ? <Divider name="split" label="Width of the first pane" /> : null}
+        </div>
+        {tool.value === undefined && view.value !== "tools" ? null : <Tools />}
       </main>
-      {tool.value === undefined && view.value !== "tools" ? null : <Tools />}
       <BottomBar />
       <Forward />
+      <MiniApp />
       <div class="toasts">
         {toasts.value.map(({ id, kind, text }) => (
           <button type="button" key={id} class={`toast ${kind}`} onClick={() => dismissToast(id)}>

@@ -75,8 +75,8 @@ export const call = async <K extends Name>(name: K, request: Request<K>): Promis
 /** The address of the events from a position on. The page reads the details of a request on demand. */
 export const eventsUrl = (from: number): string => `${root}/events?details=false&max_lag=3000&from=${from}`
 
-/** The address of an uploaded image. */
-export const imageUrl = (token: string): string => `${root}/media/${encodeURIComponent(token)}`
+/** The address of the content of a file. */
+export const mediaUrl = (token: string): string => `${root}/media/${encodeURIComponent(token)}`
 
 /** The address of all events as a file. */
 export const journalUrl = `${root}/journal`

@@ -1,6 +1,6 @@
 import { type Signal, signal } from "@preact/signals"
 import { call } from "./api.ts"
-import type { EmulatorEvent, Message, Shown } from "./types.ts"
+import type { EmulatorEvent, EventOf, Message, Shown } from "./types.ts"
 
 /** Some consecutive messages. A change of a message renders only its chunk. */
 export interface Chunk {
@@ -17,8 +17,29 @@ const orderOf = (mid: string): string => mid.slice(-16)
 
 const byOrder = (a: Shown, b: Shown): number => (orderOf(a.mid) < orderOf(b.mid) ? -1 : 1)
 
+/** Maximum number of lines about changes of a chat. */
+const maxNotes = 1000
+
 /** Maximum number of messages that are read when a chat is opened. */
 export const maxMessages = 20_000
+
+/** A change of a chat, which leaves a line between the messages. */
+export type Note = EventOf<"chat" | "member">
+
+const noted = new Set<Note["change"]>([
+  "pin",
+  "title",
+  "description",
+  "icon",
+  "closed",
+  "started",
+  "stopped",
+  "added",
+  "removed"
+])
+
+const isNote = (event: EmulatorEvent): event is Note =>
+  (event.type === "chat" || event.type === "member") && noted.has(event.change)
 
 let lastChunk = 0
 
@@ -27,6 +48,8 @@ export class ChatLog {
   readonly chat_id: number
   readonly chunks = signal<ReadonlyArray<Chunk>>([])
   readonly status = signal<"new" | "loading" | "loaded" | "failed">("new")
+  /** The changes of the chat, oldest first. */
+  readonly notes = signal<ReadonlyArray<Note>>([])
   readonly commentCounts = signal<ReadonlyMap<string, number>>(new Map())
   readonly #chunkOf = new Map<string, Chunk>()
   #early: Array<EmulatorEvent> = []
@@ -57,7 +80,7 @@ export class ChatLog {
       this.#replace(shown)
       this.commentCounts.value = new Map(Object.entries(comment_counts))
       this.status.value = "loaded"
-      for (const event of this.#early) this.apply(event)
+      for (const event of this.#early) this.apply(event, false)
     } catch {
       this.status.value = "failed"
     }
@@ -68,8 +91,14 @@ export class ChatLog {
   discard(count: number): void {
     this.#most = count
     this.#replace([])
-    this.#edits.clear()
+    this.forgetPast()
     this.status.value = "new"
+  }
+
+  /** Removes what only events tell: the edits, and the changes of the chat. */
+  forgetPast(): void {
+    this.#edits.clear()
+    this.notes.value = []
   }
 
   find(mid: string): Shown | undefined {
@@ -85,6 +114,15 @@ export class ChatLog {
     return undefined
   }
 
+  /** The last messages, oldest first. */
+  last(count: number): ReadonlyArray<Shown> {
+    const { value: chunks } = this.chunks
+    return chunks
+      .slice(-1 - Math.ceil(count / chunkSize))
+      .flatMap(({ items }) => items.value)
+      .slice(-count)
+  }
+
   get size(): number {
     return this.chunks.value.reduce((size, { items }) => size + items.value.length, 0)
   }
@@ -94,9 +132,12 @@ export class ChatLog {
     return chunk === undefined ? -1 : this.chunks.value.indexOf(chunk)
   }
 
-  apply(event: EmulatorEvent): void {
+  /** Applies an event. `isPast`: the messages that are read contain the change already. */
+  apply(event: EmulatorEvent, isPast: boolean): void {
+    if (isNote(event) && event.id > (this.notes.value.at(-1)?.id ?? -1))
+      this.notes.value = [...this.notes.value.slice(1 - maxNotes), event]
     if (event.type === "edited") this.#addEdit(event.message, event.previous, event.at)
-    if (this.status.value === "new" || this.status.value === "failed") return
+    if (isPast || this.status.value === "new" || this.status.value === "failed") return
     if (this.status.value === "loading") return void this.#early.push(event)
     if (event.type === "message") this.#add(event.message)
     else if (event.type === "edited")

@@ -54,11 +54,14 @@ export const readState = async (): Promise<State> => {
   return state
 }
 
-const choosePerson = (pane: store.Pane, { people }: State): void => {
-  if (!people.some(({ user }) => user.user_id === pane.person.value)) {
-    pane.person.value = people[0]?.user.user_id
-    pane.chat.value = undefined
-  }
+const choosePerson = (pane: store.Pane, { bots, people }: State): void => {
+  const person = pane.person.value
+  if (pane.chat.value !== undefined && !store.chats.value.has(pane.chat.value)) pane.chat.value = undefined
+  if (people.some(({ user }) => user.user_id === person)) return
+  pane.person.value = people[0]?.user.user_id
+  pane.chat.value = undefined
+  const [bot, ...otherBots] = bots
+  if (bot !== undefined && otherBots.length === 0 && people.length === 1) store.openBot(pane, bot.user.user_id)
 }
 
 const refreshState = afterBurst(async () => void (await readState()), 30)
@@ -137,7 +140,7 @@ const catchUp = afterBurst(() => Promise.resolve(startOver(500)), 1500)
 /** Applies an event. `isPast`: the state was read after the event. */
 export const apply = (event: EmulatorEvent, isPast: boolean): void => {
   remember(event)
-  if ("chat_id" in event && event.chat_id !== undefined) store.logOf(event.chat_id).apply(event)
+  if ("chat_id" in event && event.chat_id !== undefined) store.logOf(event.chat_id).apply(event, isPast)
   switch (event.type) {
     case "message":
       stopAction(event.chat_id)
@@ -181,7 +184,8 @@ export const apply = (event: EmulatorEvent, isPast: boolean): void => {
       }
       break
     case "reset":
-      if (!isPast) startOver(maxMessages)
+      if (isPast) for (const log of store.loadedLogs()) log.forgetPast()
+      else startOver(maxMessages)
       break
     case "gap":
       catchUp()

@@ -1,6 +1,10 @@
 import { mount } from "./App.tsx"
+import { keepAddress, restoreAddress } from "./address.ts"
 import { follow } from "./events.ts"
 import { connection, toast } from "./store.ts"
+
+restoreAddress()
+keepAddress()
 
 // The heading is shown until the script runs.
 mount(document.getElementById("page")!)

@@ -15,16 +15,19 @@ export interface Pane {
   readonly editing: Signal<string | undefined>
   /** The bot that the person is about to start. */
   readonly starting: Signal<number | undefined>
+  /** Whether the field of the chat that was opened takes the focus. */
+  readonly takesFocus: Signal<boolean>
 }
 
-const makePane = (id: number): Pane => ({
+export const makePane = (id: number): Pane => ({
   id,
   person: signal(undefined),
   chat: signal(undefined),
   post: signal(undefined),
   replyTo: signal(undefined),
   editing: signal(undefined),
-  starting: signal(undefined)
+  starting: signal(undefined),
+  takesFocus: signal(false)
 })
 
 /** A message of the page about the result of an action. */
@@ -91,6 +94,19 @@ export const users = computed((): ReadonlyMap<number, User> => {
 export const chats = computed(
   (): ReadonlyMap<number, ChatView> => new Map(state.value?.chats.map((each) => [each.chat.chat_id, each]))
 )
+
+const drafts = new Map<string, Signal<string>>()
+
+/** The text that a person has written in a chat and not sent. */
+export const draftOf = (person: number, chat_id: number): Signal<string> => {
+  const key = `${person} ${chat_id}`
+  let draft = drafts.get(key)
+  if (draft === undefined) {
+    draft = signal("")
+    drafts.set(key, draft)
+  }
+  return draft
+}
 
 const logs = new Map<number, ChatLog>()
 
@@ -184,6 +200,8 @@ export const openChat = (pane: Pane, chat_id: number | undefined): void =>
     pane.post.value = undefined
     pane.replyTo.value = undefined
     pane.editing.value = undefined
+    pane.starting.value = undefined
+    pane.takesFocus.value = chat_id !== undefined
     activePane.value = pane.id
     if (chat_id === undefined) {
       view.value = "chats"
@@ -197,10 +215,30 @@ export const openChat = (pane: Pane, chat_id: number | undefined): void =>
     }
   })
 
+/** Shows the bot that a person is about to start. */
+export const showStart = (pane: Pane, bot_id: number): void =>
+  batch(() => {
+    openChat(pane, undefined)
+    pane.starting.value = bot_id
+    view.value = "chat"
+  })
+
+/** Opens the dialog with a bot, or shows the button that starts the bot. */
+export const openBot = (pane: Pane, bot_id: number): void => {
+  const person = pane.person.value
+  const dialog = [...chats.value.values()].find(
+    (view) =>
+      view.chat.type === "dialog" && isChatMember(view, bot_id) && person !== undefined && isChatMember(view, person)
+  )
+  if (dialog === undefined) showStart(pane, bot_id)
+  else openChat(pane, dialog.chat.chat_id)
+}
+
 /** Shows the chats of another person in a pane. */
 export const becomePerson = (pane: Pane, user_id: number): void =>
   batch(() => {
     pane.person.value = user_id
+    pane.starting.value = undefined
     const chat = pane.chat.value === undefined ? undefined : chats.value.get(pane.chat.value)
     if (chat !== undefined && !isChatMember(chat, user_id)) openChat(pane, undefined)
   })

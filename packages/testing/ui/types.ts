@@ -8,6 +8,9 @@ export type { Attachment, Comment, EmulatorEvent, Message }
 /** An event of one type. */
 export type EventOf<T extends EmulatorEvent["type"]> = Extract<EmulatorEvent, { readonly type: T }>
 
+/** An attachment of one type. */
+export type AttachmentOf<T extends Attachment["type"]> = Extract<Attachment, { readonly type: T }>
+
 export type State = Success<"getState">
 export type ChatView = State["chats"][number]
 export type PersonView = State["people"][number]
@@ -16,6 +19,7 @@ export type User = PersonView["user"]
 export type Chat = ChatView["chat"]
 export type Limits = Success<"getLimits">
 export type Faults = Success<"listFaults">["faults"]
+export type MediaInfo = Success<"describeMedia">
 export type RequestView = Success<"listRequests">["requests"][number]
 
 /** A message with its earlier versions. */

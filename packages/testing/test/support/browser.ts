@@ -47,6 +47,6 @@ export const openPage = async (
       problems.push(`request to ${origin}`)
   })
   await page.goto(`${url}/_emulator/ui`)
-  await page.waitForSelector(".person-picker")
+  await page.waitForSelector(".person-picker", { state: "attached" })
   return { page, problems }
 }

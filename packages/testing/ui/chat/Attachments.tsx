@@ -1,67 +1,8 @@
-import { useState } from "preact/hooks"
-import { imageUrl } from "../api.ts"
-import { durationOf, safeUrl, sizeOf } from "../parts/format.ts"
+import { ExternalLink } from "../parts/ExternalLink.tsx"
+import { sizeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
-import type { Attachment } from "../types.ts"
-
-type Of<T extends Attachment["type"]> = Extract<Attachment, { readonly type: T }>
-
-const ExternalLink = ({ label, url }: { readonly url: string | null | undefined; readonly label: string }) => {
-  const href = safeUrl(url)
-  return href === undefined ? (
-    <span>{label}</span>
-  ) : (
-    <a href={href} target="_blank" rel="noopener noreferrer">
-      {label}
-    </a>
-  )
-}
-
-/** An uploaded image. The page requests nothing from other hosts, so an image by its URL is a link. */
-const Image = ({ attachment }: { readonly attachment: Of<"image"> }) => {
-  const [isMissing, setMissing] = useState(false)
-  const { token, url } = attachment.payload
-  if (isMissing) {
-    return (
-      <div class="card">
-        <span class="card-icon">
-          <Icon name="file" />
-        </span>
-        <span>
-          <b>Photo</b>
-          <ExternalLink url={url} label="Open the image" />
-        </span>
-      </div>
-    )
-  }
-  return <img class="photo" src={imageUrl(token)} alt="Photo" loading="lazy" onError={() => setMissing(true)} />
-}
-
-const Video = ({ attachment }: { readonly attachment: Of<"video"> }) => {
-  const { duration, height, payload, width } = attachment
-  const size = width == null || height == null ? undefined : `${width} × ${height}`
-  const length = duration == null ? undefined : durationOf(duration * 1000)
-  return (
-    <div class="video" title={payload?.token}>
-      <span class="play">
-        <Icon name="play" />
-      </span>
-      <span class="video-label">{["Video", size, length].filter(Boolean).join(" · ")}</span>
-    </div>
-  )
-}
-
-const Audio = ({ attachment: { payload, transcription } }: { readonly attachment: Of<"audio"> }) => (
-  <div class="card audio" title={payload?.token}>
-    <span class="card-icon round">
-      <Icon name="play" />
-    </span>
-    <span>
-      <span class="wave" aria-hidden="true" />
-      <small>{transcription ?? "Audio"}</small>
-    </span>
-  </div>
-)
+import type { Attachment, AttachmentOf as Of } from "../types.ts"
+import { Audio, Image, Video } from "./Media.tsx"
 
 const File = ({ attachment: { filename, size } }: { readonly attachment: Of<"file"> }) => (
   <div class="card">
@@ -115,11 +56,22 @@ const Place = ({ attachment: { latitude, longitude } }: { readonly attachment: O
 
 const Share = ({ attachment: { description, payload, title } }: { readonly attachment: Of<"share"> }) => (
   <div class="share">
-    <b>{title ?? payload?.url ?? "Shared"}</b>
+    {title == null ? null : <b>{title}</b>}
     {description == null ? null : <span>{description}</span>}
-    <ExternalLink url={payload?.url} label={payload?.url ?? ""} />
+    <ExternalLink url={payload?.url} label={payload?.url ?? "Shared"} />
   </div>
 )
+
+/** The picture of a sticker is on another host, so the page shows its code: an emoji, or a name. */
+const Sticker = ({ attachment: { payload } }: { readonly attachment: Of<"sticker"> }) => {
+  const code = payload?.code ?? "?"
+  const isEmoji = /^\p{Extended_Pictographic}/u.test(code)
+  return (
+    <div class={isEmoji ? "sticker" : "sticker named"} role="img" aria-label={`Sticker ${code}`}>
+      <bdi>{code}</bdi>
+    </div>
+  )
+}
 
 const One = ({ attachment }: { readonly attachment: Attachment }) => {
   switch (attachment.type) {
@@ -132,11 +84,7 @@ const One = ({ attachment }: { readonly attachment: Attachment }) => {
     case "file":
       return <File attachment={attachment} />
     case "sticker":
-      return (
-        <div class="sticker" role="img" aria-label={`Sticker ${attachment.payload?.code}`}>
-          <bdi>{attachment.payload?.code}</bdi>
-        </div>
-      )
+      return <Sticker attachment={attachment} />
     case "contact":
       return <Contact attachment={attachment} />
     case "location":

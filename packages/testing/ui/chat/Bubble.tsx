@@ -1,7 +1,7 @@
 import type { VNode } from "preact"
 import { memo } from "preact/compat"
 import { useState } from "preact/hooks"
-import { Avatar } from "../parts/Avatar.tsx"
+import { Avatar, toneOf } from "../parts/Avatar.tsx"
 import { preciseTime, timeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { Marked } from "../parts/Markup.tsx"
@@ -13,7 +13,15 @@ import { Attachments } from "./Attachments.tsx"
 import { messageItems } from "./commands.ts"
 import { Keyboard } from "./Keyboard.tsx"
 
-const Linked = ({ message, onJump }: { readonly message: Message; readonly onJump: (mid: string) => void }) => {
+const Linked = ({
+  message,
+  onJump,
+  pane
+}: {
+  readonly message: Message
+  readonly pane: Pane
+  readonly onJump: (mid: string) => void
+}) => {
   const { link } = message
   if (link == null) return null
   const author = link.sender == null ? "Channel" : nameOf(link.sender.user_id)
@@ -37,18 +45,18 @@ const Linked = ({ message, onJump }: { readonly message: Message; readonly onJum
         </b>
       </small>
       <Attachments list={link.message?.attachments ?? []} />
-      {link.message?.text ? <Marked text={link.message.text} markup={link.message.markup} /> : null}
+      {link.message?.text ? <Marked text={link.message.text} markup={link.message.markup} pane={pane} /> : null}
     </div>
   )
 }
 
-const Edits = ({ item }: { readonly item: Shown }) => (
+const Edits = ({ item, pane }: { readonly item: Shown; readonly pane: Pane }) => (
   <ol class="edits" aria-label="What the message was before">
     {item.edits.map(({ at, before }, index) => (
       <li key={index}>
         <small>until {preciseTime(at)}</small>
         <Attachments list={before.body?.attachments ?? []} />
-        <Marked text={before.body?.text ?? ""} markup={before.body?.markup} />
+        <Marked text={before.body?.text ?? ""} markup={before.body?.markup} pane={pane} />
       </li>
     ))}
   </ol>
@@ -106,10 +114,10 @@ const Bubble_ = ({ comments, isContinued, isPinned, item, onJump, pane, person }
       )}
       <div class="stack">
         <div class={isSticker ? "bubble bare" : "bubble"}>
-          {showsName ? <b class="author">{name}</b> : null}
-          <Linked message={message} onJump={onJump} />
+          {showsName ? <b class={`author ${toneOf(author?.user_id ?? 0)}`}>{name}</b> : null}
+          <Linked message={message} pane={pane} onJump={onJump} />
           <Attachments list={attachments} />
-          {message.body?.text ? <Marked text={message.body.text} markup={message.body.markup} /> : null}
+          {message.body?.text ? <Marked text={message.body.text} markup={message.body.markup} pane={pane} /> : null}
           <span class="meta">
             {isPinned ? <Icon name="pin" /> : null}
             {isRemoved ? <span>removed</span> : null}
@@ -128,7 +136,7 @@ const Bubble_ = ({ comments, isContinued, isPinned, item, onJump, pane, person }
               {timeOf(message.timestamp)}
             </time>
           </span>
-          {showsEdits ? <Edits item={item} /> : null}
+          {showsEdits ? <Edits item={item} pane={pane} /> : null}
         </div>
         {isRemoved ? null : <Keyboard attachments={attachments} target={{ mid: item.mid, user_id: person }} />}
         {isChannel && !isRemoved ? (

@@ -2,6 +2,7 @@ import { Avatar } from "../parts/Avatar.tsx"
 import { shortDate } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { summaryOf } from "../parts/summary.ts"
+import { actionOf } from "./actions.ts"
 import {
   act,
   chats,
@@ -10,6 +11,7 @@ import {
   nameOf,
   openChat,
   type Pane,
+  showStart,
   state,
   titleOf,
   unread
@@ -35,6 +37,7 @@ const Row = ({ pane, view }: { readonly pane: Pane; readonly view: ChatView }) =
   const other = members.find(({ user_id }) => user_id !== pane.person.value)
   const count = pane.chat.value === chat.chat_id ? 0 : (unread.value.get(chat.chat_id) ?? 0)
   const isDialog = chat.type === "dialog"
+  const action = actionOf(view)
   return (
     <li>
       <button
@@ -46,13 +49,18 @@ const Row = ({ pane, view }: { readonly pane: Pane; readonly view: ChatView }) =
         <Avatar id={isDialog ? (other?.user_id ?? 0) : chat.chat_id} name={title} isBot={isDialog} />
         <span class="chat-row-text">
           <bdi class="title">{title}</bdi>
-          <bdi class="last">{is_closed ? "closed" : is_stopped ? "stopped" : lastText(view)}</bdi>
+          {action === undefined ? (
+            <bdi class="last">{is_closed ? "closed" : is_stopped ? "stopped" : lastText(view)}</bdi>
+          ) : (
+            <bdi class="last acting">{action}…</bdi>
+          )}
         </span>
         <span class="chat-row-side">
           <small>{shortDate(lastTime(view))}</small>
           {count === 0 ? null : (
-            <span class="badge" aria-label={`${count} new`}>
+            <span class="badge">
               {count}
+              <span class="spoken"> new</span>
             </span>
           )}
         </span>
@@ -70,25 +78,13 @@ const moveFocus = (event: KeyboardEvent): void => {
 }
 
 /** Opens the dialog of the person with a bot. */
-const NewDialog = ({
-  bot_id,
-  name,
-  pane,
-  person
-}: {
-  readonly bot_id: number
-  readonly name: string
-  readonly pane: Pane
-  readonly person: number
-}) => (
+const NewDialog = ({ bot_id, name, pane }: { readonly bot_id: number; readonly name: string; readonly pane: Pane }) => (
   <li>
     <button
       type="button"
       class="chat-row"
-      onClick={() => {
-        pane.starting.value = bot_id
-      }}
-      aria-label={`Start ${name} as ${nameOf(person)}`}
+      aria-current={pane.starting.value === bot_id}
+      onClick={() => showStart(pane, bot_id)}
     >
       <Avatar id={bot_id} name={name} isBot />
       <span class="chat-row-text">
@@ -121,7 +117,7 @@ export const ChatList = ({ pane }: { readonly pane: Pane }) => {
           <Row key={view.chat.chat_id} pane={pane} view={view} />
         ))}
         {newBots.map(({ user }) => (
-          <NewDialog key={user.user_id} bot_id={user.user_id} name={nameOf(user.user_id)} pane={pane} person={person} />
+          <NewDialog key={user.user_id} bot_id={user.user_id} name={nameOf(user.user_id)} pane={pane} />
         ))}
       </ul>
       {others.length === 0 ? null : (

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { call } from "../api.ts"
-import { Avatar } from "../parts/Avatar.tsx"
+import { Avatar, toneOf } from "../parts/Avatar.tsx"
 import { preciseTime, timeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { Marked } from "../parts/Markup.tsx"
@@ -30,10 +30,12 @@ const One = ({
   comment,
   onEdit,
   onReply,
+  pane,
   person,
   view
 }: {
   readonly comment: Comment
+  readonly pane: Pane
   readonly view: ChatView
   readonly person: number
   readonly onReply: () => void
@@ -48,14 +50,14 @@ const One = ({
       <Avatar id={sender?.user_id ?? view.chat.chat_id} name={name} small />
       <div class="stack">
         <div class="bubble">
-          <b class="author">{name}</b>
+          <b class={`author ${toneOf(sender?.user_id ?? 0)}`}>{name}</b>
           {link == null ? null : (
             <span class="reply-to">
               <b>{nameOf(link.sender?.user_id)}</b>
               <bdi>{link.message?.text}</bdi>
             </span>
           )}
-          <Marked text={body.text ?? ""} markup={body.markup} />
+          <Marked text={body.text ?? ""} markup={body.markup} pane={pane} />
           <span class="meta">
             <time title={preciseTime(timestamp)}>{timeOf(timestamp)}</time>
           </span>
@@ -147,7 +149,7 @@ export const Comments = ({
           {post === undefined ? null : (
             <div class="post">
               <Attachments list={post.message.body?.attachments ?? []} />
-              <Marked text={post.message.body?.text ?? ""} markup={post.message.body?.markup} />
+              <Marked text={post.message.body?.text ?? ""} markup={post.message.body?.markup} pane={pane} />
             </div>
           )}
           {comments?.length === 0 ? <p class="empty">There are no comments yet.</p> : null}
@@ -155,6 +157,7 @@ export const Comments = ({
             <One
               key={comment.body.mid}
               comment={comment}
+              pane={pane}
               view={view}
               person={person}
               onReply={() => start(comment, false)}

@@ -4,7 +4,7 @@ import { midOf } from "../chatLog.ts"
 import { sizeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { Menu } from "../parts/Menu.tsx"
-import { act, logOf, nameOf, type Pane, state } from "../store.ts"
+import { act, draftOf, logOf, nameOf, type Pane, state } from "../store.ts"
 import type { ChatView } from "../types.ts"
 import { type Draft, upload } from "./files.ts"
 import { ContactForm, PlaceForm } from "./forms.tsx"
@@ -68,12 +68,14 @@ export const Composer = ({
 }) => {
   const field = useRef<HTMLTextAreaElement>(null)
   const picker = useRef<HTMLInputElement>(null)
-  const text = useSignal("")
+  const { chat_id } = chat.chat
+  const text = draftOf(person, chat_id)
+  /** The draft while a message is edited. */
+  const kept = useRef("")
   const chosen = useSignal(0)
   const [drafts, setDrafts] = useState<ReadonlyArray<Draft>>([])
   const [isMenuOpen, setMenuOpen] = useState(false)
   const [form, setForm] = useState<"contact" | "place" | undefined>()
-  const { chat_id } = chat.chat
   const log = logOf(chat_id)
   const replied = pane.replyTo.value === undefined ? undefined : log.find(pane.replyTo.value)
   const edited = pane.editing.value === undefined ? undefined : log.find(pane.editing.value)
@@ -82,12 +84,22 @@ export const Composer = ({
 
   // The focus moves before the quote is painted, so that the field receives all further keys.
   useLayoutEffect(() => {
-    if (edited !== undefined) text.value = edited.message.body?.text ?? ""
+    if (edited !== undefined) {
+      kept.current = text.value
+      text.value = edited.message.body?.text ?? ""
+    }
     if (edited !== undefined || replied !== undefined) field.current?.focus()
   }, [edited?.mid, replied?.mid])
 
+  useLayoutEffect(() => {
+    if (!pane.takesFocus.value) return
+    pane.takesFocus.value = false
+    // On a touch screen, the focus would open the keyboard.
+    if (matchMedia("(pointer: fine)").matches) field.current?.focus()
+  }, [pane.takesFocus.value])
+
   const cancel = () => {
-    if (edited !== undefined) text.value = ""
+    if (edited !== undefined) text.value = kept.current
     pane.replyTo.value = undefined
     pane.editing.value = undefined
   }
@@ -228,7 +240,7 @@ export const Composer = ({
           placeholder={chat.chat.type === "channel" ? "Post" : "Message, with **markdown**"}
           aria-label={chat.chat.type === "channel" ? "Post" : "Message"}
           aria-autocomplete="list"
-          aria-controls={`commands-${pane.id}`}
+          aria-controls={selected >= 0 ? `commands-${pane.id}` : undefined}
           aria-activedescendant={selected >= 0 ? `command-${pane.id}-${selected}` : undefined}
           value={text.value}
           onInput={({ currentTarget }) => {

@@ -1,14 +1,16 @@
 import { useState } from "preact/hooks"
+import { actionOf } from "./actions.ts"
 import { CopyTest } from "./CopyTest.tsx"
 import { Avatar } from "../parts/Avatar.tsx"
 import { Icon } from "../parts/Icon.tsx"
 import { Menu } from "../parts/Menu.tsx"
-import { act, chats, hasRight, logOf, nameOf, notification, openChat, type Pane, state, titleOf } from "../store.ts"
+import { act, chats, hasRight, logOf, nameOf, notification, openChat, type Pane, titleOf } from "../store.ts"
 import type { ChatView } from "../types.ts"
 import { ChatInfo } from "./ChatInfo.tsx"
 import { Comments } from "./Comments.tsx"
 import { Composer } from "./Composer.tsx"
 import { Messages } from "./Messages.tsx"
+import { Welcome } from "./Welcome.tsx"
 
 const subtitleOf = ({ chat, is_closed, is_stopped, members }: ChatView): string => {
   if (is_closed) return "closed"
@@ -32,6 +34,7 @@ const Header = ({ pane, person, view }: { readonly pane: Pane; readonly person: 
   const { chat, is_stopped, members } = view
   const { chat_id, type } = chat
   const title = titleOf(view, person)
+  const action = actionOf(view)
   const bot = members.find(({ is_bot }) => is_bot)
   const other = members.find(({ user_id }) => user_id !== person)
   const ids = { user_id: person as never, ...(bot === undefined ? {} : { bot_id: bot.user_id }) }
@@ -55,7 +58,20 @@ const Header = ({ pane, person, view }: { readonly pane: Pane; readonly person: 
       <Avatar id={type === "dialog" ? (other?.user_id ?? 0) : chat_id} name={title} isBot={type === "dialog"} />
       <button type="button" class="chat-title" onClick={() => setInfoOpen(true)}>
         <bdi class="title">{title}</bdi>
-        <small>{subtitleOf(view)}</small>
+        <small aria-live="polite">
+          {action === undefined ? (
+            subtitleOf(view)
+          ) : (
+            <span class="acting">
+              {type === "dialog" ? action : `${nameOf(bot?.user_id)} is ${action}`}
+              <span class="dots" aria-hidden="true">
+                <i />
+                <i />
+                <i />
+              </span>
+            </span>
+          )}
+        </small>
       </button>
       <button type="button" class="outline copy-test" onClick={() => setTestOpen(true)}>
         Copy as test
@@ -109,10 +125,7 @@ export const Conversation = ({ pane }: { readonly pane: Pane }) => {
   if (person === undefined || view === undefined) {
     return (
       <section class="conversation" aria-label="Conversation">
-        <div class="welcome">
-          <Icon name="chats" />
-          <p>{state.value === undefined ? "Connecting…" : "Choose a chat."}</p>
-        </div>
+        <Welcome pane={pane} person={person} />
       </section>
     )
   }

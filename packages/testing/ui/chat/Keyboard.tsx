@@ -2,8 +2,9 @@ import type { Button } from "@colloquy/core/model/Keyboard"
 import { copyText } from "../parts/clipboard.ts"
 import { safeUrl } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
-import { act, pressed, toast } from "../store.ts"
+import { act, pressed } from "../store.ts"
 import type { Attachment } from "../types.ts"
+import { openMiniApp } from "./MiniApp.tsx"
 
 interface Target {
   readonly mid: string
@@ -68,7 +69,9 @@ const OneButton = ({
           type="button"
           class="key"
           title={title}
-          onClick={() => toast(`The mini app ${button.web_app} is not run here. Payload: ${button.payload ?? "none"}`)}
+          onClick={() => {
+            if (target.user_id !== undefined) void openMiniApp(target.user_id, target.mid, [row, column], text)
+          }}
         >
           {label}
           <Icon name="split" />

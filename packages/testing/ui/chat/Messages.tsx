@@ -4,9 +4,10 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import type { ChatLog, Chunk } from "../chatLog.ts"
 import { dayOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
-import { act, actions, chats, nameOf, type Pane } from "../store.ts"
+import { act, chats, type Pane } from "../store.ts"
 import type { Shown } from "../types.ts"
 import { Bubble } from "./Bubble.tsx"
+import { Notes } from "./Notes.tsx"
 
 /** The assumed height of a message that was not rendered yet, in pixels. */
 const assumedHeight = 68
@@ -20,6 +21,7 @@ const isSameAuthor = (a: Shown | undefined, b: Shown): boolean =>
 interface ChunkProps {
   readonly chunk: Chunk
   readonly previous: Chunk | undefined
+  readonly next: Chunk | undefined
   readonly isLast: boolean
   readonly log: ChatLog
   readonly pane: Pane
@@ -27,7 +29,7 @@ interface ChunkProps {
 }
 
 /** Renders its messages only near the screen. Elsewhere, an empty element has their last height. */
-const ChunkView = memo(({ chunk, isLast, log, onJump, pane, previous }: ChunkProps) => {
+const ChunkView = memo(({ chunk, isLast, log, next, onJump, pane, previous }: ChunkProps) => {
   const element = useRef<HTMLDivElement>(null)
   const isNear = useSignal(isLast)
   const height = useRef(0)
@@ -51,8 +53,13 @@ const ChunkView = memo(({ chunk, isLast, log, onJump, pane, previous }: ChunkPro
   const person = pane.person.value
   const pinned = chats.value.get(log.chat_id)?.pinned
   const before = previous?.items.value.at(-1)
+  const after = next?.items.value[0]
+  const notes = log.notes.value
+  const notesBetween = (a: Shown | undefined, b: Shown | undefined) =>
+    notes.filter(({ at }) => at >= (a?.message.timestamp ?? 0) && at < (b?.message.timestamp ?? Infinity))
   return (
     <div ref={element} class="chunk">
+      {before === undefined ? <Notes notes={notesBetween(undefined, items[0])} onJump={onJump} /> : null}
       {items.map((item, index) => {
         const last = index === 0 ? before : items[index - 1]
         const isNewDay = last === undefined || dayOf(last.message.timestamp) !== dayOf(item.message.timestamp)
@@ -71,39 +78,15 @@ const ChunkView = memo(({ chunk, isLast, log, onJump, pane, previous }: ChunkPro
             isPinned={pinned === item.mid}
             comments={log.commentCounts.value.get(item.mid)}
             onJump={onJump}
-          />
+          />,
+          notes.length === 0 ? null : (
+            <Notes key={`notes ${item.mid}`} notes={notesBetween(item, items[index + 1] ?? after)} onJump={onJump} />
+          )
         ]
       })}
     </div>
   )
 })
-
-const actionTexts: Readonly<Record<string, string>> = {
-  typing_on: "is typing",
-  sending_photo: "is sending a photo",
-  sending_video: "is sending a video",
-  sending_audio: "is sending audio",
-  sending_file: "is sending a file"
-}
-
-const ActionLine = ({ chat_id }: { readonly chat_id: number }) => {
-  const shown = actions.value.get(chat_id)
-  const bot = chats.value.get(chat_id)?.members.find(({ is_bot }) => is_bot)
-  return (
-    <div class="action-line" aria-live="polite">
-      {shown === undefined ? null : (
-        <span>
-          {nameOf(bot?.user_id)} {actionTexts[shown.action] ?? shown.action}
-          <span class="dots" aria-hidden="true">
-            <i />
-            <i />
-            <i />
-          </span>
-        </span>
-      )}
-    </div>
-  )
-}
 
 /** Tells the emulator once that a person viewed the posts of a channel. */
 const viewed = new Set<string>()
@@ -135,6 +118,9 @@ const moveFocus = (list: HTMLElement, event: KeyboardEvent): void => {
 export const Messages = ({ log, pane }: { readonly log: ChatLog; readonly pane: Pane }) => {
   const list = useRef<HTMLDivElement>(null)
   const isAtEnd = useSignal(true)
+  /** The number of new messages below the visible ones. */
+  const missed = useSignal(0)
+  const known = useRef<number | undefined>(undefined)
   const total = useComputed(() => log.chunks.value.reduce((sum, { items }) => sum + items.value.length, 0))
 
   useEffect(() => {
@@ -147,9 +133,22 @@ export const Messages = ({ log, pane }: { readonly log: ChatLog; readonly pane: 
   }
 
   useLayoutEffect(() => {
+    const added = known.current === undefined ? 0 : total.value - known.current
+    known.current = log.status.value === "loaded" ? total.value : undefined
+    const isOwn = ({ message }: Shown) => message.sender?.user_id === pane.person.value
+    if (added > 0 && log.last(added).some(isOwn)) isAtEnd.value = true
     if (isAtEnd.peek()) toEnd()
+    else if (added > 0) missed.value += added
     viewPosts(log, pane.person.value)
-  }, [total.value, log, pane.person.value])
+  }, [total.value, log, log.status.value, pane.person.value])
+
+  useLayoutEffect(() => {
+    if (isAtEnd.value) missed.value = 0
+  }, [isAtEnd.value])
+
+  useLayoutEffect(() => {
+    if (isAtEnd.peek()) toEnd()
+  }, [log.notes.value])
 
   // Keyboards, images and edits change the height without a new message.
   useEffect(() => {
@@ -195,7 +194,7 @@ export const Messages = ({ log, pane }: { readonly log: ChatLog; readonly pane: 
         ref={list}
         onScroll={onScroll}
         tabIndex={0}
-        role="region"
+        role="group"
         aria-label="Messages: the arrow keys move, Enter opens the menu of a message"
         onKeyDown={(event) => moveFocus(event.currentTarget, event)}
       >
@@ -210,7 +209,10 @@ export const Messages = ({ log, pane }: { readonly log: ChatLog; readonly pane: 
             </p>
           ) : null}
           {log.status.value === "loaded" && chunks.length === 0 ? (
-            <p class="empty">There are no messages yet.</p>
+            <>
+              <Notes notes={log.notes.value} onJump={jump} />
+              <p class="empty">There are no messages yet.</p>
+            </>
           ) : null}
           {log.isCut.value ? <p class="note">Older messages are not shown.</p> : null}
           {chunks.map((chunk, index) => (
@@ -218,26 +220,27 @@ export const Messages = ({ log, pane }: { readonly log: ChatLog; readonly pane: 
               key={chunk.id}
               chunk={chunk}
               previous={chunks[index - 1]}
+              next={chunks[index + 1]}
               isLast={index >= chunks.length - 2}
               log={log}
               pane={pane}
               onJump={jump}
             />
           ))}
-          <ActionLine chat_id={log.chat_id} />
         </div>
       </div>
       {isAtEnd.value ? null : (
         <button
           type="button"
           class="to-end"
-          aria-label="Go to the newest message"
+          aria-label={`Go to the newest message${missed.value === 0 ? "" : `, ${missed.value} new`}`}
           onClick={() => {
             isAtEnd.value = true
             toEnd()
           }}
         >
           <Icon name="down" />
+          {missed.value === 0 ? null : <span class="badge">{missed.value}</span>}
         </button>
       )}
     </div>

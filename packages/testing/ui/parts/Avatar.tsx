@@ -1,6 +1,9 @@
 import { initialsOf } from "./format.ts"
 
-/** A colored circle with initials. The same id always has the same color. */
+/** The class with the color of a user or chat. The same id always has the same color. */
+export const toneOf = (id: number): string => `tone-${Math.abs(id) % 6}`
+
+/** A colored circle with initials. */
 export const Avatar = ({
   id,
   isBot = false,
@@ -12,7 +15,7 @@ export const Avatar = ({
   readonly isBot?: boolean
   readonly small?: boolean
 }) => (
-  <span class={`avatar tone-${Math.abs(id) % 6}${small ? " small" : ""}${isBot ? " bot" : ""}`} aria-hidden="true">
+  <span class={`avatar ${toneOf(id)}${small ? " small" : ""}${isBot ? " bot" : ""}`} aria-hidden="true">
     {initialsOf(name)}
   </span>
 )

@@ -1,63 +1,151 @@
 import type { MarkupElement } from "@colloquy/core/model/Markup"
 import type { VNode } from "preact"
-import { nameOf } from "../store.ts"
+import { act, nameOf, openBot, openTool, type Pane, state } from "../store.ts"
 import { safeUrl } from "./format.ts"
 import { nest } from "./spans.ts"
 
-const wrap = (element: MarkupElement, key: string, children: ReadonlyArray<VNode | string>): VNode => {
-  switch (element.type) {
-    case "strong":
-      return <strong key={key}>{children}</strong>
-    case "emphasized":
-      return <em key={key}>{children}</em>
-    case "strikethrough":
-      return <s key={key}>{children}</s>
-    case "underline":
-      return <u key={key}>{children}</u>
-    case "monospaced":
-      return <code key={key}>{children}</code>
-    case "highlighted":
-      return <mark key={key}>{children}</mark>
-    case "quote":
-      return (
-        <span key={key} class="quote">
-          {children}
-        </span>
-      )
-    case "heading":
-      return (
-        <span key={key} class="heading">
-          {children}
-        </span>
-      )
-    case "link": {
-      const href = safeUrl(element.url)
-      return href === undefined ? (
-        <span key={key} class="dead-link" title="This link is not opened: it is not a web address">
-          {children}
-        </span>
-      ) : (
-        <a key={key} href={href} title={href} target="_blank" rel="noopener noreferrer">
-          {children}
-        </a>
-      )
-    }
-    case "user_mention":
-      return (
-        <span key={key} class="mention" title={nameOf(element.user_id ?? undefined)}>
-          {children}
-        </span>
-      )
-    default:
-      return <span key={key}>{children}</span>
-  }
+const Link = ({
+  href,
+  text
+}: {
+  readonly href: string
+  readonly text: VNode | string | ReadonlyArray<VNode | string>
+}) => (
+  <a href={href} title={href} target="_blank" rel="noopener noreferrer">
+    {text}
+  </a>
+)
+
+/** A bot opens its dialog, a person the list of people. */
+const openUser = (pane: Pane, user_id: number): void =>
+  state.value?.bots.some(({ user }) => user.user_id === user_id) ? openBot(pane, user_id) : openTool("people")
+
+const Mention = ({
+  pane,
+  text,
+  user_id
+}: {
+  readonly pane: Pane
+  readonly user_id: number
+  readonly text: VNode | string | ReadonlyArray<VNode | string>
+}) => (
+  <button type="button" class="mention" title={nameOf(user_id)} onClick={() => openUser(pane, user_id)}>
+    {text}
+  </button>
+)
+
+const send = (pane: Pane, text: string): void => {
+  const [user_id, chat_id] = [pane.person.value, pane.chat.value]
+  if (user_id !== undefined && chat_id !== undefined)
+    void act("sendMessage", { user_id: user_id as never, chat_id: chat_id as never, text })
 }
+
+const userNamed = (name: string): number | undefined =>
+  [...(state.value?.people ?? []), ...(state.value?.bots ?? [])].find(
+    ({ user }) => user.username?.toLowerCase() === name.toLowerCase()
+  )?.user.user_id
+
+/** Web addresses, commands and names in a plain text. */
+const active =
+  /(https?:\/\/[^\s<>"]*[^\s<>".,:;!?'()[\]{}])|(?<![\w/@.-])(?:(\/[a-z][\w-]{0,63})(?![\w/])|@([a-z]\w{2,63}))/gi
+
+/** A plain text whose links, commands and names work. A press of a command sends the command. */
+const activeText = (text: string, pane: Pane): VNode | string => {
+  const parts: Array<VNode | string> = []
+  let from = 0
+  for (const { 0: whole, 1: url, 2: command, 3: name, index } of text.matchAll(active)) {
+    const href = safeUrl(url)
+    const user_id = name === undefined ? undefined : userNamed(name)
+    if (href === undefined && command === undefined && user_id === undefined) continue
+    parts.push(text.slice(from, index))
+    if (href !== undefined) parts.push(<Link key={index} href={href} text={whole} />)
+    else if (user_id !== undefined) parts.push(<Mention key={index} pane={pane} user_id={user_id} text={whole} />)
+    else
+      parts.push(
+        <button key={index} type="button" class="mention" title="Sends the command" onClick={() => send(pane, whole)}>
+          {whole}
+        </button>
+      )
+    from = index + whole.length
+  }
+  return from === 0 ? text : <span key={text}>{[...parts, text.slice(from)]}</span>
+}
+
+/** The elements in which a text stays as it is. */
+const isFixed = ({ type }: MarkupElement): boolean =>
+  type === "link" || type === "monospaced" || type === "user_mention"
+
+const wrapWith =
+  (pane: Pane) =>
+  (element: MarkupElement, key: string, children: ReadonlyArray<VNode | string>): VNode => {
+    switch (element.type) {
+      case "strong":
+        return <strong key={key}>{children}</strong>
+      case "emphasized":
+        return <em key={key}>{children}</em>
+      case "strikethrough":
+        return <s key={key}>{children}</s>
+      case "underline":
+        return <u key={key}>{children}</u>
+      case "monospaced":
+        return (
+          <code key={key} class={children.some((child) => String(child).includes("\n")) ? "block" : ""}>
+            {children}
+          </code>
+        )
+      case "highlighted":
+        return <mark key={key}>{children}</mark>
+      case "quote":
+        return (
+          <span key={key} class="quote">
+            {children}
+          </span>
+        )
+      case "heading":
+        return (
+          <span key={key} class="heading">
+            {children}
+          </span>
+        )
+      case "link": {
+        const href = safeUrl(element.url)
+        return href === undefined ? (
+          <span key={key} class="dead-link" title="This link is not opened: it is not a web address">
+            {children}
+          </span>
+        ) : (
+          <Link key={key} href={href} text={children} />
+        )
+      }
+      case "user_mention":
+        return element.user_id == null ? (
+          <span key={key} class="mention">
+            {children}
+          </span>
+        ) : (
+          <Mention key={key} pane={pane} user_id={element.user_id} text={children} />
+        )
+      default:
+        return <span key={key}>{children}</span>
+    }
+  }
 
 /** A text with its markup, as text nodes. */
 export const Marked = ({
   markup,
+  pane,
   text
 }: {
   readonly text: string
   readonly markup: ReadonlyArray<MarkupElement> | null | undefined
-}) => <bdi class="text">{nest<VNode | string>(text, markup, (leaf) => leaf, wrap)}</bdi>
+  readonly pane: Pane
+}) => (
+  <bdi class="text">
+    {nest<VNode | string>(
+      text,
+      markup,
+      (leaf, inside) => (inside.some(isFixed) ? leaf : activeText(leaf, pane)),
+      wrapWith(pane)
+    )}
+  </bdi>
+)

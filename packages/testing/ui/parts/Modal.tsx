@@ -31,12 +31,12 @@ export const Modal = ({
         if (event.target === dialog.current) onClose()
       }}
     >
-      <header>
+      <div class="modal-head">
         <h2>{title}</h2>
         <button type="button" class="quiet" aria-label="Close" onClick={onClose}>
           <Icon name="close" />
         </button>
-      </header>
+      </div>
       {children}
     </dialog>
   )

@@ -20,6 +20,9 @@ const spansOf = (markup: ReadonlyArray<MarkupElement> | null | undefined): Reado
     .sort((a, b) => a.from - b.from || b.end - a.end)
     .slice(0, maxSpans)
 
+/** Shows a text without markup of its own. `inside` are the elements around the text, outermost first. */
+type Leaf<A> = (text: string, inside: ReadonlyArray<MarkupElement>) => A
+
 type Wrap<A> = (element: MarkupElement, key: string, children: ReadonlyArray<A>) => A
 
 const nestFrom = <A>(
@@ -27,22 +30,27 @@ const nestFrom = <A>(
   from: number,
   end: number,
   spans: ReadonlyArray<Span>,
-  leaf: (text: string) => A,
-  wrap: Wrap<A>
+  leaf: Leaf<A>,
+  wrap: Wrap<A>,
+  inside: ReadonlyArray<MarkupElement>
 ): ReadonlyArray<A> => {
   const [first, ...rest] = spans
-  if (first === undefined) return from < end ? [leaf(text.slice(from, end))] : []
+  if (first === undefined) return from < end ? [leaf(text.slice(from, end), inside)] : []
   const start = Math.max(from, first.from)
   const stop = Math.min(end, first.end)
-  if (stop <= start) return nestFrom(text, from, end, rest, leaf, wrap)
+  if (stop <= start) return nestFrom(text, from, end, rest, leaf, wrap, inside)
   const within = rest.filter((span) => span.from < stop && span.end > start)
   const after = rest.filter((span) => span.end > stop)
   // A quote is a block, which ends its line.
   const next = first.element.type === "quote" && text[stop] === "\n" ? stop + 1 : stop
   return [
-    ...(start > from ? [leaf(text.slice(from, start))] : []),
-    wrap(first.element, `${start}-${stop}-${spans.length}`, nestFrom(text, start, stop, within, leaf, wrap)),
-    ...nestFrom(text, next, end, after, leaf, wrap)
+    ...(start > from ? [leaf(text.slice(from, start), inside)] : []),
+    wrap(
+      first.element,
+      `${start}-${stop}-${spans.length}`,
+      nestFrom(text, start, stop, within, leaf, wrap, [...inside, first.element])
+    ),
+    ...nestFrom(text, next, end, after, leaf, wrap, inside)
   ]
 }
 
@@ -53,6 +61,6 @@ const nestFrom = <A>(
 export const nest = <A>(
   text: string,
   markup: ReadonlyArray<MarkupElement> | null | undefined,
-  leaf: (text: string) => A,
+  leaf: Leaf<A>,
   wrap: Wrap<A>
-): ReadonlyArray<A> => nestFrom(text, 0, text.length, spansOf(markup), leaf, wrap)
+): ReadonlyArray<A> => nestFrom(text, 0, text.length, spansOf(markup), leaf, wrap, [])

@@ -22,7 +22,7 @@ export const pretty = (value: unknown): string => {
 const Body = ({ label, value }: { readonly label: string; readonly value: unknown }) =>
   value === null || value === undefined || value === "" ? null : (
     <>
-      <h4>{label}</h4>
+      <h3>{label}</h3>
       <pre class="code" tabIndex={0}>
         {pretty(value)}
       </pre>

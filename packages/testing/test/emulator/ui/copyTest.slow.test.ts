@@ -51,8 +51,7 @@ const runTest = (name: string, text: string) => {
 describe.skipIf(isSkipped)("copy as test", () => {
   it("writes a test of the conversation that passes, and that fails if the bot answers something else", async () => {
     const { page } = await openPage(url, { permissions: ["clipboard-read", "clipboard-write"] })
-    await page.getByRole("button", { name: "Start Bot as Ann" }).click()
-    await page.getByLabel("Payload of a deep link").press("Enter")
+    await page.getByRole("button", { name: "Start", exact: true }).click()
     await bubble(page, "Hello, Ann!").waitFor()
     const write = async (text: string) => {
       await page.getByRole("textbox", { name: "Message" }).fill(text)

@@ -1,0 +1,115 @@
+import { useEffect, useState } from "preact/hooks"
+import { call, mediaUrl } from "../api.ts"
+import { ExternalLink } from "../parts/ExternalLink.tsx"
+import { durationOf, sizeOf } from "../parts/format.ts"
+import { Icon } from "../parts/Icon.tsx"
+import type { AttachmentOf, MediaInfo } from "../types.ts"
+
+const infos = new Map<string, Promise<MediaInfo | undefined>>()
+
+/** Reads the name and the size of a file once. */
+const readInfo = (token: string): Promise<MediaInfo | undefined> => {
+  const known = infos.get(token)
+  if (known !== undefined) return known
+  const info = call("describeMedia", { token }).catch(() => undefined)
+  infos.set(token, info)
+  return info
+}
+
+const useInfo = (token: string | undefined): MediaInfo | undefined => {
+  const [info, setInfo] = useState<MediaInfo | undefined>()
+  useEffect(() => {
+    let isCurrent = true
+    if (token !== undefined) void readInfo(token).then((read) => isCurrent && setInfo(read))
+    return () => {
+      isCurrent = false
+    }
+  }, [token])
+  return info
+}
+
+/** An uploaded image. The page requests nothing from other hosts, so an image by its URL is a picture with a link. */
+export const Image = ({ attachment }: { readonly attachment: AttachmentOf<"image"> }) => {
+  const [isMissing, setMissing] = useState(false)
+  const { token, url } = attachment.payload
+  if (!isMissing)
+    return <img class="photo" src={mediaUrl(token)} alt="Photo" loading="lazy" onError={() => setMissing(true)} />
+  return (
+    <div class="photo drawn" role="group" aria-label="Photo">
+      <svg viewBox="0 0 160 100" aria-hidden="true" preserveAspectRatio="xMidYMid slice">
+        <circle cx="122" cy="26" r="11" />
+        <path d="M0 100 52 38l34 42 18-20 56 40z" />
+      </svg>
+      <ExternalLink url={url} label="Open the image" />
+    </div>
+  )
+}
+
+/** The name, the size and other properties of a file, as far as they are known. */
+const labelOf = (kind: string, info: MediaInfo | undefined, ...more: ReadonlyArray<string | undefined>): string =>
+  [info?.filename ?? kind, info === undefined || info.size === 0 ? undefined : sizeOf(info.size), ...more]
+    .filter((part) => part !== undefined)
+    .join(" · ")
+
+export const Video = ({ attachment }: { readonly attachment: AttachmentOf<"video"> }) => {
+  const { duration, height, payload, width } = attachment
+  const info = useInfo(payload?.token)
+  const [isUnplayable, setUnplayable] = useState(false)
+  const size = width == null || height == null ? undefined : `${width} × ${height}`
+  const length = duration == null ? undefined : durationOf(duration * 1000)
+  const label = labelOf("Video", info, size, length)
+  const isPlayer = info?.is_kept === true && payload?.token !== undefined && !isUnplayable
+  return (
+    <figure class="media">
+      {isPlayer ? (
+        <video
+          controls
+          preload="metadata"
+          src={mediaUrl(payload.token)}
+          aria-label={label}
+          onError={() => setUnplayable(true)}
+        />
+      ) : (
+        <div class="video" title={payload?.token}>
+          <span class="play">
+            <Icon name="play" />
+          </span>
+        </div>
+      )}
+      <figcaption>
+        <bdi>{label}</bdi>
+      </figcaption>
+    </figure>
+  )
+}
+
+export const Audio = ({ attachment: { payload, transcription } }: { readonly attachment: AttachmentOf<"audio"> }) => {
+  const info = useInfo(payload?.token)
+  const [isUnplayable, setUnplayable] = useState(false)
+  const label = labelOf("Audio", info)
+  const isPlayer = info?.is_kept === true && payload?.token !== undefined && !isUnplayable
+  return (
+    <figure class="media">
+      {isPlayer ? (
+        <audio
+          controls
+          preload="metadata"
+          src={mediaUrl(payload.token)}
+          aria-label={label}
+          onError={() => setUnplayable(true)}
+        />
+      ) : (
+        <div class="card audio" title={payload?.token}>
+          <span class="card-icon round">
+            <Icon name="play" />
+          </span>
+          <span class="wave" aria-hidden="true" />
+        </div>
+      )}
+      <figcaption>
+        <bdi>{label}</bdi>
+        {transcription == null ? null : <bdi>{transcription}</bdi>}
+      </figcaption>
+    </figure>
+  )
+}
