@@ -68,17 +68,20 @@ export class Owners<D> {
     this.#ended.clear()
   }
 
+  /** A commit was applied. A claim that is under way can have read the updates before. */
+  onApplied({ completed }: Commit): void {
+    if (this.claimedBy !== undefined) for (const { id } of completed) this.#completed.add(id)
+  }
+
   /** The lease of a partition was ended, or may have been ended. */
   onRelease({ completed, owner, partitionKey }: Commit, isApplied: boolean): void {
-    if (this.claimedBy !== undefined) {
-      if (isApplied && completed.length > 0) for (const { id } of completed) this.#completed.add(id)
-      else if (owner === this.claimedBy) this.#ended.add(partitionKey)
-    }
+    const isKnown = isApplied && completed.length > 0
+    if (owner === this.claimedBy && !isKnown) this.#ended.add(partitionKey)
     // The release is repeated, and must not end the lease of a later claim.
     if (!isApplied && owner === this.current) this.change()
   }
 
-  /** Whether the store may have ended the lease of a claimed partition after the claim. */
+  /** Whether the store may have ended the lease of a claimed partition, or completed one of its updates, after the claim. */
   isEnded({ key, updates }: Claimed, owner: string): boolean {
     if (this.#ended.size > 0 && this.#ended.has(key)) {
       this.forsake(owner, [key])

@@ -64,7 +64,10 @@ export class Results<D> {
     for (const change of write.live) {
       const { batch, owner, partition, release } = change
       change.result = results[change.at]!
-      if (release && change.result === "applied") this.#leases.owners.onRelease(change, true)
+      if (change.result === "applied") {
+        this.#leases.owners.onApplied(change)
+        if (release) this.#leases.owners.onRelease(change, true)
+      }
       if (change.result !== "leaseLost") continue
       if (batch !== undefined) {
         // One of the partitions of the batch is lost. The next renewal shows which.
