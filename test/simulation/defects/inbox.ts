@@ -58,15 +58,15 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a pool that does not announce that a handler can begin",
     file: "inbox/internal/consumer/pool.ts",
-    find: "    if (active === 0) idle.openUnsafe()\n    free.wake()",
-    replace: "    if (active === 0) idle.openUnsafe()",
+    find: "      if (active === 0) idle.openUnsafe()\n      free.wake()",
+    replace: "      if (active === 0) idle.openUnsafe()",
     programs: handlers
   },
   {
     name: "handlers that wait are not started when all before them are lost",
     file: "inbox/internal/consumer/pool.ts",
-    find: "    if (queue.length > 0) dispatch()\n    if (active === 0)",
-    replace: "    if (active === 0)",
+    find: "      if (queue.length > 0) dispatch()\n      if (active === 0)",
+    replace: "      if (active === 0)",
     programs: pipelines
   },
   {
@@ -92,7 +92,7 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a handler that failed is acknowledged",
-    file: "inbox/internal/consumer/pool.ts",
+    file: "inbox/internal/consumer/failures.ts",
     find: "return yield* persist(delivery.retry({ after: next.value[1] }))",
     replace: "return yield* persist(delivery.ack)",
     programs: ["handlers", "pipelines"]
@@ -100,8 +100,8 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a handler that is interrupted by a stop is acknowledged",
     file: "inbox/internal/consumer/pool.ts",
-    find: "if (isInterrupting) return endAfter(delivery, persist(delivery.retry()))",
-    replace: "if (isInterrupting) return endAfter(delivery, persist(delivery.ack))",
+    find: "if (isInterrupting) return settling.endAfter(delivery, persist(delivery.retry()))",
+    replace: "if (isInterrupting) return settling.endAfter(delivery, persist(delivery.ack))",
     programs: ["live", "pipelines", "handlers"]
   },
   {
@@ -152,6 +152,13 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     file: "inbox/internal/kernel/kernel.ts",
     find: "    this.held.lose(partition)\n    this.leases.owners.forsake(owner, [partition.key])",
     replace: "    this.leases.owners.forsake(owner, [partition.key])",
+    programs: handlers
+  },
+  {
+    name: "a claim brings back an update that was acknowledged before the answer",
+    file: "inbox/internal/kernel/results.ts",
+    find: "        this.#leases.owners.onApplied(change)\n",
+    replace: "",
     programs: handlers
   },
   {
