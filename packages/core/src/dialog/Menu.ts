@@ -579,8 +579,8 @@ export type OnceError = NoStateKey | StaleState | InvalidState | StoreError
 
 /**
  * Counts only the first press of a button each time that the button is shown: a second tap, or the tap of another
- * person, is answered like a press of an outdated button. The last 100 such presses of a chat are kept in its state,
- * for 7 days.
+ * person, is answered with the notification of an outdated button, and the message keeps the outcome of the first press. The last
+ * 100 such presses of a chat are kept in its state, for 7 days.
  *
  * **Example** (An order is placed once)
  *

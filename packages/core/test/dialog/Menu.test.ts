@@ -375,6 +375,33 @@ describe("a menu on the emulator", () => {
       }).pipe(Effect.provide(platform))
   )
 
+  it.effect("keeps the last message of a menu after a second tap on a button that counts once", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const dialog = yield* ann.start()
+      const shop = Menu.make("shop", () =>
+        Effect.map(Orders.get, (count) => ({
+          text: `Orders: ${count}`,
+          rows:
+            count > 0
+              ? []
+              : [[Menu.once(Menu.button("buy", "Buy", () => Effect.as(Orders.set(1), Menu.finish("Thank you"))))]]
+        }))
+      )
+      const bot = Handler.first(
+        Command.make("shop").on((update) => shop.reply(update)),
+        shop
+      )
+      yield* during(bot, ann.send("/shop"))
+      const shown = yield* last(dialog)
+      yield* ann.press(shown, "Buy")
+      yield* ann.press(shown, "Buy")
+      yield* during(bot, Effect.void)
+      assert.deepStrictEqual(yield* lastView(dialog), ["Thank you"])
+      assert.deepStrictEqual(yield* notifications, [outdated])
+    }).pipe(Effect.provide(platform))
+  )
+
   it.effect("counts the presses of two people in a group, each made for the person who pressed", () =>
     Effect.gen(function* () {
       const [ann, ben] = [yield* Emulator.user("Ann"), yield* Emulator.user("Ben")]

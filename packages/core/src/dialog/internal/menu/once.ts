@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import { fingerprintOf } from "../../../inbox/QueuedUpdate.ts"
 import * as State from "../../../bot/State.ts"
 import type { Update } from "../../../model/Update.ts"
+import type { Pressed } from "./location.ts"
 
 const maxPresses = 100
 
@@ -31,10 +32,14 @@ export const nonceOf = (update: Update | undefined): Effect.Effect<string> =>
     ? Effect.map(Random.nextIntBetween(0, 2 ** 31), (value) => value.toString(36))
     : Effect.sync(() => hash(fingerprintOf(update)))
 
-/** Records a press, and returns whether the press is the first one. */
-export const isFirst = (message_id: string, nonce: string, name: string, value: string | undefined) => {
-  const press = JSON.stringify([message_id, nonce, name, ...(value === undefined ? [] : [value])])
-  return Presses.modify((presses) =>
-    presses.includes(press) ? [false, presses] : [true, [...presses, press].slice(-maxPresses)]
-  )
-}
+const idOf = (message_id: string, { do: [, ...what], n }: Pressed) => JSON.stringify([message_id, n ?? "", ...what])
+
+/** Whether a button that counts once was pressed before, since the button was shown. */
+export const wasPressed = (message_id: string, pressed: Pressed) =>
+  pressed.n === undefined
+    ? Effect.succeed(false)
+    : Effect.map(Presses.get, (presses) => presses.includes(idOf(message_id, pressed)))
+
+/** Records the press of a button that counts once. */
+export const rememberPress = (message_id: string, pressed: Pressed) =>
+  Presses.update((presses) => [...presses, idOf(message_id, pressed)].slice(-maxPresses))

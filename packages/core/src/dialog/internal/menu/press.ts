@@ -9,7 +9,7 @@ import { mayBeAnswered } from "../../../inbox/internal/consumer/answers.ts"
 import { newer } from "../../../inbox/internal/consumer/newer.ts"
 import { type Definition, find, hasList, layOut, type Shown, toMessage } from "./layout.ts"
 import { open, type Place, placeOf, type Pressed, readPlaces, turn } from "./location.ts"
-import { isFirst, nonceOf } from "./once.ts"
+import { nonceOf, rememberPress, wasPressed } from "./once.ts"
 
 type Callback = Of<"message_callback">
 
@@ -157,6 +157,11 @@ export const press = Effect.fnUntraced(function* (
   }
   // Neither the chat nor its state is known of a message that was removed.
   if (update.message == null) return yield* outdated(menu, policy, [], update)
+  const mid = update.message.body?.mid ?? ""
+  // The message has the outcome of the first press.
+  if (yield* wasPressed(mid, pressed)) {
+    return yield* notify(update, (yield* run(policy.onOutdated(update))).notification)
+  }
   const places = yield* readPlaces(menu.codecs, at)
   if (places.length === 0 || places.length < at.length) return yield* outdated(menu, policy, places, update)
   if (act[0] === "turn" && (yield* hasList(menu, places, update, act[1])))
@@ -173,12 +178,9 @@ export const press = Effect.fnUntraced(function* (
       const place = yield* placeOf(menu, action.page, action.params)
       return yield* show(menu, open(places, place), update, undefined)
     }
-    case "Press": {
-      const mid = update.message.body?.mid ?? ""
-      const isCounted = !action.isOnce || (yield* isFirst(mid, pressed.n ?? "", action.name, action.value))
-      if (!isCounted) return yield* outdated(menu, policy, places, update)
+    case "Press":
+      if (action.isOnce) yield* rememberPress(mid, pressed)
       return yield* conclude(menu, places, update, yield* run(action.run(update)))
-    }
     default:
       return yield* show(menu, places, update, undefined)
   }
