@@ -45,9 +45,11 @@ const model = Layer.unwrap(
   )
 )
 
-export const bot = Bot.run(Bot.make(LiveMessage.onStop, forget, chat), { timeout: "10 minutes" }).pipe(
-  Effect.provide(Layer.merge(functions, model))
-)
+export const parts = Bot.make(LiveMessage.onStop, forget, chat)
+
+export const services = Layer.merge(functions, model)
+
+export const bot = Effect.provide(Bot.run(parts, { timeout: "10 minutes" }), services)
 
 if (import.meta.main) {
   NodeMain.runMain(Effect.provide(bot, LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))))

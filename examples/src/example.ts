@@ -10,15 +10,19 @@ import * as analytics from "./scenarios/analytics.ts"
 import * as assistant from "./scenarios/assistant.ts"
 import * as broadcast from "./scenarios/broadcast.ts"
 import * as comments from "./scenarios/comments.ts"
+import * as desk from "./scenarios/desk.ts"
 import * as echo from "./scenarios/echo.ts"
 import * as helpdesk from "./scenarios/helpdesk.ts"
 import * as languages from "./scenarios/languages.ts"
 import * as moderation from "./scenarios/moderation.ts"
 import * as photo from "./scenarios/photo.ts"
 import * as pizza from "./scenarios/pizza.ts"
+import * as quiz from "./scenarios/quiz.ts"
 import * as reminder from "./scenarios/reminder.ts"
 import * as replicas from "./scenarios/replicas.ts"
+import * as rss from "./scenarios/rss.ts"
 import * as send from "./scenarios/send.ts"
+import * as shop from "./scenarios/shop.ts"
 import * as upload from "./scenarios/upload.ts"
 import * as webhook from "./scenarios/webhook.ts"
 
@@ -27,15 +31,19 @@ const scenarios = {
   assistant,
   broadcast,
   comments,
+  desk,
   echo,
   helpdesk,
   languages,
   moderation,
   photo,
   pizza,
+  quiz,
   reminder,
   replicas,
+  rss,
   send,
+  shop,
   upload,
   webhook
 }

@@ -3,24 +3,10 @@
  * otherwise. An administrator warns a member by replying `/warn` to a message. The third warning removes the member. The test of
  * this example runs in virtual time.
  */
-import {
-  Bot,
-  Command,
-  Handler,
-  LongPolling,
-  Members,
-  Membership,
-  Menu,
-  Message,
-  Messages,
-  type Recipient,
-  Scene,
-  State,
-  Update,
-  type User
-} from "@colloquy/core"
+import { Bot, Command, Conversation, Handler, LongPolling, Members, Membership, Messages } from "@colloquy/core"
+import { type Recipient, State, Update, type User } from "@colloquy/core"
 import { NodeBot, NodeMain } from "@colloquy/node"
-import { Cache, Config, Duration, Effect, Layer, Schema } from "effect"
+import { Config, Duration, Effect, Layer, Schema } from "effect"
 
 const maxWarnings = 3
 
@@ -31,6 +17,33 @@ const removeMember = (chat_id: Recipient.ChatId, user_id: User.UserId) =>
   Effect.catchTag(Members.remove({ chat_id, user_id }), ["NotFound", "Forbidden"], ({ message }) =>
     Effect.logWarning(message)
   )
+
+/** Until newcomers press the button, their messages are removed. */
+const Welcome = Conversation.make(
+  "welcome",
+  { of: "userInChat", input: Schema.String, ifRunning: "restart", texts: { cancelled: "" } },
+  Effect.fnUntraced(function* (talk, name) {
+    const timeout = yield* Config.Duration("WELCOME_WITHIN").pipe(Config.withDefault(Duration.minutes(1)))
+    const remove = ({ message }: Update.Of<"message_created">) =>
+      message?.body == null ? Effect.void : Messages.remove({ message_id: message.body.mid })
+    yield* talk
+      .choose("person", {
+        say: `Welcome, ${name}! Please press the button within ${Duration.format(timeout)}.`,
+        choices: { yes: "I am a person" },
+        timeout,
+        otherwise: remove
+      })
+      .pipe(
+        Effect.andThen(talk.say("Welcome! Please be kind.")),
+        Effect.catchTag("Unanswered", () =>
+          Effect.andThen(
+            removeMember(talk.chat_id, talk.user_id),
+            talk.say(`${name} did not press the button in time.`)
+          )
+        )
+      )
+  })
+)
 
 const warn = Command.make("warn").on(
   Effect.fnUntraced(function* (update) {
@@ -48,73 +61,24 @@ const warn = Command.make("warn").on(
   })
 )
 
-/** Newcomers have to press a button in time. Until then, their messages are removed. */
-const makeWelcome = (within: Duration.Duration) => {
-  const Newcomer = Scene.make(
-    "newcomer",
-    { of: "userInChat", states: { waiting: Schema.Struct({ name: Schema.String, message_id: Message.MessageId }) } },
-    {
-      waiting: {
-        handler: () =>
-          Handler.on("message_created", ({ message }) =>
-            message?.body == null ? undefined : Messages.remove({ message_id: message.body.mid })
-          ),
-        timeout: within,
-        onTimeout: Effect.fnUntraced(function* ({ data: { message_id, name }, update }) {
-          const [chat_id, user_id] = [Update.chatOf(update), Update.userIdOf(update)]
-          if (chat_id !== undefined && user_id !== undefined) yield* removeMember(chat_id, user_id)
-          yield* Messages.edit({ message_id, text: `${name} did not press the button in time.`, attachments: [] })
-        })
-      }
-    }
-  )
+const moderation = Handler.first(
+  Membership.fromAdmins(warn),
+  Membership.joined((update) =>
+    update.user.is_bot || update.is_channel === true ? undefined : Welcome.start(update, update.user.first_name)
+  ),
+  Membership.left(Welcome.cancel),
+  Welcome
+)
 
-  // Only the newcomer can press the button.
-  const welcome = Menu.make("welcome", { of: "userInChat" }, ({ update }) => ({
-    text: `Welcome, ${update && Update.userOf(update)?.first_name}! Please press the button within ${Duration.format(within)}.`,
-    rows: [
-      [Menu.button("here", "I am a person", () => Effect.as(Newcomer.end, Menu.finish("Welcome! Please be kind.")))]
-    ]
-  }))
-
-  const joined = Membership.joined((update) =>
-    Effect.gen(function* () {
-      if (update.user.is_bot || update.is_channel === true) return
-      const message_id = (yield* welcome.reply(update)).body?.mid
-      if (message_id !== undefined) yield* Newcomer.go("waiting", { name: update.user.first_name, message_id })
-    })
-  )
-
-  return Handler.first(
-    joined,
-    Membership.left(() => Newcomer.end),
-    welcome,
-    Newcomer
-  )
-}
-
-export const bot = Effect.gen(function* () {
-  const within = yield* Config.Duration("WELCOME_WITHIN").pipe(Config.withDefault(Duration.minutes(1)))
-  const admins = yield* Cache.make({
-    lookup: (chat_id: Recipient.ChatId) =>
-      Effect.map(Members.listAdmins({ chat_id }), ({ members }) => members.map(({ user_id }) => user_id)),
-    capacity: 10_000,
-    timeToLive: "5 minutes"
-  })
-  const byAdmin = Handler.filterEffect(warn, (update) => {
-    const [chat_id, user_id] = [Update.chatOf(update), Update.userIdOf(update)]
-    if (chat_id === undefined || user_id === undefined) return Effect.succeed(false)
-    return Effect.map(Cache.get(admins, chat_id), (ids) => ids.includes(user_id))
-  })
-  const moderation = Handler.first(Handler.inChatType(byAdmin, "chat"), makeWelcome(within))
+export const parts = Bot.make(
   // The bot is no administrator of the chat.
-  yield* Bot.run(
-    Handler.transform(
-      moderation,
-      Effect.catchTag("Forbidden", ({ message }) => Effect.logWarning(message))
-    )
+  Handler.transform(
+    moderation,
+    Effect.catchTag("Forbidden", ({ message }) => Effect.logWarning(message))
   )
-})
+)
+
+export const bot = Bot.run(parts)
 
 if (import.meta.main) {
   NodeMain.runMain(Effect.provide(bot, LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))))

@@ -1,9 +1,10 @@
-import { Conversation, Inbox, LongPolling, type Message } from "@colloquy/core"
+import { Bot, Conversation, Inbox, LongPolling, type Message } from "@colloquy/core"
 import { Emulator, type Person } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { bot, Pizza } from "../src/pizza.ts"
+import { bot, parts, Pizza } from "../src/pizza.ts"
+import * as Payments from "../src/services/payments.ts"
 
 // The clock is the TestClock.
 const environment = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot()))
@@ -55,9 +56,9 @@ describe("the pizza bot", () => {
       assert.include(textOf(yield* ann.reply), "it needs a street and a number")
       yield* ann.send("Long Lane 7")
       const summary = yield* ann.reply
-      assert.strictEqual(textOf(summary), "A medium pizza with ham, olives to Long Lane 7. Is that right?")
+      assert.strictEqual(textOf(summary), "A medium pizza with ham, olives to Long Lane 7 for 16 euros. Is that right?")
       yield* ann.press(summary, "Yes")
-      assert.match(textOf(yield* ann.reply) ?? "", /^Thank you! Your order has the number \d{4}\.$/)
+      assert.strictEqual(textOf(yield* ann.reply), "Thank you! Your order has the number 1001.")
       assert.strictEqual(yield* running, 0)
     }).pipe(Effect.provide(environment))
   )
@@ -74,13 +75,47 @@ describe("the pizza bot", () => {
       yield* ann.reply
       yield* ann.send("Hill Road 1")
       const summary = yield* ann.reply
-      assert.strictEqual(textOf(summary), "A small pizza with nothing on it to Hill Road 1. Is that right?")
+      assert.strictEqual(textOf(summary), "A small pizza with nothing on it to Hill Road 1 for 9 euros. Is that right?")
       yield* ann.press(summary, "No")
       assert.strictEqual(textOf(yield* ann.reply), "Which size?")
       yield* bob.reply
       assert.strictEqual(textOf(yield* bob.reply), "The order is cancelled.")
       assert.strictEqual(yield* running, 1)
     }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("charges once although the first answer of the platform is lost, and again after a declined payment", () =>
+    Effect.gen(function* () {
+      const payments = yield* Payments.Payments
+      yield* Effect.forkScoped(Effect.provideService(Bot.run(parts), Payments.Payments, payments))
+      const { person: ann, size } = yield* start("Ann")
+      yield* ann.press(size, "Large")
+      yield* edited(ann)
+      let toppings = yield* ann.reply
+      for (const topping of ["Ham", "Olives", "Mushrooms"]) {
+        yield* ann.press(toppings, topping)
+        toppings = yield* edited(ann)
+      }
+      yield* ann.press(toppings, "Done")
+      yield* ann.reply
+      yield* ann.send("Hill Road 1")
+      yield* ann.press(yield* ann.reply, "Yes")
+      assert.strictEqual(textOf(yield* ann.reply), "Your payment was declined.")
+      assert.deepStrictEqual(yield* payments.list, [])
+      yield* ann.press(yield* ann.reply, "Large")
+      yield* ann.press(yield* ann.reply, "Done")
+      yield* ann.reply
+      yield* ann.send("Hill Road 1")
+      const summary = yield* ann.reply
+      yield* Emulator.setFaults([{ endpoint: "Messages.send", status: 500, times: 1 }])
+      yield* ann.press(summary, "Yes")
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(textOf(yield* ann.reply), "Thank you! Your order has the number 1001.")
+      assert.deepStrictEqual(
+        (yield* payments.list).map(({ amount }) => amount),
+        [15]
+      )
+    }).pipe(Effect.provide(Layer.merge(environment, Payments.layerMemory)))
   )
 
   it.effect(

@@ -16,10 +16,12 @@ export const scenario: Runner.Scenario = Effect.gen(function* () {
     yield* ann.does("(presses I am a person)", ann.press(welcome.message, "I am a person"))
   }
   yield* ann.sees
+  yield* ann.sees
   yield* ben.does("(joins the chat)", ben.join(group))
   yield* ann.sees
   yield* program.stop
   const restarted = yield* Runner.start("moderation", settings)
+  yield* ann.sees
   yield* ann.sees
   const { body } = yield* ann.does("Buy my tea", ann.send(group, "Buy my tea"))
   yield* olga.does("/warn", olga.send(group, "/warn", { link: { type: "reply", mid: body!.mid } }))

@@ -29,8 +29,9 @@ const rowsOf = (message: Message.Message, style: Style): ReadonlyArray<string> =
 /** The text of a message, then its attachments, then a line for each row of its keyboard. */
 const contentOf = (message: Message.Message, style: Style): string => {
   const { markup, text } = message.body ?? {}
+  const forwarded = message.link?.type === "forward" ? `(forwards) ${message.link.message?.text ?? ""}` : ""
   const others = describeAttachments(message).join("  ")
-  const parts = [formatMarkup(style, text ?? "", markup), others, ...rowsOf(message, style)]
+  const parts = [formatMarkup(style, text ?? "", markup), forwarded, others, ...rowsOf(message, style)]
   return parts.filter((part) => part !== "").join("\n")
 }
 
