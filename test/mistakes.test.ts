@@ -22,22 +22,22 @@ void [Bot, Command, Config, Context, Conversation, DeepLink, Effect, Handler, Me
 /** A bot with one handler. */
 const handling = (handler: string, before = "") => `${before}\nexport const bot = Bot.run(\n${handler}\n)\n`
 
-/** A bot with a conversation, whose function has a line. With a timeout, the function catches the error of the timeout. */
-const talking = (line: string, options = 'timeout: "1 day"', before = "") => {
-  const late = options.includes("timeout")
-    ? `, (conversation, talk) => Effect.catchTag(conversation, "Unanswered", () => talk.say("Another time, then."))`
-    : ""
-  return `${before}
+/** A bot with a conversation, whose function has a line. */
+const talking = (
+  line: string,
+  options = 'timeout: "1 day", texts: { unanswered: "Another time, then." }',
+  before = ""
+) =>
+  `${before}
 export const Order = Conversation.make("order", { of: "userInChat", ${options} }, Effect.fn(function* (talk) {
   const size = yield* talk.choose("size", { say: "Which size?", choices: { s: "Small", m: "Medium" } })
   ${line}
   yield* talk.say(\`A pizza of size \${size}\`)
-}${late}))
+}))
 const order = Command.make("order").on(Order.start)
 const rest = Handler.on("message_created", (update) => Messages.reply(update, "Send /order"))
 export const bot = Bot.run(Bot.make(order, Order, rest))
 `
-}
 
 const mistakes: Readonly<Record<string, Mistake>> = {
   "a misspelled type of update": {
@@ -91,17 +91,17 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     says: `Argument of type 'Asked<string, { readonly say: "Your name?"; }, Unanswered, never>' is not assignable to parameter`
   },
   "a name of an older Effect in a conversation": {
-    bot: talking(`yield* talk.say(yield* Config.string("KEY")) // here`, ""),
+    bot: talking(`yield* talk.say(yield* Config.string("KEY")) // here`),
     says: `Property 'string' does not exist on type`
   },
   "a promise in a conversation": {
-    bot: talking(`yield* fetch("https://pay.example") // here`, ""),
+    bot: talking(`yield* fetch("https://pay.example") // here`),
     says: `Type 'Promise<Response>' must have a '[Symbol.iterator]()' method that returns an iterator.`
   },
   "a step whose error is unknown": {
     bot: talking(
       `yield* talk.step("pay", Schema.String, Effect.tryPromise({ try: pay, catch: (error) => error })) // here`,
-      'timeout: "1 day"',
+      undefined,
       `declare const pay: () => Promise<string>`
     ),
     says: `"The error is unknown: let \`catch\` of Effect.tryPromise return an error with a _tag"`

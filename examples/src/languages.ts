@@ -12,20 +12,17 @@ const Count = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ m
 const Order = Conversation.make(
   "order",
   { of: "userInChat", timeout: "1 hour" },
-  Effect.fn(
-    function* (talk) {
-      const size = yield* talk.choose("size", {
-        say: yield* text("which-size"),
-        choices: { small: yield* text("small"), large: yield* text("large") }
-      })
-      const count = yield* talk.ask("count", { say: yield* text("how-many"), read: Count })
-      const isRight = yield* talk.confirm("right", {
-        say: yield* text("is-right", { count, size: yield* text(`is-right.${size}`) })
-      })
-      yield* talk.say(yield* text(isRight ? "ordered" : "not-ordered"))
-    },
-    (conversation, talk) => Effect.catchTag(conversation, "Unanswered", () => Effect.flatMap(text("late"), talk.say))
-  )
+  Effect.fn(function* (talk) {
+    const size = yield* talk.choose("size", {
+      say: yield* text("which-size"),
+      choices: { small: yield* text("small"), large: yield* text("large") }
+    })
+    const count = yield* talk.ask("count", { say: yield* text("how-many"), read: Count })
+    const isRight = yield* talk.confirm("right", {
+      say: yield* text("is-right", { count, size: yield* text(`is-right.${size}`) })
+    })
+    yield* talk.say(yield* text(isRight ? "ordered" : "not-ordered"))
+  })
 )
 
 const Choice = Menu.make("language", () =>

@@ -24,27 +24,28 @@ const pay = (amount: number) =>
 
 export const Pizza = Conversation.make(
   "pizza",
-  { of: "userInChat", timeout: "10 minutes", back: true, texts: { cancelled: "The order is cancelled." } },
-  Effect.fn(
-    function* (talk) {
-      const size = yield* talk.choose("size", { say: "Which size?", choices: sizes })
-      const several = { choices: toppings, several: true, max: 3, columns: 2 } as const
-      const chosen = yield* talk.choose("toppings", { say: "Which toppings? At most three.", ...several })
-      const address = yield* talk.ask("address", { say: "Where to?", read: Address })
-      const names = chosen.map((topping) => toppings[topping].toLowerCase()).join(", ") || "nothing on it"
-      const price = prices[size] + 2 * chosen.length
-      const isRight = yield* talk.confirm("right", {
-        say: `A ${size} pizza with ${names} to ${address} for ${price} euros. Is that right?`
-      })
-      if (!isRight) return yield* talk.back("size")
-      const number = yield* talk.step("pay", Schema.NullOr(Schema.Int), pay(price))
-      if (number !== null) return yield* talk.say(`Thank you! Your order has the number ${number}.`)
-      yield* talk.say("Your payment was declined.")
-      return yield* talk.back("size")
-    },
-    (conversation, talk) =>
-      Effect.catchTag(conversation, "Unanswered", () => talk.say("I have not heard from you, so I forget the order."))
-  )
+  {
+    of: "userInChat",
+    timeout: "10 minutes",
+    back: true,
+    texts: { cancelled: "The order is cancelled.", unanswered: "I have not heard from you, so I forget the order." }
+  },
+  Effect.fn(function* (talk) {
+    const size = yield* talk.choose("size", { say: "Which size?", choices: sizes })
+    const several = { choices: toppings, several: true, max: 3, columns: 2 } as const
+    const chosen = yield* talk.choose("toppings", { say: "Which toppings? At most three.", ...several })
+    const address = yield* talk.ask("address", { say: "Where to?", read: Address })
+    const names = chosen.map((topping) => toppings[topping].toLowerCase()).join(", ") || "nothing on it"
+    const price = prices[size] + 2 * chosen.length
+    const isRight = yield* talk.confirm("right", {
+      say: `A ${size} pizza with ${names} to ${address} for ${price} euros. Is that right?`
+    })
+    if (!isRight) return yield* talk.back("size")
+    const number = yield* talk.step("pay", Schema.NullOr(Schema.Int), pay(price))
+    if (number !== null) return yield* talk.say(`Thank you! Your order has the number ${number}.`)
+    yield* talk.say("Your payment was declined.")
+    return yield* talk.back("size")
+  })
 )
 
 export const parts = Bot.make(

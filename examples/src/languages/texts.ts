@@ -66,7 +66,8 @@ export const inLanguage = <E, R>(handling: Effect.Effect<unknown, E, R>, update:
         yes: format(own, "yes"),
         no: format(own, "no"),
         again: () => format(own, "again"),
-        cancelled: format(own, "cancelled")
+        cancelled: format(own, "cancelled"),
+        unanswered: format(own, "late")
       })),
       Effect.updateService(Bot.CurrentTexts, (texts) => ({ ...texts, outdated: format(own, "outdated-button") }))
     )

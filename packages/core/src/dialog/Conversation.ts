@@ -143,6 +143,11 @@ export interface Texts {
   readonly notYours: string
   /** The message after `cancel`. An empty text is not sent. Default: "Cancelled." */
   readonly cancelled: string
+  /**
+   * The message if a question was not answered in time, and the function does not handle {@link Unanswered}. An empty text is not
+   * sent. Default: an empty text.
+   */
+  readonly unanswered: string
   /** The message that ends a conversation of an older version. Default: "Something has changed here. Please begin again." */
   readonly outdated: string
   /** The question whether to start over. Default: "You have not finished yet. Start over?" */
@@ -672,7 +677,7 @@ const check = (name: string, { of, version = 1 }: Options): void => {
  * `start` and `cancel` can be called in any handler of an update. If the function fails, the handler
  * fails with its error. While the update of an answer, or an update in which a step has begun, is a dead letter, the
  * conversation waits for this update: `Inbox.replay` continues the conversation. If the function fails with
- * {@link Unanswered}, the conversation ends. When the conversation ends, its stored data is deleted.
+ * {@link Unanswered}, the conversation ends with the text `unanswered`. When the conversation ends, its stored data is deleted.
  *
  * Throws if the name is empty or an option is invalid.
  *
@@ -711,14 +716,16 @@ const check = (name: string, { of, version = 1 }: Options): void => {
  *
  * const Survey = Conversation.make(
  *   "survey",
- *   { of: "userInChat", input: Schema.Struct({ topic: Schema.String }), timeout: "1 day" },
- *   Effect.fn(
- *     function* (talk, { topic }) {
- *       const answer = yield* talk.ask("opinion", { say: `What do you think of ${topic}?` })
- *       yield* talk.say(`Thank you for "${answer}".`)
- *     },
- *     (conversation, talk) => Effect.catchTag(conversation, "Unanswered", () => talk.say("Another time, then."))
- *   )
+ *   {
+ *     of: "userInChat",
+ *     input: Schema.Struct({ topic: Schema.String }),
+ *     timeout: "1 day",
+ *     texts: { unanswered: "Another time, then." }
+ *   },
+ *   Effect.fn(function* (talk, { topic }) {
+ *     const answer = yield* talk.ask("opinion", { say: `What do you think of ${topic}?` })
+ *     yield* talk.say(`Thank you for "${answer}".`)
+ *   })
  * )
  *
  * const survey = Command.make("survey", { arguments: { topic: Schema.String } }).on(Survey.start)

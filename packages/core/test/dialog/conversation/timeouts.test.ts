@@ -52,6 +52,30 @@ describe("the timeouts of conversations", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("end with the text of the option, also if the user has stopped the bot and does not get the text", () =>
+    Effect.gen(function* () {
+      const Order = Conversation.make(
+        "order",
+        { of: "userInChat", timeout: "10 minutes", texts: { unanswered: "Another time, then." } },
+        Effect.fn(function* (talk) {
+          yield* talk.choose("size", { say: "Size?", choices })
+        })
+      )
+      const [ann, bob] = [yield* Emulator.user("Ann"), yield* Emulator.user("Bob")]
+      yield* during(
+        Handler.first(Command.make("go").on(Order.start), Order),
+        Effect.gen(function* () {
+          yield* writes(ann, "/go")
+          yield* writes(bob, "/go")
+          yield* bob.stop
+          yield* TestClock.adjust("10 minutes")
+          assert.deepStrictEqual(yield* texts(ann), ["Size?", "Another time, then."])
+        })
+      )
+      assert.deepStrictEqual(yield* left("order"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("of a chat stay when the last writer is forgotten, and can start a conversation of the chat", () =>
     Effect.gen(function* () {
       const [ann, bob] = [yield* Emulator.user("Ann"), yield* Emulator.user("Bob")]

@@ -9,19 +9,16 @@ const Guests = Schema.NumberFromString.check(
 // The answers are stored, so a restart or a deploy does not interrupt the conversation.
 export const Booking = Conversation.make(
   "booking",
-  { of: "userInChat", timeout: "10 minutes" },
-  Effect.fn(
-    function* (talk) {
-      const day = yield* talk.choose("day", {
-        say: "A table for which day?",
-        choices: { today: "Today", tomorrow: "Tomorrow" }
-      })
-      const guests = yield* talk.ask("guests", { say: "For how many?", read: Guests })
-      const isRight = yield* talk.confirm("right", { say: `A table for ${guests}, ${day}. Is that right?` })
-      return yield* talk.say(isRight ? "Your table is booked." : "Send /book to begin again.")
-    },
-    (conversation, talk) => Effect.catchTag(conversation, "Unanswered", () => talk.say("I did not hear from you."))
-  )
+  { of: "userInChat", timeout: "10 minutes", texts: { unanswered: "I did not hear from you." } },
+  Effect.fn(function* (talk) {
+    const day = yield* talk.choose("day", {
+      say: "A table for which day?",
+      choices: { today: "Today", tomorrow: "Tomorrow" }
+    })
+    const guests = yield* talk.ask("guests", { say: "For how many?", read: Guests })
+    const isRight = yield* talk.confirm("right", { say: `A table for ${guests}, ${day}. Is that right?` })
+    yield* talk.say(isRight ? "Your table is booked." : "Send /book to begin again.")
+  })
 )
 
 const book = Command.make("book", { description: "Books a table" }).on(Booking.start)

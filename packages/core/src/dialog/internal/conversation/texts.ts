@@ -16,6 +16,7 @@ export const CurrentTexts = Context.Reference<Texts>("@colloquy/core/Talk/Curren
     late: "This question is closed.",
     notYours: "This question is for somebody else.",
     cancelled: "Cancelled.",
+    unanswered: "",
     outdated: "Something has changed here. Please begin again.",
     startOver: "You have not finished yet. Start over?",
     failed: "Something has gone wrong here. This continues when the problem is solved.",

@@ -148,6 +148,14 @@ const isUnanswered = ({ errors }: Definition, exit: Exit.Exit<unknown, unknown>)
   exit.cause.reasons.length > 0 &&
   exit.cause.reasons.every((reason) => Cause.isFailReason(reason) && errors.isUnanswered(reason.error))
 
+/** A conversation ends although its user has stopped the bot. */
+const sayUnanswered = ({ chat_id, texts }: At) =>
+  texts.unanswered === ""
+    ? Effect.void
+    : Effect.catchTag(Messages.send({ chat_id, text: texts.unanswered }), ["Forbidden", "NotFound"], ({ message }) =>
+        Effect.logDebug(`The end of a conversation was not sent: ${message}`)
+      )
+
 /** Keeps the answer to a question that the code does not reach yet. */
 const keep = ({ event, kept }: Run, before: Record): Run["kept"] =>
   event?._tag === "Message" && before.waiting !== undefined && before.waiting.signature !== "sleep"
@@ -216,7 +224,7 @@ export const turn = Effect.fnUntraced(function* (
       return isDeclined ? yield* Handler.notHandled : undefined
     }
     yield* end(self, at, before ?? record, run.buttons)
-    if (exit._tag === "Failure") return
+    if (exit._tag === "Failure") return yield* sayUnanswered(at)
     return yield* Effect.tapCause(self.onDone(exit.value, at.update), (cause) =>
       hasTaken(event, run, round) && !Cause.hasInterruptsOnly(cause)
         ? Effect.andThen(storing.mark, Effect.orDie(self.state.clear))
