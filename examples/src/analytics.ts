@@ -13,13 +13,13 @@ const toRow = (update: Update.Of<"message_created">) => ({
   chat_id: Update.chatOf(update) ?? null,
   user_id: Update.userIdOf(update) ?? null,
   characters: Update.textOf(update)?.length ?? 0,
-  sent_at: new Date(update.timestamp)
+  sent_at: update.timestamp
 })
 
 const name = Config.String("BOT_NAME").pipe(Config.withDefault("my_bot"))
 
-/** The pipeline. It creates its table if the table does not exist. */
-const analytics = Effect.gen(function* () {
+/** The pipeline, which creates its table if the table does not exist. */
+export const bot = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const table = sql(`${yield* name}_messages`)
   yield* sql`
@@ -28,7 +28,7 @@ const analytics = Effect.gen(function* () {
       chat_id bigint,
       user_id bigint,
       characters integer NOT NULL,
-      sent_at timestamptz NOT NULL
+      sent_at bigint NOT NULL
     )`
 
   const store = (rows: Array.NonEmptyReadonlyArray<ReturnType<typeof toRow>>) =>
@@ -58,4 +58,4 @@ const client = NodeBot.layerClientConfig().pipe(Layer.provide(RateLimiter.layerM
 
 const updates = LongPolling.layer().pipe(Layer.provideMerge(Layer.merge(client, inbox)))
 
-NodeMain.runMain(Effect.provide(analytics, updates))
+if (import.meta.main) NodeMain.runMain(Effect.provide(bot, updates))

@@ -8,10 +8,8 @@ import { Config, Effect, Layer, Result, Schema } from "effect"
 
 const staffChat = Config.schema(Chat.ChatId, "STAFF_CHAT")
 
-const Customer = Schema.Struct({ chat_id: Chat.ChatId, name: Schema.String })
-
-/** The customer of each question, by the message in the group. */
-const Questions = State.make("questions", Schema.NullOr(Customer), { of: Message.MessageId, initial: () => null })
+/** The dialog of each question, by the message in the group. */
+const Questions = State.make("questions", Schema.NullOr(Chat.ChatId), { of: Message.MessageId, initial: () => null })
 
 /** The customers without an answer, with the time of their first question. */
 const Waiting = State.make("waiting", Schema.Struct({ name: Schema.String, since: Schema.Int }), {
@@ -24,12 +22,11 @@ const ask = Handler.on("message_created", (update) =>
   Effect.gen(function* () {
     const chat_id = Update.chatOf(update)
     const mid = update.message?.body?.mid
-    const name = Update.userOf(update)?.first_name ?? "Somebody"
     if (chat_id === undefined || mid === undefined) return
     const { body } = yield* Messages.send({ chat_id: yield* staffChat, link: { type: "forward", mid } })
-    if (body != null) yield* Questions.at(body.mid).set({ chat_id, name })
+    if (body != null) yield* Questions.at(body.mid).set(chat_id)
     if ((yield* Waiting.get).name !== "") return
-    yield* Waiting.set({ name, since: update.timestamp })
+    yield* Waiting.set({ name: Update.userOf(update)?.first_name ?? "Somebody", since: update.timestamp })
     yield* Messages.reply(update, "Thank you. We will answer soon.")
   })
 )
@@ -38,13 +35,12 @@ const answer = Handler.on("message_created", (update) =>
   Effect.gen(function* () {
     const { message } = update
     const question = message?.link?.message?.mid
-    const customer = question === undefined ? null : yield* Questions.at(question).get
-    if (!message || !customer) return yield* Messages.reply(update, "Reply to a question to answer it.")
-    const { chat_id, name } = customer
+    const chat_id = question === undefined ? null : yield* Questions.at(question).get
+    if (!message || !chat_id) return yield* Messages.reply(update, "Reply to a question to answer it.")
     yield* Waiting.at({ chat_id }).clear
     return yield* Messages.send({ chat_id, ...NewMessage.fromMessage(message) }).pipe(
-      Effect.andThen(Messages.reply(update, `Sent to ${name}.`)),
-      Effect.catchTag("Forbidden", () => Messages.reply(update, `${name} has stopped the bot.`))
+      Effect.andThen(Messages.reply(update, "Sent.")),
+      Effect.catchTag("Forbidden", () => Messages.reply(update, "The customer has stopped the bot."))
     )
   })
 )

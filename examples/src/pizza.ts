@@ -3,7 +3,7 @@
  * restart, ends by itself after ten minutes of silence, and can be cancelled at any time. The test of this example runs in virtual
  * time.
  */
-import { Bot, Command, Conversation, Handler, Journal, LongPolling, Messages } from "@colloquy/core"
+import { Bot, Command, Conversation, Handler, LongPolling, Messages } from "@colloquy/core"
 import { NodeBot, NodeMain } from "@colloquy/node"
 import { Effect, Layer, Schema } from "effect"
 import * as Payments from "./services/payments.ts"
@@ -15,12 +15,6 @@ const Address = Schema.String.check(
 const sizes = { small: "Small", medium: "Medium", large: "Large" }
 const toppings = { cheese: "Extra cheese", ham: "Ham", mushrooms: "Mushrooms", olives: "Olives" }
 const prices = { small: 9, medium: 12, large: 15 }
-
-/** Charges once, because the key is the same when the step runs again. A declined payment is a result, too: `null`. */
-const pay = (amount: number) =>
-  Effect.flatMap(Journal.key, (key) => Payments.charge({ key, amount })).pipe(
-    Effect.catchTag("Declined", () => Effect.succeed(null))
-  )
 
 export const Pizza = Conversation.make(
   "pizza",
@@ -41,7 +35,7 @@ export const Pizza = Conversation.make(
       say: `A ${size} pizza with ${names} to ${address} for ${price} euros. Is that right?`
     })
     if (!isRight) return yield* talk.back("size")
-    const number = yield* talk.step("pay", Schema.NullOr(Schema.Int), pay(price))
+    const number = yield* talk.step("pay", Schema.NullOr(Schema.Int), Payments.charge(price))
     if (number !== null) return yield* talk.say(`Thank you! Your order has the number ${number}.`)
     yield* talk.say("Your payment was declined.")
     return yield* talk.back("size")

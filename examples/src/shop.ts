@@ -31,19 +31,13 @@ const Reminder = Timer.make("reminder", Schema.Int)
 const priceOf = (cart: ReadonlyArray<string>) =>
   products.reduce((sum, { price, title }) => sum + price * cart.filter((item) => item === title).length, 0)
 
-/** A payment is made once in all attempts to handle the update. A declined payment is a result, too: `null`. */
-const pay = (amount: number) =>
-  Effect.flatMap(Journal.key, (key) => Payments.charge({ key, amount })).pipe(
-    Effect.catchTag("Declined", () => Effect.succeed(null)),
-    (charge) => Journal.step("pay", Schema.NullOr(Schema.Int), charge)
-  )
-
 const buy = (update: Update.Of<"message_callback">) =>
   Effect.gen(function* () {
     const chat_id = Update.chatOf(update)
     const cart = yield* Cart.get
-    const number = chat_id && (yield* pay(priceOf(cart)))
-    if (!chat_id || !number) return Menu.notify("Your payment was declined.")
+    if (chat_id === undefined) return Menu.notify("This shop is only open in chats.")
+    const number = yield* Journal.step("pay", Schema.NullOr(Schema.Int), Payments.charge(priceOf(cart)))
+    if (number === null) return Menu.notify("Your payment was declined.")
     yield* Orders.at(number).set({ chat_id, status: "paid" })
     yield* Cart.clear
     const attachments = [Keyboard.make([yield* Ready.button("Ready", number)])]

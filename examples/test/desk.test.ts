@@ -35,7 +35,7 @@ describe("the desk bot", () => {
         markup: [{ type: "emphasized", from: 11, length: 5 }]
       })
       assert.isUndefined(answer.link)
-      assert.strictEqual((yield* olga.reply).body?.text, "Sent to Ann.")
+      assert.strictEqual((yield* olga.reply).body?.text, "Sent.")
       yield* olga.send(group, "Who else?")
       assert.strictEqual((yield* olga.reply).body?.text, "Reply to a question to answer it.")
     }).pipe(Effect.provide(platform))
@@ -78,7 +78,7 @@ describe("the desk bot", () => {
       assert.strictEqual(command.link?.message?.text, "/waiting")
       yield* ann.stop
       yield* olga.send(group, "It arrives today.", { link: { type: "reply", mid: question.body!.mid } })
-      assert.strictEqual((yield* olga.reply).body?.text, "Ann has stopped the bot.")
+      assert.strictEqual((yield* olga.reply).body?.text, "The customer has stopped the bot.")
       yield* TestClock.adjust("1 second")
       const { deadLetters, queued } = yield* Inbox.Inbox.use(({ stats }) => stats)
       assert.deepStrictEqual([deadLetters, queued], [0, 0])

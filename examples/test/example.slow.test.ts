@@ -251,7 +251,7 @@ describe("npm run example", { concurrent: false }, () => {
       "bot  Ann",
       "Olga  It arrives today.",
       "bot  It arrives today.",
-      "bot  Sent to Ann.",
+      "bot  Sent.",
       "you  (stop the program)"
     ])
   })

@@ -1,4 +1,5 @@
 /** The provider of payments of the examples. The layer of a bot in production calls the API of a provider. */
+import { Journal } from "@colloquy/core"
 import { Context, Data, Effect, Layer } from "effect"
 
 export interface Payment {
@@ -19,7 +20,14 @@ export class Payments extends Context.Service<
   }
 >()("Payments") {}
 
-export const charge = (payment: Payment) => Payments.use(({ charge }) => charge(payment))
+/**
+ * Charges an amount, as the effect of a step: the key is the same when the step runs again. Returns the number of the payment, or `null`
+ * for a declined payment, which another attempt does not change.
+ */
+export const charge = (amount: number) =>
+  Effect.flatMap(Journal.key, (key) => Payments.use(({ charge }) => charge({ key, amount }))).pipe(
+    Effect.catchTag("Declined", () => Effect.succeed(null))
+  )
 
 const limit = 20
 
