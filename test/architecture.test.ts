@@ -7,7 +7,7 @@ const orders: Readonly<Record<string, ReadonlyArray<string>>> = {
   core: ["base", "model", "client", "endpoints", "inbox", "bot", "dialog", "live", "broadcast", "tools"],
   node: ["base", "client", "endpoints", "inbox", "bot", "broadcast"],
   worker: ["base", "endpoints", "inbox", "bot", "broadcast"],
-  testing: ["emulator", "bot", "stores"],
+  testing: ["emulator", "bot", "stores", "simulation"],
   cli: ["base", "doctor", "commands"],
   create: []
 }

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
-import { hashOf } from "./simulation/world/dice.ts"
+import { hashOf } from "../packages/testing/src/simulation/internal/world/dice.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 

@@ -12,10 +12,11 @@ import { programKinds } from "./simulation/programs/programs.ts"
 import { makeReplicated } from "./simulation/replica.ts"
 import { fingerprintOf, makeSimulation, simulate } from "./simulation/run.ts"
 import { sqliteStore } from "./simulation/sqlite.ts"
-import { makeDatabase } from "./simulation/store.ts"
+import { makeDatabase } from "../packages/testing/src/simulation/internal/machine/database.ts"
 import { traceOf } from "./simulation/trace.ts"
-import { ofType } from "./simulation/world/history.ts"
-import { epoch, Process } from "./simulation/world/world.ts"
+import { ofType } from "./simulation/history.ts"
+import { epoch } from "../packages/testing/src/simulation/internal/world/world.ts"
+import { Process } from "../packages/testing/src/simulation/internal/world/process.ts"
 
 describe("the simulator", () => {
   it.each(programKinds)("repeats the history of a seed exactly, with the program %s", async (kind) => {

@@ -1,102 +1,32 @@
-/** The processes of the bot: how they start, stop, and are disturbed. */
-import * as BotApi from "@colloquy/core/client/BotApi"
-import { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
-import * as Inbox from "@colloquy/core/inbox/Inbox"
-import * as Deliveries from "@colloquy/core/inbox/Deliveries"
-import { InboxStore, SqlTransactions } from "@colloquy/core/inbox/InboxStore"
-import * as LongPolling from "@colloquy/core/inbox/LongPolling"
-import * as RateLimiter from "@colloquy/core/client/RateLimiter"
-import { RateLimiterStore } from "@colloquy/core/client/RateLimiterStore"
-import * as Webhook from "@colloquy/core/inbox/Webhook"
-import * as Context from "effect/Context"
+/** What a process of the bot runs. */
+import { SqlTransactions } from "@colloquy/core/inbox/InboxStore"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
-import { HttpClient } from "effect/http"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as Schedule from "effect/Schedule"
-import type { Disturbance } from "./plan.ts"
-import { apiOptions, type Platform, type Simulation, webhookSecret, webhookUrl } from "./platform.ts"
+import type { Database } from "../../packages/testing/src/simulation/internal/machine/database.ts"
+import type { Platform } from "../../packages/testing/src/simulation/internal/machine/platform.ts"
+import { servicesOf } from "../../packages/testing/src/simulation/internal/machine/services.ts"
+import type { Process } from "../../packages/testing/src/simulation/internal/world/process.ts"
 import { botOf } from "./programs/programs.ts"
-import type { Database } from "./store.ts"
-import { Process } from "./world/world.ts"
+import type { Simulation } from "./simulation.ts"
+import type { SqliteStore } from "./sqlite.ts"
 
-interface Running {
-  readonly process: Process
-  /** The version of the bot. */
-  readonly version: number
-  readonly fiber: Fiber.Fiber<unknown, unknown>
-  isStopping: boolean
-  hasEnded: boolean
-}
+/** Only the program whose store is SQLite adds statements. */
+const transactions = Layer.succeed(SqlTransactions, "sqlite")
 
-export interface Bots {
-  /** Does something to one of the running processes, and returns its name. `name`: the one, if it runs. */
-  readonly disturb: (disturbance: Disturbance, name?: string) => string | undefined
-  /** Starts processes until as many run as the plan says. */
-  readonly start: () => void
-  /** Ends a rolling deploy: all processes that still run the older version are started again with the newer one. */
-  readonly finishDeploy: () => void
-  /** Stops all running processes. */
-  readonly stop: () => void
-  /** What is wrong with processes that have stopped or ended. */
-  readonly problems: () => ReadonlyArray<string>
-}
-
-export const makeBots = (simulation: Simulation, platform: Platform, database: Database): Bots => {
-  const { history, plan, world } = simulation
-  const supervisor = new Process("supervisor")
-  let generation = 0
-  let isOver = false
-  let isDeploying = false
-  /** The oldest version that is started. */
-  let oldest = 1
-  const running: Array<Running> = []
-  const stopped: Array<Running> = []
-  const problems: Array<string> = []
-
-  const loggerOf = ({ name }: Process) =>
-    Logger.make(({ logLevel, message }) => {
-      const text = (Array.isArray(message) ? message : [message]).map(String).join(" ")
-      history.add({ type: "log", process: name, level: logLevel, message: text.slice(0, 400) })
-    })
-
-  const servicesOf = (process: Process, context: Context.Context<never>) => {
-    const limiter =
-      plan.limits === "shared"
-        ? Layer.provide(RateLimiter.layer(), Layer.succeed(RateLimiterStore, database.permitsOf(process)))
-        : RateLimiter.layerMemory(plan.limits === "none" ? RateLimiter.unlimited : RateLimiter.defaults)
-    const api = BotApi.layer(apiOptions).pipe(
-      Layer.provide(limiter),
-      Layer.provide(Layer.succeed(HttpClient.HttpClient, platform.clientOf(process)))
-    )
-    const inbox = Inbox.layer({ leaseDuration: plan.leaseDuration * 1000 }).pipe(
-      Layer.provide(Layer.succeed(InboxStore, database.storeOf(process)))
-    )
-    const broadcasts = Layer.succeed(BroadcastStore, database.broadcastsOf(process))
-    // Only the program whose store is SQLite adds statements.
-    const base = Layer.mergeAll(api, inbox, broadcasts, Layer.succeed(SqlTransactions, "sqlite"))
-    if (plan.delivery === "polling") return Layer.provideMerge(LongPolling.layer({ limit: plan.pageLimit }), base)
-    const listen = Effect.gen(function* () {
-      const webhook = yield* Webhook.Webhook
-      const listener = { process, webhook, context }
-      yield* Effect.acquireRelease(
-        Effect.sync(() => platform.listeners.push(listener)),
-        () => Effect.sync(() => platform.listeners.splice(platform.listeners.indexOf(listener), 1))
-      )
-    })
-    const webhook = Webhook.layer({ url: webhookUrl, secret: webhookSecret })
-    return Layer.effectDiscard(listen).pipe(Layer.provideMerge(webhook), Layer.provideMerge(base))
-  }
-
-  const startOne = (version: number) => {
-    const index = generation++
-    const process = new Process(`bot${index + 1}`, plan.skews[index % plan.skews.length])
+export const programOf =
+  (simulation: Simulation, platform: Platform, database: Database, sqlite: SqliteStore | undefined) =>
+  (process: Process, version: number, context: Context.Context<never>): Effect.Effect<unknown, unknown> => {
+    const { plan } = simulation
     const host = {
       ...simulation,
       process,
       version,
-      author: database.authorOf(process),
+      author: sqlite && {
+        sql: sqlite.sql,
+        rows: database.callOf(process, "author")("read", undefined, Effect.orDie(sqlite.authorRows))
+      },
       runOptions: {
         concurrency: plan.concurrency,
         maxInMemory: Math.max(plan.maxInMemory, plan.concurrency),
@@ -104,123 +34,6 @@ export const makeBots = (simulation: Simulation, platform: Platform, database: D
         retry: Schedule.spaced(plan.retryEvery)
       }
     }
-    const context = Context.make(Logger.CurrentLoggers, new Set([loggerOf(process)])).pipe(
-      Context.add(Deliveries.ImmediateShutdown, false)
-    ) as Context.Context<never>
-    history.add({ type: "process", process: process.name, change: "started", detail: `version ${version}` })
-    const fiber = world.fork(process, context, Effect.provide(botOf(plan.program, host), servicesOf(process, context)))
-    const bot: Running = { process, version, fiber, isStopping: false, hasEnded: false }
-    fiber.addObserver((exit) => {
-      bot.hasEnded = true
-      const detail = exit._tag === "Success" ? "success" : String(exit.cause).slice(0, 300)
-      history.add({ type: "process", process: process.name, change: "ended", detail })
-      if (bot.isStopping) return
-      problems.push(`${process.name} ended by itself: ${detail}`)
-      running.splice(running.indexOf(bot), 1)
-      restartAfter(1000, version)
-    })
-    running.push(bot)
+    const services = servicesOf({ database, plan, platform }, process, context)
+    return Effect.provide(botOf(plan.program, host), Layer.merge(services, transactions))
   }
-
-  const start = () => {
-    while (running.length < plan.processes) startOne(1)
-  }
-
-  const later = (millis: number, run: () => void) =>
-    world.fork(supervisor, Context.empty(), Effect.andThen(Effect.sleep(millis), Effect.sync(run)))
-
-  /** Starts a process in the place of one that has ended, after a time. */
-  const restartAfter = (millis: number, version: number) =>
-    later(millis, () => {
-      if (!isOver) startOne(Math.max(version, oldest))
-    })
-
-  const change = (
-    process: Process,
-    change: "killed" | "frozen" | "continued" | "stopping" | "clock" | "cut" | "joined",
-    detail = ""
-  ) => history.add({ type: "process", process: process.name, change, detail })
-
-  const stopOne = (bot: Running) => {
-    bot.isStopping = true
-    running.splice(running.indexOf(bot), 1)
-    stopped.push(bot)
-    change(bot.process, "stopping")
-    world.schedule(bot.process, () => bot.fiber.interruptUnsafe())
-  }
-
-  const disturbOne = ({ kind, millis }: Disturbance, bot: Running) => {
-    const { process, version } = bot
-    switch (kind) {
-      case "kill":
-        running.splice(running.indexOf(bot), 1)
-        world.kill(process)
-        change(process, "killed")
-        restartAfter(millis, version)
-        return
-      case "freeze":
-        if (process.isFrozen) return
-        world.freeze(process)
-        change(process, "frozen")
-        later(millis, () => {
-          if (!process.isAlive) return
-          world.continue(process)
-          change(process, "continued")
-        })
-        return
-      case "stop":
-        stopOne(bot)
-        restartAfter(millis, version)
-        return
-      case "upgrade":
-        isDeploying = true
-        stopOne(bot)
-        restartAfter(millis, 2)
-        return
-      case "cut":
-        if (process.cutUntil > world.now) return
-        process.cutUntil = world.now + millis
-        change(process, "cut")
-        later(millis, () => process.isAlive && change(process, "joined"))
-        return
-      case "clock":
-        process.skew += millis
-        change(process, "clock", `${millis} ms`)
-        return
-      case "failover":
-        return
-    }
-  }
-
-  const disturb = (disturbance: Disturbance, name?: string) => {
-    if (running.length === 0) return undefined
-    const bot = running.find(({ process }) => process.name === name) ?? running[disturbance.victim % running.length]
-    disturbOne(disturbance, bot)
-    return bot.process.name
-  }
-
-  return {
-    disturb,
-    start,
-    finishDeploy: () => {
-      if (!isDeploying) return
-      oldest = 2
-      for (const bot of running.filter(({ version }) => version < oldest)) {
-        stopOne(bot)
-        restartAfter(0, oldest)
-      }
-    },
-    stop: () => {
-      isOver = true
-      for (const bot of running.slice()) stopOne(bot)
-    },
-    problems: () => [
-      ...problems,
-      ...stopped.flatMap(({ hasEnded, process }) => {
-        if (!hasEnded) return [`${process.name} did not stop`]
-        const pending = world.pendingOf(process)
-        return pending === 0 ? [] : [`${process.name} has ${pending} fibers or sleeps left after its end`]
-      })
-    ]
-  }
-}

@@ -1,7 +1,7 @@
 /** Makes plans from seeds. */
 import type { Disturbance, FaultName, Faults, Moment, Plan } from "./plan.ts"
 import { planProgram } from "./programs/programs.ts"
-import { Dice } from "./world/dice.ts"
+import { Dice } from "../../packages/testing/src/simulation/internal/world/dice.ts"
 
 /** The highest probability of each fault. */
 const highest: Required<Faults> = {

@@ -3,8 +3,8 @@ import type { MessageId } from "@colloquy/core/model/Recipient"
 import type { Person } from "@colloquy/testing/emulator/Person"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { Simulation } from "./platform.ts"
-import { Process } from "./world/world.ts"
+import type { Simulation } from "./simulation.ts"
+import { Process } from "../../packages/testing/src/simulation/internal/world/process.ts"
 
 const people = new Process("people")
 

@@ -5,7 +5,8 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
-import { epoch, type Process, type World } from "./world/world.ts"
+import { epoch, type World } from "../../packages/testing/src/simulation/internal/world/world.ts"
+import type { Process } from "../../packages/testing/src/simulation/internal/world/process.ts"
 
 type Store = InboxStore.InboxStore["Service"]
 

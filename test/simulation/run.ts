@@ -8,18 +8,24 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { audit } from "./auditor/audit.ts"
 import { removedBy } from "./auditor/messages.ts"
+import { isSending, sentMessage } from "./auditor/subjects.ts"
+import { mayRemove } from "./removal.ts"
 import { ledgerOf } from "./auditor/ledger.ts"
 import type { Ending, Recording, SeenMessage, Violation } from "./auditor/recording.ts"
-import { makeBots } from "./bot.ts"
-import type { Disturbance, FaultName, Moment, Plan } from "./plan.ts"
-import { makePlatform, type Platform, type Simulation } from "./platform.ts"
+import { programOf } from "./bot.ts"
+import { makeBots } from "../../packages/testing/src/simulation/internal/machine/processes.ts"
+import { disturbAll } from "../../packages/testing/src/simulation/internal/machine/disturbing.ts"
+import type { FaultName, Moment, Plan } from "./plan.ts"
+import { makePlatform, type Platform } from "../../packages/testing/src/simulation/internal/machine/platform.ts"
+import type { Simulation } from "./simulation.ts"
 import { peopleOf } from "./programs/programs.ts"
 import { makeReplicated } from "./replica.ts"
-import { sqliteStore } from "./sqlite.ts"
-import { type Database, makeDatabase } from "./store.ts"
-import { Dice } from "./world/dice.ts"
-import { type Event, History, ofType, toText } from "./world/history.ts"
-import { epoch, Process, TimeStandsStill, World } from "./world/world.ts"
+import { type SqliteStore, sqliteStore } from "./sqlite.ts"
+import { type Database, makeDatabase } from "../../packages/testing/src/simulation/internal/machine/database.ts"
+import { Dice } from "../../packages/testing/src/simulation/internal/world/dice.ts"
+import { type Event, History, ofType, toText } from "./history.ts"
+import { epoch, TimeStandsStill, World } from "../../packages/testing/src/simulation/internal/world/world.ts"
+import { Process } from "../../packages/testing/src/simulation/internal/world/process.ts"
 
 export interface Outcome {
   readonly plan: Plan
@@ -78,7 +84,8 @@ const valueOf = (text: string): unknown => (JSON.parse(text) as ReadonlyArray<un
 const readEnding = async (
   { history, world }: Simulation,
   platform: Platform,
-  { broadcasts, process, sqlite, store }: Database
+  { broadcasts, process, store }: Database,
+  sqlite: SqliteStore | undefined
 ): Promise<Omit<Ending, "isTalkDone" | "quiet" | "talkFailure" | "processes">> => {
   const stored = await world.await(
     process,
@@ -127,48 +134,6 @@ const isMoment = (event: Event, on: Moment): boolean => {
   }
 }
 
-/** How long a disturbance waits for its moment, in milliseconds. */
-const maxWait = 10_000
-
-/** The same for a moment of another process, which may have to wait until a lease ends. */
-const maxWaitForOther = 60_000
-
-/** Executes tasks until the moment of another process has come. Returns the name of the process. */
-const untilMoment = async (
-  { history: { events }, world }: Simulation,
-  on: Moment,
-  before: string | undefined
-): Promise<string | undefined> => {
-  const until = world.now + (before === undefined ? maxWait : maxWaitForOther)
-  for (let index = events.length; ;) {
-    for (; index < events.length; index++) {
-      const { process } = events[index] as { readonly process?: string }
-      if (process !== before && isMoment(events[index], on)) return process
-    }
-    if (!(await world.step(until))) return undefined
-  }
-}
-
-/** Carries out the disturbances at their times, while people use the bot. */
-const disturbAll = async (
-  simulation: Simulation,
-  disturb: (disturbance: Disturbance, name?: string) => string | undefined
-): Promise<void> => {
-  const { plan, world } = simulation
-  let last: string | undefined
-  for (const disturbance of plan.disturbances) {
-    if (disturbance.at > plan.duration) break
-    await world.run(Math.max(0, epoch + disturbance.at - world.now))
-    const { isOther = false, on } = disturbance
-    const name = on === undefined ? undefined : await untilMoment(simulation, on, isOther ? last : undefined)
-    // Without the moment, another process would be disturbed than the one that the plan means.
-    if (isOther && name === undefined) continue
-    for (let tasks = disturbance.tasks; tasks > 0 && (await world.step(world.now)); tasks--);
-    last = disturb(disturbance, name)
-  }
-  await world.run(Math.max(0, epoch + plan.duration - world.now))
-}
-
 /** Whether everything that people said has reached the store: the platform repeats deliveries for hours. */
 const isEverythingStored = (events: ReadonlyArray<Event>): boolean => {
   const { lost, queued } = ledgerOf(events)
@@ -177,7 +142,12 @@ const isEverythingStored = (events: ReadonlyArray<Event>): boolean => {
 
 const carryOut = async (simulation: Simulation): Promise<Ending> => {
   const { plan, world } = simulation
-  const platform = await makePlatform(simulation)
+  const platform = await makePlatform(simulation, {
+    onExecuted: ({ answer, method, path, status }) => {
+      const sent = status === 200 && isSending(method, path) ? sentMessage(answer) : undefined
+      if (sent !== undefined) mayRemove(simulation, simulation.owners.get(sent.chat), sent.chat, sent.mid)
+    }
+  })
   const process = new Process("store", plan.storeSkew)
   const replicated = plan.disturbances.some(({ kind }) => kind === "failover")
     ? makeReplicated(world, process)
@@ -191,24 +161,31 @@ const carryOut = async (simulation: Simulation): Promise<Ending> => {
       permits: yield* RateLimiterStore.makeMemory
     }
   })
-  const opened = await world.open(process, Context.empty(), stores)
-  const database = makeDatabase(simulation, { process, promote: replicated?.promote, ...opened })
+  const { sqlite, ...opened } = await world.open(process, Context.empty(), stores)
+  const database = makeDatabase(simulation, { process, ...opened })
   if (platform.marker !== undefined) {
     const rows = [{ key: "marker/updates", row: { text: String(platform.marker) }, revision: "first" }]
     const batch = { updates: [], deadLetters: [], rows, now: world.now, duplicatesSince: 0 }
     await world.await(database.process, Context.empty(), database.store.enqueue(batch))
   }
-  const bots = makeBots(simulation, platform, database)
+  const bots = makeBots(simulation, programOf(simulation, platform, database, sqlite))
   bots.start()
   const people = new Process("people")
   const talking = world.fork(people, platform.context, peopleOf(plan.program, simulation))
-  await disturbAll(simulation, (disturbance, name) => {
-    if (disturbance.kind !== "failover") return bots.disturb(disturbance, name)
-    // The replica has at least the position of the poller before anything happened. Without it, updates are skipped.
-    const since = Math.max(epoch, world.now - disturbance.millis)
-    database.promote?.(since)
-    simulation.history.add({ type: "failedOver", since: since - epoch })
-    return undefined
+  await disturbAll({
+    ...plan,
+    world,
+    events: simulation.history.events,
+    processAt: (event, on: Moment) => ("process" in event && isMoment(event, on) ? event.process : undefined),
+    disturb: (disturbance, name) => {
+      const { kind, millis } = disturbance
+      if (kind !== "failover") return bots.disturb({ ...disturbance, kind }, name)
+      // The replica has at least the position of the poller before anything happened. Without it, updates are skipped.
+      const since = Math.max(epoch, world.now - millis)
+      replicated?.promote(since)
+      simulation.history.add({ type: "failedOver", since: since - epoch })
+      return undefined
+    }
   })
   world.isFaulty = false
   bots.finishDeploy()
@@ -216,7 +193,7 @@ const carryOut = async (simulation: Simulation): Promise<Ending> => {
   const isDone = async () => {
     if (talking.pollUnsafe() === undefined || !isEverythingStored(simulation.history.events)) return false
     if (!(await world.await(platform.process, platform.context, platform.hasDelivered))) return false
-    const { queued, timers } = await readEnding(simulation, platform, database)
+    const { queued, timers } = await readEnding(simulation, platform, database, sqlite)
     return queued === 0 && timers === 0
   }
   do await world.run(20_000)
@@ -230,7 +207,7 @@ const carryOut = async (simulation: Simulation): Promise<Ending> => {
   await world.run(60_000)
   const talk = talking.pollUnsafe()
   return {
-    ...(await readEnding(simulation, platform, database)),
+    ...(await readEnding(simulation, platform, database, sqlite)),
     quiet,
     isTalkDone: talk !== undefined,
     talkFailure: talk?._tag === "Failure" ? String(talk.cause).slice(0, 300) : undefined,

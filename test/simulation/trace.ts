@@ -1,5 +1,5 @@
 /** The history of a run as a table, for people. */
-import { type Event, toText } from "./world/history.ts"
+import { type Event, toText } from "./history.ts"
 
 const limit = 220
 

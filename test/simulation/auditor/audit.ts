@@ -1,6 +1,6 @@
 /** All rules. */
 import { auditProgram } from "../programs/programs.ts"
-import { ofType } from "../world/history.ts"
+import { ofType } from "../history.ts"
 import { auditHandling } from "./handling.ts"
 import { auditLimits } from "./limits.ts"
 import type { Recording, Violation } from "./recording.ts"

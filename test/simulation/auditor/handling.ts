@@ -1,6 +1,7 @@
 /** Rules of the order of a chat, and of which process may handle it. */
 import type { Plan } from "../plan.ts"
-import type { Event, Handling, StoreApplied } from "../world/history.ts"
+import type { Event, Handling } from "../history.ts"
+import type { StoreApplied } from "@colloquy/testing/simulation/SimulationEvent"
 import { isRelease, Ledger, type Settled } from "./ledger.ts"
 import type { Recording, Violation } from "./recording.ts"
 

@@ -1,5 +1,6 @@
 /** What the store was asked and answered: which process holds which chat, and what is queued, acknowledged and dead. */
-import type { Event, StoreApplied } from "../world/history.ts"
+import type { Event } from "../history.ts"
+import type { StoreApplied } from "@colloquy/testing/simulation/SimulationEvent"
 import { isRecord, subjectOf } from "./subjects.ts"
 
 interface QueuedRow {

@@ -1,5 +1,6 @@
 /** The limits of the platform are kept by each process, or by all of them together. */
-import { type Event, ofType, type RequestSent } from "../world/history.ts"
+import { type Event, ofType } from "../history.ts"
+import type { RequestSent } from "@colloquy/testing/simulation/SimulationEvent"
 import type { Recording, Violation } from "./recording.ts"
 
 /** In milliseconds. */

@@ -1,5 +1,5 @@
 /** Which messages the platform has created, and which of them people have deleted. */
-import { type Event, ofType } from "../world/history.ts"
+import { type Event, ofType } from "../history.ts"
 import { isSending, type Sent, sentMessage } from "./subjects.ts"
 
 /** The messages of the bot with their times, in order, also those that were removed later. */

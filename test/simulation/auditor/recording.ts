@@ -1,5 +1,5 @@
 /** What the auditor reads. It shares no code with the library. */
-import type { Event } from "../world/history.ts"
+import type { Event } from "../history.ts"
 import type { Plan } from "../plan.ts"
 import type { AuthorRows } from "../sqlite.ts"
 

@@ -1,7 +1,8 @@
 /** No update and no timer waits while no handler is busy and nothing is disturbed. */
 import type { Claim, Commit, RowWrite, Write } from "@colloquy/core/inbox/InboxStore"
-import type { Event, StoreApplied } from "../world/history.ts"
-import { epoch } from "../world/world.ts"
+import type { Event } from "../history.ts"
+import type { StoreApplied } from "@colloquy/testing/simulation/SimulationEvent"
+import { epoch } from "../../../packages/testing/src/simulation/internal/world/world.ts"
 import { Ledger } from "./ledger.ts"
 import type { Recording, Violation } from "./recording.ts"
 

@@ -4,7 +4,7 @@ import type { ChatId } from "@colloquy/core/model/Recipient"
 import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import type { ButtonRef, Person, PersonError } from "@colloquy/testing/emulator/Person"
 import * as Effect from "effect/Effect"
-import type { Simulation } from "../platform.ts"
+import type { Simulation } from "../simulation.ts"
 import { mayRemove } from "../removal.ts"
 
 /** Sends a message to the dialog with the bot, which has to handle it. */

@@ -10,10 +10,10 @@ import type * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import type { Recording, Violation } from "../auditor/recording.ts"
-import type { Simulation } from "../platform.ts"
+import type { Simulation } from "../simulation.ts"
 import type { AuthorRows } from "../sqlite.ts"
-import type { Dice } from "../world/dice.ts"
-import type { Process } from "../world/world.ts"
+import type { Dice } from "../../../packages/testing/src/simulation/internal/world/dice.ts"
+import type { Process } from "../../../packages/testing/src/simulation/internal/world/process.ts"
 
 export interface Author {
   /** Makes statements. */

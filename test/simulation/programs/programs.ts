@@ -1,8 +1,8 @@
 /** All programs. */
 import type { Recording, Violation } from "../auditor/recording.ts"
 import type { ProgramPlan } from "../plan.ts"
-import type { Simulation } from "../platform.ts"
-import type { Dice } from "../world/dice.ts"
+import type { Simulation } from "../simulation.ts"
+import type { Dice } from "../../../packages/testing/src/simulation/internal/world/dice.ts"
 import { broadcasts } from "./broadcasts/broadcasts.ts"
 import { conversations } from "./conversations/conversations.ts"
 import { handlers } from "./handlers/handlers.ts"

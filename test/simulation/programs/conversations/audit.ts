@@ -2,7 +2,7 @@
 import { sentIn } from "../../auditor/messages.ts"
 import type { Recording, Violation } from "../../auditor/recording.ts"
 import { subjectOf } from "../../auditor/subjects.ts"
-import { ofType } from "../../world/history.ts"
+import { ofType } from "../../history.ts"
 import { type ConversationsPlan, type Talk, transcriptOf } from "./plan.ts"
 
 export const auditConversations = (

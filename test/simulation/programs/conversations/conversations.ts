@@ -11,7 +11,7 @@ import type { ButtonRef, Person, PersonEvent } from "@colloquy/testing/emulator/
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import type { Simulation } from "../../platform.ts"
+import type { Simulation } from "../../simulation.ts"
 import { recordedHandler } from "../instrument.ts"
 import { say } from "../people.ts"
 import type { Host, Program } from "../program.ts"

@@ -1,5 +1,5 @@
 /** Plans of random conversations, and what people should see of them. */
-import type { Dice } from "../../world/dice.ts"
+import type { Dice } from "../../../../packages/testing/src/simulation/internal/world/dice.ts"
 import { smallerLists, withSmaller } from "../smaller.ts"
 
 /** A part of a conversation, with what the person does. */

@@ -3,7 +3,7 @@ import type { Recording, Violation } from "../../auditor/recording.ts"
 import { type Ledger, ledgerOf } from "../../auditor/ledger.ts"
 import { removedBy, sentIn } from "../../auditor/messages.ts"
 import { isRecord, subjectOf } from "../../auditor/subjects.ts"
-import { ofType } from "../../world/history.ts"
+import { ofType } from "../../history.ts"
 import type { ChatPlan, HandlersPlan, Message } from "./plan.ts"
 import { nameOf, type Operation } from "./operations.ts"
 

@@ -7,7 +7,7 @@ import * as Timer from "@colloquy/core/bot/Timer"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { Dice } from "../../world/dice.ts"
+import type { Dice } from "../../../../packages/testing/src/simulation/internal/world/dice.ts"
 import type { Host } from "../program.ts"
 
 const Texts = Schema.Array(Schema.String)

@@ -1,5 +1,5 @@
 /** Plans of random handlers. */
-import type { Dice } from "../../world/dice.ts"
+import type { Dice } from "../../../../packages/testing/src/simulation/internal/world/dice.ts"
 import { smallerLists, withSmaller } from "../smaller.ts"
 import { chooseOperations, type Operation } from "./operations.ts"
 

@@ -1,7 +1,7 @@
 /** What people see of a live message in the end is its whole text, once. */
 import { removedBy, sentIn } from "../../auditor/messages.ts"
 import type { Recording, Violation } from "../../auditor/recording.ts"
-import { ofType } from "../../world/history.ts"
+import { ofType } from "../../history.ts"
 import { subjectOf } from "../../auditor/subjects.ts"
 
 interface Question {

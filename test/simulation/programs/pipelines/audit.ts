@@ -2,7 +2,7 @@
 import { Ledger } from "../../auditor/ledger.ts"
 import { sentIn } from "../../auditor/messages.ts"
 import type { Recording, Violation } from "../../auditor/recording.ts"
-import type { Noted } from "../../world/history.ts"
+import type { Noted } from "../../history.ts"
 import { isKept, type PipelinesPlan, type Stage } from "./plan.ts"
 
 /** The places at which a message has to be worked on before it is acknowledged. */

@@ -1,5 +1,5 @@
 /** Plans of random pipelines. */
-import type { Dice } from "../../world/dice.ts"
+import type { Dice } from "../../../../packages/testing/src/simulation/internal/world/dice.ts"
 import { smallerLists, withSmaller } from "../smaller.ts"
 
 /** A step of a pipeline. All of them are operators of `Deliveries` or `Stream`. */

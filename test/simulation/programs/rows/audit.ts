@@ -1,7 +1,7 @@
 /** The rows of the author are those of the acknowledged updates: each once, those of a chat in order. */
 import { Ledger } from "../../auditor/ledger.ts"
 import type { Recording, Violation } from "../../auditor/recording.ts"
-import { ofType } from "../../world/history.ts"
+import { ofType } from "../../history.ts"
 import type { RowsPlan } from "./plan.ts"
 
 /** The acknowledged messages of each chat, in the order in which they were queued. */

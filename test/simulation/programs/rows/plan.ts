@@ -1,5 +1,5 @@
 /** Plans of handlers that add statements to the commits of their updates. */
-import type { Dice } from "../../world/dice.ts"
+import type { Dice } from "../../../../packages/testing/src/simulation/internal/world/dice.ts"
 import { smallerLists, withSmaller } from "../smaller.ts"
 
 /** What a handler does between its first and its last statement. */

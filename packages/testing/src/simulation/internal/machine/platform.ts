@@ -4,40 +4,25 @@ import * as RateLimiter from "@colloquy/core/client/RateLimiter"
 import * as Subscriptions from "@colloquy/core/endpoints/Subscriptions"
 import * as Updates from "@colloquy/core/inbox/Updates"
 import type { Webhook } from "@colloquy/core/inbox/Webhook"
-import * as Emulator from "@colloquy/testing/emulator/Emulator"
-import * as EmulatorHttp from "@colloquy/testing/emulator/EmulatorHttp"
-import type { Person } from "@colloquy/testing/emulator/Person"
-import type * as WebhookSender from "@colloquy/testing/emulator/WebhookSender"
+import * as Emulator from "../../../emulator/Emulator.ts"
+import type * as EmulatorOptions from "../../../emulator/EmulatorOptions.ts"
+import * as EmulatorHttp from "../../../emulator/EmulatorHttp.ts"
+import type * as WebhookSender from "../../../emulator/WebhookSender.ts"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
-import { isSending, sentMessage } from "./auditor/subjects.ts"
-import type { FaultName, Plan } from "./plan.ts"
-import { mayRemove } from "./removal.ts"
-import type { History } from "./world/history.ts"
-import { Process, type World } from "./world/world.ts"
+import type { RequestExecuted } from "../../SimulationEvent.ts"
+import { Process } from "../world/process.ts"
+import { CurrentRun, type Machine, type MachinePlan } from "./machine.ts"
 
 export const webhookUrl = "https://bot.example/updates"
 
 export const webhookSecret = "the-secret-of-the-bot"
 
 export const apiOptions = { token: Redacted.make("emulator-token"), baseUrl: Emulator.baseUrl }
-
-/** What every file of the simulator needs. */
-export interface Simulation {
-  readonly plan: Plan
-  readonly world: World
-  readonly history: History
-  /** What the processes of the bot keep in a database of their own. */
-  readonly shared: Map<string, unknown>
-  /** The people who may delete any message of a chat. */
-  readonly owners: Map<string, Person>
-  /** Whether a fault happens now. Records the fault. */
-  readonly strikes: (fault: FaultName, process: Process, detail?: string) => boolean
-}
 
 /** The request that the platform executes. */
 const Received = Context.Reference<{ readonly process: Process; readonly number: number } | undefined>(
@@ -66,12 +51,21 @@ export interface Platform {
   readonly hasDelivered: Effect.Effect<boolean>
 }
 
+export interface PlatformOptions {
+  /** Options of the emulator. */
+  readonly emulator?: EmulatorOptions.Options
+  /** Is called after the platform has carried out a request. */
+  readonly onExecuted?: (request: RequestExecuted) => void
+}
+
 const excerpt = (text: string): string => (text.length > 2000 ? `${text.slice(0, 2000)}…` : text)
 
 /** Answers, delays and resets requests at the platform, and records which of them are carried out. */
-const interceptorOf = (simulation: Simulation): EmulatorHttp.Interceptor =>
+const interceptorOf = (
+  { history, plan, strikes, world }: Machine,
+  { onExecuted }: PlatformOptions
+): EmulatorHttp.Interceptor =>
   Effect.fnUntraced(function* (request, next) {
-    const { history, owners, plan, strikes, world } = simulation
     const received = yield* Received
     if (received === undefined) return yield* next
     const { number, process } = received
@@ -84,9 +78,18 @@ const interceptorOf = (simulation: Simulation): EmulatorHttp.Interceptor =>
     const path = `${request.path}${request.query}`
     const { method } = request
     const { body: answer, status } = response
-    history.add({ type: "executed", process: process.name, request: number, method, path, status, body, answer })
-    const sent = status === 200 && isSending(method, path) ? sentMessage(answer) : undefined
-    if (sent !== undefined) mayRemove(simulation, owners.get(sent.chat), sent.chat, sent.mid)
+    const executed: RequestExecuted = {
+      type: "executed",
+      process: process.name,
+      request: number,
+      method,
+      path,
+      status,
+      body,
+      answer
+    }
+    history.add(executed)
+    onExecuted?.(executed)
     yield* Effect.sleep(world.dice.int(plan.latency + 1))
     if (strikes("errorAfter", process, detail)) return EmulatorHttp.respond(502, "<html>Bad gateway</html>")
     if (strikes("slow", process, detail)) yield* Effect.sleep(world.dice.int(40_000))
@@ -104,7 +107,7 @@ const reset = (request: HttpClientRequest.HttpClientRequest) =>
 
 /** Delivers updates to the processes whose webhooks listen, as a load balancer does. */
 const balancerOf = (
-  { strikes, world }: Simulation,
+  { strikes, world }: Machine,
   process: Process,
   listeners: ReadonlyArray<Listener>
 ): WebhookSender.Receiver<string> =>
@@ -133,14 +136,14 @@ const balancerOf = (
  * Does what was done when the bot was started for the first time: it has subscribed its webhook, or it has polled once. Updates
  * before that would not reach it.
  */
-const prepare = ({ delivery }: Plan) =>
+const prepare = ({ delivery }: MachinePlan) =>
   Effect.gen(function* () {
     if (delivery === "polling") return (yield* Updates.list({ timeout: 0 })).marker ?? undefined
     yield* Subscriptions.subscribe({ url: webhookUrl, secret: webhookSecret })
     return undefined
   }).pipe(Effect.provide(BotApi.layer(apiOptions).pipe(Layer.provide(RateLimiter.layerMemory(RateLimiter.unlimited)))))
 
-const hasDelivered = ({ delivery }: Plan) =>
+const hasDelivered = ({ delivery }: MachinePlan) =>
   Effect.gen(function* () {
     if (delivery === "polling") return true
     const accepted = (yield* Emulator.deliveries).filter(({ status }) => status === 200)
@@ -149,8 +152,8 @@ const hasDelivered = ({ delivery }: Plan) =>
   })
 
 /** Creates the platform. Its limits are enforced if the clients of the bots keep them. */
-export const makePlatform = async (simulation: Simulation): Promise<Platform> => {
-  const { history, plan, strikes, world } = simulation
+export const makePlatform = async (machine: Machine, options: PlatformOptions = {}): Promise<Platform> => {
+  const { history, plan, strikes, world } = machine
   const process = new Process("platform")
   const listeners: Array<Listener> = []
   const context = await world.await(
@@ -158,10 +161,10 @@ export const makePlatform = async (simulation: Simulation): Promise<Platform> =>
     Context.empty(),
     Effect.gen(function* () {
       const scope = yield* Scope.make()
-      const context = yield* Layer.buildWithScope(Emulator.layer({}), scope)
+      const context = yield* Layer.buildWithScope(Emulator.layer(options.emulator), scope)
       const within = Context.add(context, Scope.Scope, scope)
-      yield* Effect.provideContext(Emulator.intercept(interceptorOf(simulation)), within)
-      yield* Effect.provideContext(Emulator.receive(webhookUrl, balancerOf(simulation, process, listeners)), within)
+      yield* Effect.provideContext(Emulator.intercept(interceptorOf(machine, options)), within)
+      yield* Effect.provideContext(Emulator.receive(webhookUrl, balancerOf(machine, process, listeners)), within)
       return context
     })
   )
@@ -170,7 +173,12 @@ export const makePlatform = async (simulation: Simulation): Promise<Platform> =>
   let requests = 0
 
   /** Sends a request through the network. */
-  const send = (from: Process, request: HttpClientRequest.HttpClientRequest, mayBeSent: () => boolean) =>
+  const send = (
+    from: Process,
+    request: HttpClientRequest.HttpClientRequest,
+    run: number | undefined,
+    mayBeSent: () => boolean
+  ) =>
     Effect.callback<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>((resume) => {
       if (!mayBeSent()) return resume(Effect.fail(failed(request, new RateLimiter.PermitExpired())))
       const number = ++requests
@@ -179,6 +187,7 @@ export const makePlatform = async (simulation: Simulation): Promise<Platform> =>
         type: "sent",
         process: from.name,
         request: number,
+        run,
         method: request.method,
         path,
         body: bodyOf(request)
@@ -204,7 +213,9 @@ export const makePlatform = async (simulation: Simulation): Promise<Platform> =>
   const clientOf = (from: Process) =>
     HttpClient.makeWith<never, never, HttpClientError.HttpClientError, never>(
       Effect.flatMap((request) =>
-        Effect.withFiber((fiber) => send(from, request, fiber.getRef(RateLimiter.ConfirmPermit)))
+        Effect.withFiber((fiber) =>
+          send(from, request, fiber.getRef(CurrentRun), fiber.getRef(RateLimiter.ConfirmPermit))
+        )
       ),
       Effect.succeed
     )

@@ -4,15 +4,15 @@
  *
  * A killed process executes nothing more, not even finalizers. A frozen process goes on later.
  */
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Random from "effect/Random"
-import * as Scheduler from "effect/Scheduler"
 import type { Dice } from "./dice.ts"
+import type { Process, Task } from "./process.ts"
+import { type Order, Ready } from "./ready.ts"
+import { servicesOf } from "./services.ts"
 import { Sleeps, type Timed } from "./sleeps.ts"
 
 /** The virtual time at which a world begins. */
@@ -31,45 +31,16 @@ export class TimeStandsStill extends Error {
   }
 }
 
-export class Process {
-  readonly name: string
-  isAlive = true
-  isFrozen = false
-  /** By how many milliseconds the wall clock of the process is ahead. */
-  skew: number
-  /** Until when the process cannot reach the store. */
-  cutUntil = 0
-  /** What has to be executed when the process goes on. */
-  parked: Array<Task> = []
-
-  constructor(name: string, skew = 0) {
-    this.name = name
-    this.skew = skew
-  }
-
-  get isRunning(): boolean {
-    return this.isAlive && !this.isFrozen
-  }
+interface Sleep extends Task, Timed {
+  /** How long the sleep takes, in milliseconds. */
+  readonly millis: number
 }
-
-interface Task {
-  readonly process: Process
-  /** With the order `priority`, ready tasks with the highest priority are executed first. */
-  readonly priority: number
-  readonly run: () => void
-}
-
-interface Sleep extends Task, Timed {}
 
 export interface Options {
   readonly dice: Dice
   /** The probability that a fiber yields before an operation. By default Effect yields after 2048, which hides most orders. */
   readonly yieldProbability: number
-  /**
-   * Which of the ready tasks is executed: any, the one that is ready for the longest time, or that of the fiber with the highest
-   * priority, which changes now and then.
-   */
-  readonly order: "random" | "fifo" | "priority"
+  readonly order: Order
 }
 
 export class World {
@@ -78,72 +49,51 @@ export class World {
   tasks = 0
   /** Whether faults may happen. */
   isFaulty = true
+  /**
+   * Is asked when nothing is ready. Returns the time to which time jumps, although sleeps are due before: these sleeps then end
+   * late. Default: time moves from sleep to sleep.
+   */
+  onIdle: (() => number) | undefined
   readonly dice: Dice
-  readonly #options: Options
+  readonly #yieldProbability: number
   #order = 0
-  #ready: Array<Task> = []
+  readonly #ready: Ready
   readonly #sleeps = new Sleeps<Sleep>()
   #movedAt = 0
-  /** The fiber that is delayed by the order `priority`. */
-  #delayed = 0
 
-  constructor(options: Options) {
-    this.#options = options
-    this.dice = options.dice
+  constructor({ dice, order, yieldProbability }: Options) {
+    this.dice = dice
+    this.#yieldProbability = yieldProbability
+    this.#ready = new Ready(dice, order)
   }
 
   /** Executes a function as a task of a process, when its turn comes. */
-  schedule(process: Process, run: () => void, priority = this.#priority()): void {
-    this.#ready.push({ process, priority, run })
-  }
-
-  #priority(): number {
-    return this.#options.order === "priority" ? this.dice.int(16) : 0
+  schedule(process: Process, run: () => void, priority = this.#ready.nextPriority()): void {
+    this.#ready.add({ process, priority, run })
   }
 
   /** The clock, the scheduler and the random numbers of a process. */
   services(process: Process): Context.Context<never> {
-    const { yieldProbability } = this.#options
-    const wall = () => this.now + process.skew
-    const clock: Clock.Clock = {
-      currentTimeMillisUnsafe: wall,
-      currentTimeMillis: Effect.sync(wall),
-      currentTimeNanosUnsafe: () => BigInt(wall()) * 1_000_000n,
-      currentTimeNanos: Effect.sync(() => BigInt(wall()) * 1_000_000n),
-      monotonicTimeNanosUnsafe: () => BigInt(this.now) * 1_000_000n,
-      monotonicTimeNanos: Effect.sync(() => BigInt(this.now) * 1_000_000n),
+    return servicesOf(this, process, {
+      shouldYield: () => this.#yieldProbability > 0 && this.dice.chance(this.#yieldProbability),
+      nextPriority: () => this.#ready.nextPriority(),
       sleep: (duration) => this.#sleep(process, duration)
-    }
-    const scheduler: Scheduler.Scheduler = {
-      executionMode: "async",
-      shouldYield: () => yieldProbability > 0 && this.dice.chance(yieldProbability),
-      makeDispatcher: () => {
-        const priority = this.#priority()
-        return { scheduleTask: (run) => this.schedule(process, run, priority), flush: () => {} }
-      }
-    }
-    const random: typeof Random.Random.Service = {
-      nextIntUnsafe: () => Math.floor((this.dice.next() * 2 - 1) * Number.MAX_SAFE_INTEGER),
-      nextDoubleUnsafe: () => this.dice.next()
-    }
-    return Context.make(Scheduler.Scheduler, scheduler).pipe(
-      Context.add(Clock.Clock, clock),
-      Context.add(Random.Random, random)
-    ) as Context.Context<never>
+    })
   }
 
   #sleep(process: Process, duration: Duration.Duration): Effect.Effect<void> {
     const millis = Duration.toMillis(duration)
     if (millis === Infinity) return Effect.never
     return Effect.callback<void>((resume) => {
-      const at = this.now + Math.ceil(Math.max(0, millis))
+      const rounded = Math.ceil(Math.max(0, millis))
+      const at = this.now + rounded
       const run = () => {
         if (!sleep.isCancelled) resume(Effect.void)
       }
-      const priority = this.#priority()
-      const sleep: Sleep = { at, order: this.#order++, isCancelled: false, process, priority, run }
+      const priority = this.#ready.nextPriority()
+      const sleep: Sleep = { at, order: this.#order++, isCancelled: false, process, priority, run, millis: rounded }
       // What takes no time comes in any order with what is ready.
-      if (at === this.now) this.#ready.push(sleep)
+      if (at === this.now) this.#ready.add(sleep)
       else this.#sleeps.add(sleep)
       return Effect.sync(() => {
         sleep.isCancelled = true
@@ -184,14 +134,21 @@ export class World {
 
   continue(process: Process): void {
     process.isFrozen = false
-    for (const task of process.parked) this.#ready.push(task)
+    for (const task of process.parked) this.#ready.add(task)
     process.parked = []
+  }
+
+  /** Returns when the first of the sleeps ends that match. */
+  dueAt(matches: (process: Process, millis: number) => boolean): number {
+    return this.#sleeps
+      .all()
+      .reduce((first, { at, millis, process }) => (matches(process, millis) ? Math.min(first, at) : first), Infinity)
   }
 
   /** How many tasks and sleeps a process has. */
   pendingOf(process: Process): number {
     const isOf = (task: Task) => task.process === process
-    return this.#ready.filter(isOf).length + this.#sleeps.all().filter(isOf).length
+    return this.#ready.count(isOf) + this.#sleeps.all().filter(isOf).length
   }
 
   /**
@@ -199,7 +156,7 @@ export class World {
    * happens before `until`.
    */
   async step(until: number): Promise<boolean> {
-    for (let task = this.#take(); task !== undefined; task = this.#take()) {
+    for (let task = this.#ready.take(); task !== undefined; task = this.#ready.take()) {
       if (!task.process.isAlive) continue
       if (task.process.isFrozen) {
         task.process.parked.push(task)
@@ -216,7 +173,10 @@ export class World {
     }
     // A chain of promises, such as that of a stream, takes more turns than the tasks that began it.
     await new Promise((resolve) => process.nextTick(resolve))
-    if (this.#ready.length > 0) return true
+    if (this.#ready.size > 0) return true
+    const before = this.now
+    this.now = Math.max(before, Math.min(until, this.onIdle?.() ?? 0))
+    if (this.now > before) this.#movedAt = this.tasks
     const next = this.#sleeps.first()
     if (next === undefined || next.at > until) {
       if (until > this.now) this.#movedAt = this.tasks
@@ -228,42 +188,8 @@ export class World {
       this.now = next.at
     }
     this.#sleeps.takeFirst()
-    this.#ready.push(next)
+    this.#ready.add(next)
     return true
-  }
-
-  /** Takes one of the ready tasks. */
-  #take(): Task | undefined {
-    const ready = this.#ready
-    if (ready.length <= 1) return ready.pop()
-    switch (this.#options.order) {
-      case "fifo":
-        return ready.shift()
-      case "random":
-        return this.#takeAt(this.dice.int(ready.length))
-      case "priority": {
-        if (this.dice.chance(0.02)) this.#delayed = this.dice.int(16)
-        // Now and then any task is executed, so that a fiber that waits for another one in a loop does not stop the world.
-        if (this.dice.chance(0.05)) return this.#takeAt(this.dice.int(ready.length))
-        let best = 0
-        for (let index = 1; index < ready.length; index++) {
-          if (this.#rank(ready[index]) > this.#rank(ready[best])) best = index
-        }
-        return this.#takeAt(best)
-      }
-    }
-  }
-
-  #rank({ priority }: Task): number {
-    return priority === this.#delayed ? -1 : priority
-  }
-
-  #takeAt(index: number): Task | undefined {
-    const ready = this.#ready
-    const task = ready[index]
-    const last = ready.pop()
-    if (last !== undefined && index < ready.length) ready[index] = last
-    return task
   }
 
   /** Runs for some milliseconds of virtual time. */

@@ -6,10 +6,9 @@ import { StoreError, type StoreName } from "@colloquy/core/base/StoreError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
-import type { Simulation } from "./platform.ts"
-import type { Author } from "./programs/program.ts"
-import type { SqliteStore } from "./sqlite.ts"
-import { epoch, type Process } from "./world/world.ts"
+import { epoch } from "../world/world.ts"
+import type { Process } from "../world/process.ts"
+import { type Machine, simulated } from "./machine.ts"
 
 type Store = InboxStore["Service"]
 
@@ -17,20 +16,17 @@ type Store = InboxStore["Service"]
 export interface Stores {
   readonly process: Process
   readonly store: Store
-  /** The database of the store, which also has tables of the author. `undefined`: the store is in memory. */
-  readonly sqlite?: SqliteStore | undefined
   readonly broadcasts: BroadcastStore["Service"]
   readonly permits: RateLimiterStore["Service"]
-  /** A replica takes the place of the store of the inbox, without the operations after a virtual time. */
-  readonly promote?: ((since: number) => void) | undefined
 }
 
 export interface Database extends Stores {
   /** The stores as a process reaches them. */
   readonly storeOf: (process: Process) => Store
-  readonly authorOf: (process: Process) => Author | undefined
   readonly broadcastsOf: (process: Process) => BroadcastStore["Service"]
   readonly permitsOf: (process: Process) => RateLimiterStore["Service"]
+  /** How a process reaches something else in the process of the database. */
+  readonly callOf: (process: Process, name: StoreName) => Call
 }
 
 /** Whether another process may be able to claim something after an operation. */
@@ -64,14 +60,18 @@ const fieldsOf = ({
 })
 
 /** How a process reaches what is in the process of the database. */
-type Call = <A, E>(operation: string, request: unknown, effect: Effect.Effect<A, E>) => Effect.Effect<A, E | StoreError>
+export type Call = <A, E>(
+  operation: string,
+  request: unknown,
+  effect: Effect.Effect<A, E>
+) => Effect.Effect<A, E | StoreError>
 
 /** Runs an operation as one step, so that nothing happens between its change of the store and its record. */
 const atOnce = <A, E>(operation: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.contextWith((context: Context.Context<never>) => Effect.runSyncExitWith(context)(operation))
 
 const callFrom = (
-  { history, plan, strikes, world }: Simulation,
+  { history, plan, strikes, world }: Machine,
   {
     from,
     inOrder,
@@ -87,8 +87,7 @@ const callFrom = (
     readonly inOrder: <A, E>(operation: Effect.Effect<A, E>) => Effect.Effect<A, E>
   }
 ): Call => {
-  const failed = (operation: string) =>
-    new StoreError({ store: name, operation, reason: "simulated", isRetryable: true })
+  const failed = (operation: string) => new StoreError({ store: name, operation, reason: simulated, isRetryable: true })
   return (operation, request, effect) =>
     Effect.suspend(() => {
       const sentAt = world.now - epoch
@@ -159,8 +158,8 @@ const permitsOf = (store: RateLimiterStore["Service"], call: Call): RateLimiterS
   })
 
 /** Makes stores reachable for several processes. */
-export const makeDatabase = (simulation: Simulation, stores: Stores): Database => {
-  const { plan, strikes, world } = simulation
+export const makeDatabase = (machine: Machine, stores: Stores): Database => {
+  const { plan, strikes, world } = machine
   const listeners = new Map<Process, Set<() => void>>()
 
   const wakeOthers = (from: Process) => {
@@ -190,18 +189,14 @@ export const makeDatabase = (simulation: Simulation, stores: Stores): Database =
   const inOrder = plan.store === "sqlite" ? Semaphore.makeUnsafe(1).withPermits(1) : atOnce
 
   const callOf = (from: Process, name: StoreName) =>
-    callFrom(simulation, { from, inOrder, name, to: stores.process, wakeOthers })
+    callFrom(machine, { from, inOrder, name, to: stores.process, wakeOthers })
 
   return {
     ...stores,
     storeOf: (from) =>
       inboxOf(stores.store, callOf(from, "inbox"), plan.isSilent === true ? undefined : listenOf(from)),
-    authorOf: (from) =>
-      stores.sqlite && {
-        sql: stores.sqlite.sql,
-        rows: callOf(from, "author")("read", undefined, Effect.orDie(stores.sqlite.authorRows))
-      },
     broadcastsOf: (from) => broadcastsOf(stores.broadcasts, callOf(from, "broadcasts")),
-    permitsOf: (from) => permitsOf(stores.permits, callOf(from, "rateLimiter"))
+    permitsOf: (from) => permitsOf(stores.permits, callOf(from, "rateLimiter")),
+    callOf
   }
 }

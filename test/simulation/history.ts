@@ -1,68 +1,12 @@
 /** What happened in a run. The auditor and the trace read nothing else. */
-import { epoch, type World } from "./world.ts"
-
-/** Something of a process changed. */
-export interface ProcessChanged {
-  readonly type: "process"
-  readonly process: string
-  readonly change: "started" | "killed" | "frozen" | "continued" | "stopping" | "ended" | "clock" | "cut" | "joined"
-  readonly detail?: string
-}
+import type { MachineEvent } from "../../packages/testing/src/simulation/internal/machine/machine.ts"
+import { epoch, type World } from "../../packages/testing/src/simulation/internal/world/world.ts"
 
 /** A person did something that the bot has to handle. */
 export interface Said {
   readonly type: "said"
   readonly chat: string
   readonly subject: string
-}
-
-/** A process sent a request. */
-export interface RequestSent {
-  readonly type: "sent"
-  readonly process: string
-  readonly request: number
-  readonly method: string
-  readonly path: string
-  readonly body: string
-}
-
-/** The platform carried out a request. */
-export interface RequestExecuted {
-  readonly type: "executed"
-  readonly process: string
-  readonly request: number
-  readonly method: string
-  readonly path: string
-  readonly status: number
-  readonly body: string
-  readonly answer: string
-}
-
-/** A process received the response to a request, or the connection was lost. */
-export interface RequestAnswered {
-  readonly type: "answered"
-  readonly process: string
-  readonly request: number
-  readonly status: number | undefined
-}
-
-/** The store carried out an operation of the port. */
-export interface StoreApplied {
-  readonly type: "store"
-  readonly process: string
-  readonly operation: string
-  /** When the process sent the operation. */
-  readonly sentAt: number
-  readonly request: unknown
-  readonly result: unknown
-}
-
-/** The simulator injected a fault. */
-export interface FaultInjected {
-  readonly type: "fault"
-  readonly process: string
-  readonly kind: string
-  readonly detail?: string
 }
 
 /** A handler began to handle something, or ended. A handler whose process is killed does not end. */
@@ -86,13 +30,6 @@ export interface Noted {
   readonly value: string
 }
 
-export interface Logged {
-  readonly type: "log"
-  readonly process: string
-  readonly level: string
-  readonly message: string
-}
-
 /** A replica has taken the place of the store. */
 export interface FailedOver {
   readonly type: "failedOver"
@@ -100,18 +37,7 @@ export interface FailedOver {
   readonly since: number
 }
 
-export type Happening =
-  | ProcessChanged
-  | Said
-  | RequestSent
-  | RequestExecuted
-  | RequestAnswered
-  | StoreApplied
-  | FailedOver
-  | FaultInjected
-  | Handling
-  | Noted
-  | Logged
+export type Happening = MachineEvent | Said | FailedOver | Handling | Noted
 
 export type Event = Happening & {
   /** Milliseconds of virtual time since the beginning of the world. */

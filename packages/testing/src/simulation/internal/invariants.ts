@@ -1,0 +1,181 @@
+/** The rules that hold for every bot. */
+import * as Duration from "effect/Duration"
+import type { History, Invariant } from "../Simulation.ts"
+import type { HandlingBegan, RequestExecuted, SimulationEvent } from "../SimulationEvent.ts"
+
+type Of<Type extends SimulationEvent["type"]> = Extract<SimulationEvent, { readonly type: Type }>
+
+export const ofType = <Type extends SimulationEvent["type"]>(
+  { events }: History,
+  type: Type
+): ReadonlyArray<Of<Type>> => events.filter((event): event is Of<Type> => event.type === type)
+
+const isSending = ({ method, path, status }: RequestExecuted): boolean =>
+  method === "POST" && path.startsWith("/messages?") && status === 200
+
+const textIn = (body: string): string => {
+  const parsed: unknown = body === "" ? {} : JSON.parse(body)
+  const text = typeof parsed === "object" && parsed !== null && "text" in parsed ? parsed.text : ""
+  return typeof text === "string" ? text : ""
+}
+
+const quoted = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+
+/** The presses that the bot has to answer, with the callbacks that were answered. */
+export const everyPressIsAnswered: Invariant = (history) => {
+  const answered = new Set(
+    ofType(history, "executed").flatMap(({ method, path, status }) =>
+      // The platform refuses the answer to a person who has left.
+      method === "POST" && (status === 200 || status === 403)
+        ? (/^\/answers\?.*callback_id=([^&]+)/.exec(path)?.slice(1) ?? [])
+        : []
+    )
+  )
+  const open = ofType(history, "did").find(
+    ({ callback_id }) =>
+      callback_id !== undefined && !answered.has(encodeURIComponent(callback_id)) && !answered.has(callback_id)
+  )
+  return (
+    open && { message: `The bot has not answered the press of ${open.text} by ${open.person}`, chat_id: open.chat_id }
+  )
+}
+
+/** The runs of handlers with what they handle. */
+const runsOf = (history: History): ReadonlyMap<number, HandlingBegan> =>
+  new Map(ofType(history, "began").map((began) => [began.run, began]))
+
+const count = (counts: Map<string, number>, key: string): void => {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+export const noMessageTwice: Invariant = (history) => {
+  const runs = runsOf(history)
+  const requests = new Map(ofType(history, "sent").map(({ request, run }) => [request, run]))
+  const asked = new Map<string, Map<number, number>>()
+  for (const { endpoint, run, text } of ofType(history, "asked")) {
+    if (endpoint !== "Messages.send") continue
+    const key = JSON.stringify([runs.get(run)?.update, text])
+    const byRun = asked.get(key) ?? new Map<number, number>()
+    byRun.set(run, (byRun.get(run) ?? 0) + 1)
+    asked.set(key, byRun)
+  }
+  const sent = new Map<string, number>()
+  for (const executed of ofType(history, "executed")) {
+    const run = requests.get(executed.request)
+    const handled = run === undefined ? undefined : runs.get(run)
+    if (!isSending(executed) || handled === undefined) continue
+    const text = textIn(executed.body)
+    const key = JSON.stringify([handled.update, text])
+    count(sent, key)
+    const most = Math.max(0, ...(asked.get(key)?.values() ?? []))
+    if ((sent.get(key) ?? 0) > most)
+      return {
+        message: `The bot has sent ${quoted(text)} twice for one update`,
+        chat_id: handled.chat_id,
+        at: executed.at
+      }
+  }
+  return undefined
+}
+
+const leaving = new Set(["stop", "removeDialog", "leave", "removeBot"])
+
+/** The chats that somebody has left, in which a bot may not be allowed to answer. */
+const leftChats = (history: History): ReadonlySet<number | undefined> =>
+  new Set(ofType(history, "did").flatMap(({ action, chat_id }) => (leaving.has(action) ? [chat_id] : [])))
+
+export const noDeadLetters: Invariant = (history) => {
+  const left = leftChats(history)
+  const letter = history.deadLetters.find(({ chat_id, error }) => !(error.startsWith("Forbidden") && left.has(chat_id)))
+  return (
+    letter && {
+      message: `An update was given up after ${letter.attempts} attempts: ${letter.error}`,
+      chat_id: letter.chat_id
+    }
+  )
+}
+
+export const limitsAreKept: Invariant = (history) => {
+  const injected = new Set(ofType(history, "fault").flatMap(({ detail, kind }) => (kind === "tooMany" ? [detail] : [])))
+  const refused = ofType(history, "executed").find(
+    ({ request, status }) => status === 429 && !injected.has(`request ${request}`)
+  )
+  return refused && `The platform has refused ${refused.method} ${refused.path}, because the bot exceeds a limit`
+}
+
+export const noDefects: Invariant = (history) => {
+  const defect = ofType(history, "ended").find(({ outcome }) => outcome === "defect")
+  return defect && { message: `A handler has died: ${defect.error}`, chat_id: defect.chat_id, at: defect.at }
+}
+
+/** A scene may have a state in which it stays. */
+export const noDialogIsStuck: Invariant = ({ dialogs }) => {
+  const stuck = dialogs.find(({ hasTimeout, kind }) => kind === "conversation" && !hasTimeout)
+  return (
+    stuck && {
+      message: `The conversation "${stuck.name}" waits for an answer without a timeout`,
+      chat_id: chatOfScope(stuck.scope)
+    }
+  )
+}
+
+const chatOfScope = (scope: string): number | undefined => {
+  const [, chat] = /chat:(-?\d+)/.exec(scope) ?? []
+  return chat === undefined ? undefined : Number(chat)
+}
+
+/** When a person got the first word for an update: the first request of a run that handles it, or a word in its chat. */
+const firstWords = (history: History): ReadonlyMap<string, number> => {
+  const runs = runsOf(history)
+  const requests = new Map(ofType(history, "sent").map(({ request, run }) => [request, run]))
+  const words = new Map<string, number>()
+  for (const { at, method, request } of ofType(history, "executed")) {
+    const run = requests.get(request)
+    const handled = run === undefined ? undefined : runs.get(run)
+    if (method !== "GET" && handled !== undefined && !words.has(handled.update)) words.set(handled.update, at)
+  }
+  return words
+}
+
+export const nobodyWaits = ({
+  longerThan = "10 minutes"
+}: { readonly longerThan?: Duration.Input | undefined } = {}) => {
+  const limit = Duration.toMillis(longerThan)
+  const rule: Invariant = (history) => {
+    const taken = new Map(
+      ofType(history, "ended").flatMap(({ at, outcome, update }) =>
+        outcome === "success" ? [[update, at] as const] : []
+      )
+    )
+    const words = firstWords(history)
+    const left = leftChats(history)
+    const disturbed = ofType(history, "process").map(({ at }) => at)
+    for (const { action, at, callback_id, chat_id, message_id, person, text } of ofType(history, "did")) {
+      if (action !== "press" && action !== "send") continue
+      const update = callback_id ?? message_id
+      const end = update === undefined ? undefined : taken.get(update)
+      if (update === undefined || chat_id === undefined || chat_id < 0 || end === undefined || left.has(chat_id))
+        continue
+      const word = words.get(update) ?? Infinity
+      // Nobody can answer while processes are killed again and again.
+      const since = disturbed.findLast((time) => time < word) ?? 0
+      if (word - (word === Infinity ? at : Math.max(at, since)) <= limit) continue
+      return {
+        message: `${person} has waited longer than ${Duration.format(Duration.millis(limit))} for a word about ${quoted(text)}`,
+        chat_id
+      }
+    }
+    return undefined
+  }
+  return Object.defineProperty(rule, "name", { value: "nobodyWaits" })
+}
+
+export const standard: ReadonlyArray<Invariant> = [
+  noDefects,
+  noDeadLetters,
+  everyPressIsAnswered,
+  noMessageTwice,
+  nobodyWaits(),
+  noDialogIsStuck,
+  limitsAreKept
+]

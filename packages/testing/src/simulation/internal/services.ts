@@ -1,0 +1,107 @@
+/** Services of the author, which are in a process of their own and are reached through a network with faults. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type { AnyService } from "../Simulation.ts"
+import { CurrentRun } from "./machine/machine.ts"
+import type { ServiceFaults } from "./plan.ts"
+import { type Recording, SimulatedFault } from "./recording.ts"
+import type { World } from "./world/world.ts"
+import { Process } from "./world/process.ts"
+
+export interface Network {
+  readonly world: World
+  readonly recording: Recording
+  /** Maximum duration of each way, in milliseconds. */
+  readonly latency: number
+  /** The services of the program that runs the simulation. */
+  readonly context: Context.Context<never>
+  readonly strikes: (fault: keyof ServiceFaults, process: Process, detail: string) => boolean
+}
+
+/** A service without faults. */
+interface Instance {
+  readonly name: string
+  readonly process: Process
+  readonly service: AnyService
+  readonly shape: object
+}
+
+type AnyEffect = Effect.Effect<unknown, unknown>
+
+/** A call of a process that is carried out in the process of the service. */
+const callOf =
+  ({ context, latency, recording, strikes, world }: Network, from: Process, { name, process, service }: Instance) =>
+  (method: string, args: ReadonlyArray<unknown>, effect: AnyEffect): AnyEffect => {
+    const detail = `${name}.${method}`
+    const failed = Effect.suspend((): Effect.Effect<never, unknown> => {
+      const error = service.failure?.(method)
+      return error === undefined
+        ? Effect.die(new SimulatedFault(`${detail} is not available (simulated)`))
+        : Effect.fail(error)
+    })
+    return Effect.withFiber((fiber) => {
+      const run = fiber.getRef(CurrentRun)
+      const way = Effect.suspend(() => Effect.sleep(world.dice.int(latency + 1)))
+      const carriedOut = Effect.onExit(effect, (exit) =>
+        Effect.sync(() => {
+          const isSuccess = Exit.isSuccess(exit)
+          const result = isSuccess ? exit.value : exit.cause
+          recording.add({ type: "called", process: from.name, run, service: name, method, args, result, isSuccess })
+        })
+      )
+      const answered = Effect.gen(function* () {
+        yield* way
+        if (strikes("serviceBefore", from, detail)) return yield* failed
+        if (strikes("serviceSlow", from, detail)) yield* Effect.sleep(world.dice.int(20_000))
+        if (strikes("serviceAgain", from, detail)) yield* Effect.exit(carriedOut)
+        const result = yield* carriedOut
+        if (strikes("serviceSilent", from, detail)) return yield* Effect.never
+        yield* way
+        if (strikes("serviceAfter", from, detail)) return yield* failed
+        return result
+      })
+      return world.remotely(from, process, context, answered)
+    })
+  }
+
+/** The service as a process of the bot reaches it. */
+const reached = (network: Network, from: Process, instance: Instance): object => {
+  const call = callOf(network, from, instance)
+  return new Proxy(instance.shape, {
+    get: (shape, key) => {
+      const member: unknown = Reflect.get(shape, key)
+      if (typeof key === "symbol") return member
+      if (Effect.isEffect(member)) return call(key, [], member as AnyEffect)
+      if (typeof member !== "function") return member
+      return (...args: ReadonlyArray<unknown>) => {
+        const result: unknown = Reflect.apply(member, shape, args)
+        return Effect.isEffect(result) ? call(key, args, result as AnyEffect) : result
+      }
+    }
+  })
+}
+
+/** Makes the services of a seed. Returns them as a process of the bot reaches them. */
+export const makeServices = async (
+  network: Network,
+  services: Readonly<Record<string, AnyService>>
+): Promise<(from: Process) => Context.Context<never>> => {
+  const { context, world } = network
+  const instances: Array<Instance> = []
+  for (const [name, service] of Object.entries(services)) {
+    const process = new Process(name)
+    instances.push({
+      name,
+      process,
+      service,
+      shape: await world.open(process, context, service.make as Effect.Effect<object>)
+    })
+  }
+  return (from) =>
+    instances.reduce(
+      (all, instance) =>
+        Context.add(all, instance.service.tag, reached(network, from, instance)) as Context.Context<never>,
+      Context.empty()
+    )
+}

@@ -1,0 +1,28 @@
+/** A simulated process, and what it executes. */
+export class Process {
+  readonly name: string
+  isAlive = true
+  isFrozen = false
+  /** By how many milliseconds the wall clock of the process is ahead. */
+  skew: number
+  /** Until when the process cannot reach the store. */
+  cutUntil = 0
+  /** What has to be executed when the process goes on. */
+  parked: Array<Task> = []
+
+  constructor(name: string, skew = 0) {
+    this.name = name
+    this.skew = skew
+  }
+
+  get isRunning(): boolean {
+    return this.isAlive && !this.isFrozen
+  }
+}
+
+export interface Task {
+  readonly process: Process
+  /** With the order `priority`, ready tasks with the highest priority are executed first. */
+  readonly priority: number
+  readonly run: () => void
+}

@@ -1,0 +1,56 @@
+/** The clock, the scheduler and the random numbers of a process. */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Scheduler from "effect/Scheduler"
+import type { Dice } from "./dice.ts"
+import type { Process } from "./process.ts"
+
+interface World {
+  readonly now: number
+  readonly dice: Dice
+  readonly schedule: (process: Process, run: () => void, priority: number) => void
+}
+
+export const servicesOf = (
+  world: World,
+  process: Process,
+  {
+    nextPriority,
+    shouldYield,
+    sleep
+  }: {
+    readonly shouldYield: () => boolean
+    /** The priority of the next fiber. */
+    readonly nextPriority: () => number
+    readonly sleep: Clock.Clock["sleep"]
+  }
+): Context.Context<never> => {
+  const wall = () => world.now + process.skew
+  const clock: Clock.Clock = {
+    currentTimeMillisUnsafe: wall,
+    currentTimeMillis: Effect.sync(wall),
+    currentTimeNanosUnsafe: () => BigInt(wall()) * 1_000_000n,
+    currentTimeNanos: Effect.sync(() => BigInt(wall()) * 1_000_000n),
+    monotonicTimeNanosUnsafe: () => BigInt(world.now) * 1_000_000n,
+    monotonicTimeNanos: Effect.sync(() => BigInt(world.now) * 1_000_000n),
+    sleep
+  }
+  const scheduler: Scheduler.Scheduler = {
+    executionMode: "async",
+    shouldYield,
+    makeDispatcher: () => {
+      const priority = nextPriority()
+      return { scheduleTask: (run) => world.schedule(process, run, priority), flush: () => {} }
+    }
+  }
+  const random: typeof Random.Random.Service = {
+    nextIntUnsafe: () => Math.floor((world.dice.next() * 2 - 1) * Number.MAX_SAFE_INTEGER),
+    nextDoubleUnsafe: () => world.dice.next()
+  }
+  return Context.make(Scheduler.Scheduler, scheduler).pipe(
+    Context.add(Clock.Clock, clock),
+    Context.add(Random.Random, random)
+  ) as Context.Context<never>
+}
