@@ -165,6 +165,23 @@ describe("create-colloquy, from its packed file", () => {
     }
   })
 
+  it("creates a project whose build is one file, which runs without the packages", async (test) => {
+    for (const name of ["echo-polling-postgres", "echo-webhook-sqlite"]) {
+      demand(run("npm", ["run", "build"], { cwd: join(folder, name), env: environment }))
+      const built = join(folder, name, "dist")
+      assert.deepStrictEqual(readdirSync(built).sort(), ["main.mjs", "main.mjs.map"])
+      const { sources } = JSON.parse(readFileSync(join(built, "main.mjs.map"), "utf8")) as Record<string, unknown>
+      assert.include(sources, "../src/bot.ts")
+      const alone = mkdtempSync(join(folder, "alone-"))
+      cpSync(join(built, "main.mjs"), join(alone, "main.mjs"))
+      const emulator = join(folder, name, "node_modules/.bin/colloquy-emulator")
+      const running = start(emulator, ["--lenient", "--", process.execPath, "main.mjs"], alone, test.onTestFinished)
+      const url = await platformOf(running)
+      while (name.includes("webhook") && (await subscriptionsOf(url)) === 0) await sleep(100)
+      assert.strictEqual(await replyOn(url, "Good morning"), "You said: Good morning", running.output())
+    }
+  })
+
   it("creates a project for npm whose workflow installs no package manager", () =>
     assert.notInclude(workflowOf(join(folder, "echo-polling-sqlite")), "--global"))
 

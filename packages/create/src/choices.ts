@@ -39,7 +39,8 @@ export const managers = {
     serve: "npm run serve",
     install: "npm install",
     frozen: "npm ci",
-    production: "npm ci --omit=dev",
+    build: "npm run build",
+    container: "npm ci",
     lock: "package-lock.json"
   },
   pnpm: {
@@ -48,7 +49,8 @@ export const managers = {
     serve: "pnpm serve",
     install: "pnpm install",
     frozen: "pnpm install --frozen-lockfile",
-    production: "corepack enable && pnpm install --prod --frozen-lockfile",
+    build: "pnpm build",
+    container: "corepack enable && pnpm install --frozen-lockfile",
     lock: "pnpm-lock.yaml"
   },
   bun: {
@@ -57,7 +59,8 @@ export const managers = {
     serve: "bun run serve",
     install: "bun install",
     frozen: "bun install --frozen-lockfile",
-    production: "npm install --global bun && bun install --production --frozen-lockfile",
+    build: "bun run build",
+    container: "npm install --global bun && bun install --frozen-lockfile",
     lock: "bun.lock"
   }
 } as const

@@ -9,6 +9,7 @@ export const versions = {
   "@effect/vitest": "~4.0.5",
   "@types/node": "^24.0.0",
   redis: "~6.3.1",
+  rolldown: "~1.2.19",
   typescript: "~7.0.2",
   vitest: "^5.1.0"
 } as const
@@ -26,7 +27,9 @@ const manifest = ({ name, store }: Choices, colloquy: (name: string) => string):
       type: "module",
       scripts: {
         start: "colloquy-emulator --lenient --bot src/bot.ts -- node --watch src/main.ts",
-        serve: "node src/main.ts",
+        // One file has the bot and its packages. A bot starts from the file several times as fast as from its sources.
+        build: "rolldown src/main.ts --file dist/main.mjs --platform node --no-codeSplitting --minify --sourcemap",
+        serve: "node --enable-source-maps dist/main.mjs",
         test: "tsc && vitest run"
       },
       dependencies: {
@@ -44,6 +47,7 @@ const manifest = ({ name, store }: Choices, colloquy: (name: string) => string):
         "@colloquy/testing": colloquy("testing"),
         "@effect/vitest": versions["@effect/vitest"],
         "@types/node": versions["@types/node"],
+        rolldown: versions.rolldown,
         typescript: versions.typescript,
         vitest: versions.vitest
       },

@@ -106,7 +106,8 @@ describe("managerOf", () => {
       assert.isTrue("template" in content)
       const text = fill(readFileSync(join(templateFolder, "files/Dockerfile"), "utf8"), choices, manager)
       assert.include(text, `COPY package.json ${managers[manager].lock} ./`)
-      assert.include(text, `RUN ${managers[manager].production}`)
+      assert.include(text, `RUN ${managers[manager].container}\n`)
+      assert.include(text, `RUN ${managers[manager].build}\n`)
       const workflow = fill(readFileSync(join(templateFolder, "files/test.yml"), "utf8"), choices, manager)
       const { frozen, test } = managers[manager]
       assert.deepStrictEqual(
