@@ -232,7 +232,7 @@ describe("the packed packages in an empty folder", () => {
   it("contain the source of every compiled module, and the compiled module of every source", () => {
     const paths = contents(...publicPackages).map(({ path }) => path)
     const modules = (pattern: RegExp) => paths.flatMap((path) => pattern.exec(path)?.slice(1).join("/") ?? []).sort()
-    const sources = modules(/^(\w+)\/src\/(.+)\.ts$/)
+    const sources = modules(/^(\w+)\/src\/(.+)(?<!\.d)\.ts$/)
     assert.isNotEmpty(sources)
     // The page of the emulator and the chunks of its command are bundled.
     assert.deepStrictEqual(modules(/^(\w+)\/dist\/(?!ui\/|emulator\/internal\/command\/chunks\/)(.+)\.js$/), sources)

@@ -5,7 +5,7 @@
  */
 import * as Attachments from "@colloquy/core/endpoints/Attachments"
 import type { BotApi } from "@colloquy/core/client/BotApi"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"

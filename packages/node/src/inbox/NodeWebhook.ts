@@ -22,7 +22,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { makeHandler, withRoutes } from "./internal/webhook/handler.ts"
+import { makeHandler } from "./internal/webhook/handler.ts"
+import { withRoutes } from "./internal/webhook/routes.ts"
 import * as server from "./internal/webhook/server.ts"
 
 const advice: Readonly<Record<string, string>> = {

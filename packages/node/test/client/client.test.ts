@@ -196,3 +196,37 @@ describe("the HTTP client: an API call", () => {
     })
   )
 })
+
+describe("the HTTP client: a request that is no API call", () => {
+  it.live("returns a response with all its properties", () =>
+    Effect.gen(function* () {
+      const url = yield* Servers.serve((request, response) => {
+        if (request.url === "/empty") return void response.writeHead(204).end()
+        response.writeHead(700, { "content-type": "application/json", "set-cookie": ["a=1", "b=2"] }).end(`{"a":[1]}`)
+      })
+      const client = yield* NodeBotHttpClient.make()
+      const response = yield* client.get(`${url}/full?x=1#fragment`)
+      assert.deepStrictEqual([response.status, response.url], [700, `${url}/full?x=1`])
+      assert.deepStrictEqual(response.headers["content-type"], "application/json")
+      assert.deepStrictEqual(yield* response.json, { a: [1] })
+      assert.deepStrictEqual(Object.keys(response.cookies.cookies), ["a", "b"])
+      const again = yield* client.get(`${url}/full`)
+      assert.strictEqual(yield* Stream.mkString(Stream.decodeText(again.stream)), `{"a":[1]}`)
+      assert.strictEqual(yield* (yield* client.get(`${url}/empty`)).text, "")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("fails if the connection ends in the middle of the body", () =>
+    Effect.gen(function* () {
+      const url = yield* Servers.serve((_, response) => {
+        response.writeHead(200, { "content-length": 100 }).write("begin", () => response.destroy())
+      })
+      const client = yield* NodeBotHttpClient.make()
+      const response = yield* client.get(url)
+      const error = yield* Effect.flip(Stream.runDrain(response.stream))
+      assert.strictEqual(error.reason._tag, "DecodeError")
+      const second = yield* Effect.flip(Effect.flatMap(client.get(url), ({ text }) => text))
+      assert.strictEqual(second.reason._tag, "DecodeError")
+    }).pipe(Effect.scoped)
+  )
+})

@@ -9,10 +9,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as http from "node:http"
@@ -321,6 +323,75 @@ describe("The routes of NodeWebhook.layerServer", () => {
       assert.strictEqual((yield* get(`${at}/nothing`)).status, 404)
       assert.strictEqual((yield* post(`${at}/about`, { headers: { "x-svc-bot-api-secret": "" } })).status, 404)
     }).pipe(Effect.provide(routed))
+  )
+
+  const serving = (
+    handle: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<HttpServerResponse.HttpServerResponse>
+  ) =>
+    Effect.map(
+      NodeWebhook.make({
+        port: 0,
+        host: "127.0.0.1",
+        routes: HttpRouter.use((router) => router.add("*", "/own", handle))
+      }),
+      ({ port }) => `http://127.0.0.1:${port}`
+    )
+
+  it.live("receive the method, the address, the headers and the body, and send all of a response", () =>
+    Effect.gen(function* () {
+      const at = yield* serving((request) =>
+        Effect.gen(function* () {
+          const seen = [
+            request.method,
+            request.url,
+            request.headers["x-name"],
+            Option.getOrUndefined(request.remoteAddress)
+          ]
+          const bytes = yield* Effect.orDie(request.arrayBuffer)
+          return HttpServerResponse.stream(
+            Stream.make(JSON.stringify(seen), `\n${bytes.byteLength}`).pipe(Stream.encodeText),
+            { status: 201, headers: { "x-answer": "yes" } }
+          ).pipe(HttpServerResponse.setCookieUnsafe("a", "1"), HttpServerResponse.setCookieUnsafe("b", "2"))
+        })
+      )
+      const sent = yield* post(`${at}/own?x=1`, {
+        method: "PUT",
+        body: new Uint8Array(300_000),
+        headers: { "x-name": "Ann" }
+      })
+      assert.deepStrictEqual([sent.status, sent.headers.get("x-answer")], [201, "yes"])
+      assert.deepStrictEqual(sent.headers.getSetCookie(), ["a=1", "b=2"])
+      assert.strictEqual(sent.body, '["PUT","/own?x=1","Ann","127.0.0.1"]\n300000')
+    }).pipe(Effect.scoped, Effect.provide(receiver()))
+  )
+
+  it.live("are interrupted when the client disconnects", () =>
+    Effect.gen(function* () {
+      const [begun, ended] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const at = yield* serving(() =>
+        Deferred.succeed(begun, undefined).pipe(
+          Effect.andThen(Effect.never),
+          Effect.onInterrupt(() => Deferred.succeed(ended, undefined))
+        )
+      )
+      const request = http.get(`${at}/own`).on("error", () => {})
+      yield* Deferred.await(begun)
+      request.destroy()
+      yield* Deferred.await(ended)
+    }).pipe(Effect.scoped, Effect.provide(receiver()))
+  )
+
+  it.live("are not called for a request whose host is no host, which is answered with 400", () =>
+    Effect.gen(function* () {
+      const at = yield* serving(() => Effect.die(new Error("called")))
+      const status = yield* Effect.callback<number | undefined>((resume) => {
+        http.get(`${at}/own`, { headers: { host: "not a host" } }, (response) => {
+          response.resume()
+          resume(Effect.succeed(response.statusCode))
+        })
+      })
+      assert.strictEqual(status, 400)
+    }).pipe(Effect.scoped, Effect.provide(receiver()))
   )
 
   it.live("receive the deliveries of a second bot, which has its own inbox", () =>

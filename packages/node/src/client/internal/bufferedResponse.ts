@@ -4,15 +4,14 @@ import * as Headers from "effect/http/Headers"
 import type { HttpClientRequest } from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
-
-type RawHeaders = Record<string, string | ReadonlyArray<string> | undefined>
+import { type RawHeaders, webHeadersOf } from "../../base/internal/webHeaders.ts"
 
 const decoder = new TextDecoder()
 
 const hasNoBody = (status: number): boolean => status === 204 || status === 205 || status === 304
 
 // The names are in lower case. A header that was sent several times is a list.
-const toHeaders = (headers: RawHeaders): Headers.Headers => {
+export const toHeaders = (headers: RawHeaders): Headers.Headers => {
   for (const name in headers) if (typeof headers[name] !== "string") return Headers.fromInput(headers)
   return Headers.fromRecordUnsafe(headers as Record<string, string>)
 }
@@ -48,9 +47,7 @@ export class BufferedResponse extends ClientResponse {
 
   protected override makeWeb() {
     const { status } = this
-    const headers = Object.entries(this.#headers).flatMap(([name, value]) =>
-      (Array.isArray(value) ? value : [value ?? ""]).map((one: string): [string, string] => [name, one])
-    )
+    const headers = webHeadersOf(this.#headers)
     const body = hasNoBody(status) ? null : new Uint8Array(this.#body)
     return HttpClientResponse.fromWeb(this.request, new Response(body, { status, headers }))
   }

@@ -1,19 +1,20 @@
 import { MaxSize, ResponseTooLarge } from "@colloquy/core/client/ClientResponse"
 import { PublicHostsOnly } from "@colloquy/core/client/PublicHost"
 import { ConfirmPermit, PermitExpired } from "@colloquy/core/client/RateLimiter"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import sendRequest from "undici/lib/api/api-request.js"
 import type { Dispatcher } from "undici/index.js"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Headers from "effect/http/Headers"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
+import type { Readable } from "node:stream"
 import { type Address, makeAddressOf } from "./address.ts"
 import { BufferedResponse } from "./bufferedResponse.ts"
-import { toUndiciForm } from "./dispatcher.ts"
+import { StreamedResponse } from "./streamedResponse.ts"
 import { type Deadlines, makeDeadlines } from "../../base/internal/deadlines.ts"
 import { release } from "../../base/internal/chunkPool.ts"
 
@@ -29,8 +30,11 @@ const isApiCall = (request: HttpClientRequest.HttpClientRequest, fiber: Fiber.Fi
 const bodyOf = ({ body }: HttpClientRequest.HttpClientRequest): string | Uint8Array | null =>
   body._tag === "Uint8Array" ? (body.text ?? body.body) : null
 
+const transportError = (request: HttpClientRequest.HttpClientRequest, cause: unknown) =>
+  new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+
 const failed = (request: HttpClientRequest.HttpClientRequest, cause: unknown) =>
-  Effect.fail(new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) }))
+  Effect.fail(transportError(request, cause))
 
 type Received = Effect.Effect<BufferedResponse, HttpClientError.HttpClientError>
 
@@ -124,19 +128,35 @@ const releaseSent = async function* (pieces: AsyncIterable<Uint8Array>): AsyncGe
   }
 }
 
-const withUndiciBody = (
-  request: HttpClientRequest.HttpClientRequest
-): Effect.Effect<HttpClientRequest.HttpClientRequest> => {
-  const { body } = request
+/** Undici accepts only forms of its own class, which is loaded on demand, because the client of a bot sends no forms. */
+const undiciFormOf = async (form: FormData) => {
+  const undici = await import("undici/index.js")
+  const converted = new undici.FormData()
+  for (const [name, value] of form) converted.append(name, value)
+  return converted
+}
+
+type Payload = Pick<Dispatcher.RequestOptions, "body"> & { readonly headers: Headers.Headers }
+
+const payloadOf = ({ body, headers }: HttpClientRequest.HttpClientRequest): Effect.Effect<Payload> => {
   switch (body._tag) {
+    case "Empty":
+      return Effect.succeed({ headers, body: null })
+    case "Uint8Array":
+    case "Raw":
+      return Effect.succeed({ headers, body: body.body as Uint8Array })
     case "Stream":
-      return Effect.map(Stream.toAsyncIterableEffect(body.stream), (pieces) =>
-        HttpClientRequest.setBody(request, HttpBody.raw(releaseSent(pieces), body))
-      )
+      return Effect.map(Stream.toAsyncIterableEffect(body.stream), (pieces) => ({
+        headers,
+        // Undici accepts every asynchronous iterable, which its types do not say.
+        body: releaseSent(pieces) as unknown as Readable
+      }))
     case "FormData":
-      return Effect.succeed(HttpClientRequest.setBody(request, HttpBody.raw(toUndiciForm(body.formData))))
-    default:
-      return Effect.succeed(request)
+      return Effect.map(
+        Effect.promise(() => undiciFormOf(body.formData)),
+        // The type of the form has the boundary, which undici chooses.
+        (form) => ({ headers: Headers.remove(headers, "content-type"), body: form })
+      )
   }
 }
 
@@ -149,9 +169,21 @@ const withContext = (layerContext: Context.Context<never>) => (client: HttpClien
     )
   )
 
+/** Requests with all kinds of bodies, whose responses are streams. */
 const makeGeneral = Effect.fnUntraced(function* (dispatcher: Dispatcher) {
-  const undici = yield* Effect.provideService(NodeHttpClient.makeUndici, NodeHttpClient.Dispatcher, dispatcher)
-  return withContext(yield* Effect.context<never>())(undici)
+  const client = HttpClient.make((request, url, signal) =>
+    Effect.flatMap(payloadOf(request), (payload) =>
+      Effect.tryPromise({
+        try: () => {
+          const { origin, pathname, search } = url
+          const options = { origin, path: pathname + search, method: request.method, signal, ...payload }
+          return sendRequest.call(dispatcher, options)
+        },
+        catch: (cause) => transportError(request, cause)
+      }).pipe(Effect.map((response) => new StreamedResponse(request, url.href.split("#")[0], response)))
+    )
+  )
+  return withContext(yield* Effect.context<never>())(client)
 })
 
 /**
@@ -173,7 +205,7 @@ export const makeClient = Effect.fnUntraced(function* (
         const address = isApiCall(request, fiber) ? addressOf(request) : undefined
         return address !== undefined
           ? call(dispatcher, deadlines, request, address, fiber)
-          : Effect.flatMap(withUndiciBody(request), (fiber.getRef(PublicHostsOnly) ? publicOnly : general).execute)
+          : (fiber.getRef(PublicHostsOnly) ? publicOnly : general).execute(request)
       })
     ),
     Effect.succeed

@@ -1,6 +1,8 @@
-// Bun replaces the module "undici" by its own module, which has no dispatchers, but does not replace a file of the
-// package.
-import * as Undici from "undici/index.js"
+// The index of undici loads a fetch, a WebSocket, caches and mocks too, which are half of the code of a small bot. Only a bot
+// with a proxy loads the index. Bun replaces the module "undici" by its own module, which has no dispatchers, but does not
+// replace a file of the package.
+import Agent from "undici/lib/dispatcher/agent.js"
+import type * as Undici from "undici/index.js"
 import { isPublicHost, PrivateAddress } from "@colloquy/core/client/PublicHost"
 import dns, { type LookupAddress } from "node:dns"
 import { isIPv6, type LookupFunction } from "node:net"
@@ -34,32 +36,31 @@ class ProxyRefused extends Error {
   }
 }
 
-// The HTTP client of Effect turns the time-outs off for each request, so this interceptor sets them again.
-const enforceTimeouts =
-  (headersTimeout: number, bodyTimeout: number): Undici.Dispatcher.DispatcherComposeInterceptor =>
+// A tunnel that the proxy does not open is reported as a failure to connect.
+const tunnelErrors =
+  ({
+    ConnectTimeoutError,
+    HeadersTimeoutError
+  }: typeof Undici.errors): Undici.Dispatcher.DispatcherComposeInterceptor =>
   (dispatch) =>
   (options, handler) =>
-    dispatch({ ...options, headersTimeout, bodyTimeout }, handler)
-
-// A tunnel that the proxy does not open is reported as a failure to connect.
-const tunnelErrors: Undici.Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
-  dispatch(options, {
-    onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
-    onResponseStart: (controller, status, headers, text) =>
-      handler.onResponseStart?.(controller, status, headers, text),
-    onRequestUpgrade(controller, status, headers, socket) {
-      if (status === 200) return handler.onRequestUpgrade?.(controller, status, headers, socket)
-      socket.on("error", () => {}).destroy()
-      handler.onResponseError?.(controller, new ProxyRefused(status))
-    },
-    onResponseError: (controller, error) =>
-      handler.onResponseError?.(
-        controller,
-        error instanceof Undici.errors.HeadersTimeoutError
-          ? new Undici.errors.ConnectTimeoutError("The proxy did not open a tunnel in time")
-          : error
-      )
-  })
+    dispatch(options, {
+      onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
+      onResponseStart: (controller, status, headers, text) =>
+        handler.onResponseStart?.(controller, status, headers, text),
+      onRequestUpgrade(controller, status, headers, socket) {
+        if (status === 200) return handler.onRequestUpgrade?.(controller, status, headers, socket)
+        socket.on("error", () => {}).destroy()
+        handler.onResponseError?.(controller, new ProxyRefused(status))
+      },
+      onResponseError: (controller, error) =>
+        handler.onResponseError?.(
+          controller,
+          error instanceof HeadersTimeoutError
+            ? new ConnectTimeoutError("The proxy did not open a tunnel in time")
+            : error
+        )
+    })
 
 /** Resolves a name, and fails if one of its addresses is not public, so that no connection is opened. */
 const lookupPublic: LookupFunction = (host, options, callback) => {
@@ -76,13 +77,14 @@ const lookupPublic: LookupFunction = (host, options, callback) => {
 /** The address as `URL.hostname` has it. An address with a zone is a local address, which is no URL. */
 const hostnameOf = (address: string): string => URL.parse(`http://[${address}]`)?.hostname ?? "[::1]"
 
-const makeAgent = (options: DispatcherOptions): Undici.Dispatcher => {
+export const makeDispatcher = async (options: DispatcherOptions): Promise<Undici.Dispatcher> => {
   const { connections, connectTimeout, headersTimeout, bodyTimeout, proxy, secureContext } = options
   const tls = secureContext === undefined ? {} : { secureContext }
   const publicOnly = options.isPublicOnly ? { lookup: lookupPublic } : {}
   const common = { connections, connectTimeout, headersTimeout, bodyTimeout }
-  if (proxy === undefined) return new Undici.Agent({ ...common, connect: { ...tls, ...publicOnly } })
-  return new Undici.ProxyAgent({
+  if (proxy === undefined) return new Agent({ ...common, connect: { ...tls, ...publicOnly } })
+  const { errors, Pool, ProxyAgent } = await import("undici/index.js")
+  return new ProxyAgent({
     ...common,
     uri: proxy.origin,
     ...(proxy.authorization === undefined ? undefined : { token: proxy.authorization }),
@@ -90,16 +92,6 @@ const makeAgent = (options: DispatcherOptions): Undici.Dispatcher => {
     requestTls: tls,
     proxyTls: tls,
     clientFactory: (origin, options) =>
-      new Undici.Pool(origin, { ...options, headersTimeout: connectTimeout }).compose(tunnelErrors)
+      new Pool(origin, { ...options, headersTimeout: connectTimeout }).compose(tunnelErrors(errors))
   })
 }
-
-/** Dispatchers accept only this class of forms. */
-export const toUndiciForm = (form: FormData): Undici.FormData => {
-  const converted = new Undici.FormData()
-  for (const [name, value] of form) converted.append(name, value)
-  return converted
-}
-
-export const makeDispatcher = (options: DispatcherOptions): Undici.Dispatcher =>
-  makeAgent(options).compose(enforceTimeouts(options.headersTimeout, options.bodyTimeout))

@@ -9,9 +9,7 @@ import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as HttpRouter from "effect/http/HttpRouter"
-import type * as Layer from "effect/Layer"
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { type Deadlines, makeDeadlines } from "../../../base/internal/deadlines.ts"
 
 /** The properties that a framework may have added to a request. */
@@ -30,7 +28,7 @@ const headerOf = ({ headers }: IncomingMessage, name: string): string | undefine
 }
 
 /** Returns the request without its body. */
-const headOf = (request: IncomingMessage): WebhookRequest => {
+export const headOf = (request: IncomingMessage): WebhookRequest => {
   const { originalUrl } = request as FrameworkRequest
   return {
     method: request.method ?? "",
@@ -109,20 +107,3 @@ export const makeHandler = (webhook: Webhook["Service"], context: Context.Contex
     })
   }
 }
-
-/** Returns a request handler that passes all other requests than webhook requests to routes. */
-export const withRoutes = Effect.fnUntraced(function* (
-  webhook: Webhook["Service"],
-  handle: RequestListener,
-  routes: Layer.Layer<never, never, HttpRouter.HttpRouter>
-) {
-  const scope = yield* Effect.scope
-  // Only a program with routes loads the adapter.
-  const { makeHandler } = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpServer"))
-  const handleRoute = yield* makeHandler(yield* HttpRouter.toHttpEffect(routes), { scope })
-  const listener: RequestListener = (request, response) => {
-    if (webhook.serves(headOf(request))) handle(request, response)
-    else handleRoute(request, response)
-  }
-  return listener
-})
