@@ -174,6 +174,9 @@ describe("create-colloquy, from its packed file", () => {
       assert.include(sources, "../src/bot.ts")
       const alone = mkdtempSync(join(folder, "alone-"))
       cpSync(join(built, "main.mjs"), join(alone, "main.mjs"))
+      // The container has the command of the operator beside the bundle.
+      cpSync(join(folder, name, "node_modules/@colloquy/cli"), join(alone, "cli"), { recursive: true })
+      demand(run(process.execPath, [join(alone, "cli/dist/bin.js"), "--version"], { cwd: alone, env: environment }))
       const emulator = join(folder, name, "node_modules/.bin/colloquy-emulator")
       const running = start(emulator, ["--lenient", "--", process.execPath, "main.mjs"], alone, test.onTestFinished)
       const url = await platformOf(running)
