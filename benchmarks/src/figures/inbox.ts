@@ -1,3 +1,4 @@
+import { costsOf, ratio } from "../child.ts"
 import type { Figure } from "../figure.ts"
 import * as crashes from "../inbox/crashes.ts"
 import * as crashWait from "../inbox/crashWait.ts"
@@ -83,6 +84,14 @@ export const figures: ReadonlyArray<Figure> = [
     unit: "ratio",
     goal: 1.3,
     measure: streams.rowsCost
+  },
+  {
+    figure: "update-log-cost",
+    measures:
+      "CPU time of an update with an empty handler, received and handled, with the log of handled updates over the same without, on SQLite, if each entry is written",
+    unit: "ratio",
+    goal: 1.1,
+    measure: ratio(() => costsOf(["inbox/logCost.ts", "sqlite"], "--expose-gc"), "with the log", "without", "us CPU")
   },
   {
     figure: "pg-over-graphile-worker",

@@ -22,6 +22,7 @@ import * as InboxStore from "./InboxStore.ts"
 import { toBatch } from "./internal/batch.ts"
 import { randomId } from "../base/internal/randomId.ts"
 import { type Hooks, hooks } from "./internal/hooks.ts"
+import { openLog } from "./internal/log/log.ts"
 import { makeInboxMetrics } from "./internal/consumer/metrics.ts"
 import { makeRecentUpdates } from "./internal/sources/recentUpdates.ts"
 import { watchFiber } from "../base/internal/watchFiber.ts"
@@ -75,6 +76,13 @@ export interface Options {
    * the duration. The duration is measured by the clock of the store. Default: 10 seconds.
    */
   readonly leaseDuration?: Duration.Input | undefined
+  /** Number of entries of the log of handled updates: see `UpdateLog`. `0` turns the log off. Default: 1,000. */
+  readonly logSize?: number | undefined
+  /**
+   * Whether the log of handled updates has the texts of updates, requests and answers, which are personal data. Default:
+   * `false`.
+   */
+  readonly logTexts?: boolean | undefined
 }
 
 /**
@@ -160,7 +168,8 @@ const defaults = {
   deduplicationWindow: "24 hours",
   capacity: 100_000,
   deadLetterRetention: "30 days",
-  leaseDuration: "10 seconds"
+  leaseDuration: "10 seconds",
+  logSize: 1000
 } as const
 
 const cleanupInterval = 600_000
@@ -210,6 +219,11 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const revisionPrefix = yield* randomId
   let revisions = 0
   const nextRevision = () => `${revisionPrefix}.${++revisions}`
+  const { logSize = defaults.logSize, logTexts = false } = options
+  const log = yield* openLog(
+    { store, size: logSize, hasTexts: logTexts, nextRevision, retention: deadLetterRetention, clock },
+    (cause) => void Deferred.doneUnsafe(died, Exit.failCause(cause))
+  )
   /** The last count, plus the number of updates that this process has added since. */
   let queued = 0
   let countedAt = -Infinity
@@ -326,6 +340,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       },
       timerChanges: () => timerChanges,
       nextRevision,
+      log,
       claim: recent === undefined ? store.claim : (claim) => Effect.map(store.claim(claim), recent.recall),
       died: Deferred.await(died),
       outage: Outage.make("The inbox"),

@@ -16,8 +16,8 @@ import { StoreError } from "../base/StoreError.ts"
 import * as WriteBatching from "../base/WriteBatching.ts"
 
 /**
- * A row of text. Values of the state, timers, entries of journals and the positions of sources are rows. A store does
- * not know the meaning of rows.
+ * A row of text. Values of the state, timers, the log of handled updates, entries of journals and the positions of sources
+ * are rows. A store does not know the meaning of rows.
  *
  * @category rows
  * @since 0.1.0

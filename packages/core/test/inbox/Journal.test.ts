@@ -105,7 +105,8 @@ const makeJournal = Effect.fnUntraced(function* (
         changes: undefined,
         answers: undefined,
         entry: undefined,
-        statements: undefined
+        statements: undefined,
+        record: undefined
       })
     )
   return { attempt, entries, of, records }

@@ -242,7 +242,8 @@ export const handle = Effect.fnUntraced(function* (
             changes: undefined,
             answers: undefined,
             entry: undefined,
-            statements: undefined
+            statements: undefined,
+            record: undefined
           }),
           Effect.provideService(Journal.CurrentPolicy, scene.policy)
         )

@@ -1,4 +1,5 @@
 import * as Context from "effect/Context"
+import type { CallRecord } from "./callRecord.ts"
 import type { UpdateJournal } from "./journal/current.ts"
 
 /**
@@ -18,6 +19,8 @@ export interface CallContext {
   /** `undefined` if the calls are not recorded. */
   readonly journal: UpdateJournal | undefined
   readonly answers: AnswerLog | undefined
+  /** Where the calls are recorded for the log of handled updates. `undefined`: the calls are not in the log. */
+  readonly record: CallRecord | undefined
 }
 
 /** The context of the calls of a fiber. Default: none, outside of handling. */

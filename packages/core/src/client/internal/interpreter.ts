@@ -10,6 +10,7 @@ import * as FieldIssue from "../../base/FieldIssue.ts"
 import * as RateLimiter from "../RateLimiter.ts"
 import { CurrentLease } from "./currentLease.ts"
 import { CurrentCallContext } from "./callContext.ts"
+import * as callRecord from "./callRecord.ts"
 import type { Accepted } from "./classify.ts"
 import { makeAllCreated } from "./journal/created.ts"
 import { CurrentName, HasUniqueName, type Response } from "./journal/current.ts"
@@ -68,6 +69,8 @@ export const make = (options: Options) => {
       const { decoder, encode } = codec.of(endpoint.declaration)
       const encoded = encode(request)
       if (Result.isFailure(encoded)) return fail(endpoint, new ApiError.InvalidRequest({ issues: encoded.failure }))
+      const context = fiber.getRef(CurrentCallContext)
+      const made = context?.record && callRecord.begin(context.record, endpoint.endpoint, now())
 
       const waits = longPoll(request)
       const attemptTimeout = waits === undefined ? timeout : timeout + Duration.toMillis(waits)
@@ -87,6 +90,7 @@ export const make = (options: Options) => {
       // The HTTP request is created after the permit, because many calls can wait for a permit.
       const sendOnce = (span: Tracer.Span | undefined) => {
         const startedAt = now()
+        if (made !== undefined) made.request = body
         return Effect.matchEffect(exchange.send(method, body, { timeout: attemptTimeout, lease, confirmPermit }), {
           onFailure: (cause): Attempt => {
             const expired = causeOf(cause)
@@ -96,6 +100,7 @@ export const make = (options: Options) => {
           },
           onSuccess: (received): Attempt => {
             const receivedAt = now()
+            if (made !== undefined) made.answer = received
             onRequest?.(endpoint.endpoint, received.status, receivedAt - startedAt)
             platformTime.observeDate(received.headers["date"], monotonic())
             span?.attribute("http.response.status_code", received.status)
@@ -158,19 +163,19 @@ export const make = (options: Options) => {
         const problem = redact.text(FieldIssue.format(decoded.failure))
         return fail(endpoint, new ApiError.InvalidResponse({ status, problem, body: redact.text(text) }))
       }
-      const context = fiber.getRef(CurrentCallContext)
       const attempts = acceptRepeated(endpoint, request, context, attempt, (once) =>
         withRetries(once, idempotent, { onRateLimited, pause: limiter.pause })
       )
+      const ended = <A, E>(effect: Effect.Effect<A, E>) => callRecord.ending(made, effect, now)
       const journal = method === "GET" ? undefined : context?.journal
       // A message that was changed would not be found if its answer were lost.
       if (journal !== undefined && idempotent) begun = Effect.andThen(journal.flush, leaseConfirmed)
       if (journal === undefined && lookUp !== undefined) {
         const tracked = track(endpoint, request, created)
         begun = Effect.andThen(tracked.begin, leaseConfirmed)
-        return Effect.flatMap(Effect.onExitPrimitive(Effect.flatMap(attempts, decode), tracked.end), finish)
+        return ended(Effect.flatMap(Effect.onExitPrimitive(Effect.flatMap(attempts, decode), tracked.end), finish))
       }
-      if (journal === undefined || idempotent) return Effect.flatMap(Effect.flatMap(attempts, decode), finish)
+      if (journal === undefined || idempotent) return ended(Effect.flatMap(Effect.flatMap(attempts, decode), finish))
       const response = journal.callEndpoint({
         endpoint,
         request,
@@ -187,7 +192,7 @@ export const make = (options: Options) => {
         },
         read: (text) => Effect.flatMap(exchange.read(endpoint, { status: 200, headers: {}, text }), decode)
       })
-      return Effect.flatMap(response, finish)
+      return ended(Effect.flatMap(response, finish))
     }) as Effect.Effect<Success, E | ApiError.Common>
 
   return { execute }

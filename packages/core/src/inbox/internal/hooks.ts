@@ -5,6 +5,7 @@ import type * as Scope from "effect/Scope"
 import type { Outage } from "../../client/Outage.ts"
 import type { Update } from "../../model/Update.ts"
 import type { InboxStore } from "../InboxStore.ts"
+import type { Log } from "./log/log.ts"
 
 /** The member of an inbox that only the library reads. */
 export const hooks: unique symbol = Symbol("@colloquy/core/Inbox/hooks")
@@ -37,6 +38,8 @@ export interface Hooks {
   readonly timerChanges: () => number
   /** Returns a revision of a row, which no other write has. */
   readonly nextRevision: () => string
+  /** The log of handled updates. */
+  readonly log: Log
   /** Claims partitions from the store. Updates that this process has stored recently are not decoded again. */
   readonly claim: InboxStore["Service"]["claim"]
   /** Dies with the defect of a fiber that the inbox runs in the background. */

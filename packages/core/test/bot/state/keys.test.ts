@@ -71,7 +71,9 @@ describe("a state with keys of one's own", () => {
     Effect.gen(function* () {
       for (const isShared of [false, true]) {
         let attempts = 0
-        const inbox = inboxOver(() => ({ isShared, write: () => Effect.die("written outside of the commit") }))
+        const inbox = inboxOver(() => ({ isShared, write: () => Effect.die("written outside of the commit") }), {
+          logSize: 0
+        })
         const handle = () =>
           Effect.gen(function* () {
             yield* Order.at(tea).update((all) => [...all, attempts])

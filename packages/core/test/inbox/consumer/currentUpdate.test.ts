@@ -37,7 +37,8 @@ const makeUpdate = () => {
       return undefined
     },
     statements: undefined,
-    entry: undefined
+    entry: undefined,
+    record: undefined
   }
   return { reads, update }
 }

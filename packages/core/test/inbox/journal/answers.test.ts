@@ -41,7 +41,7 @@ const run = <E>(
 ) =>
   Bot.run(() => handler, options).pipe(
     Effect.provide(
-      Layer.provideMerge(source(isNew ? [started(1, 1)] : []), Inbox.layer()).pipe(
+      Layer.provideMerge(source(isNew ? [started(1, 1)] : []), Inbox.layer({ logSize: 0 })).pipe(
         Layer.provide(Layer.succeed(InboxStore.InboxStore, store))
       )
     )

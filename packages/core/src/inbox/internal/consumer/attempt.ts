@@ -2,6 +2,7 @@ import type { Inbox } from "../../Inbox.ts"
 import type { Entry } from "../../QueuedUpdate.ts"
 import type { Update } from "../../../model/Update.ts"
 import type { UpdateJournal } from "../../../client/internal/journal/current.ts"
+import type { AttemptRecord } from "../log/attemptRecord.ts"
 import { Changes, type Written } from "./changes.ts"
 import type { AnswerLog } from "../../../client/internal/callContext.ts"
 import type { HandledUpdate } from "./currentUpdate.ts"
@@ -12,6 +13,7 @@ interface Received {
   readonly inbox: Inbox["Service"]
   readonly journal: UpdateJournal
   readonly answers: AnswerLog
+  readonly record: AttemptRecord
   readonly entry: Entry
 }
 
@@ -21,11 +23,13 @@ interface Received {
  */
 export class Attempt implements HandledUpdate {
   readonly #received: Received
+  readonly record: AttemptRecord
   #changes: Changes | undefined
   #isOver = false
 
   constructor(received: Received) {
     this.#received = received
+    this.record = received.record
   }
 
   get journal(): UpdateJournal {

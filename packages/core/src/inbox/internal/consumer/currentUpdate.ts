@@ -1,6 +1,7 @@
 import type * as Context from "effect/Context"
 import type { Entry } from "../../QueuedUpdate.ts"
 import { type CallContext, CurrentCallContext } from "../../../client/internal/callContext.ts"
+import type { AttemptRecord } from "../log/attemptRecord.ts"
 import type { Changes } from "./changes.ts"
 import type { StatementList } from "./statements.ts"
 
@@ -9,6 +10,7 @@ import type { StatementList } from "./statements.ts"
  * no part.
  */
 export interface HandledUpdate extends CallContext {
+  readonly record: AttemptRecord | undefined
   readonly changes: Changes | undefined
   /** The statements of the update, or of the group of updates. */
   readonly statements: StatementList | undefined
@@ -34,5 +36,6 @@ export const withoutJournal = (update: HandledUpdate | undefined): HandledUpdate
         get statements() {
           return update.statements
         },
-        entry: update.entry
+        entry: update.entry,
+        record: update.record
       }

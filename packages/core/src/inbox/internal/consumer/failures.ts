@@ -39,6 +39,7 @@ export const makeFailures = (retry: Retry, clock: Clock.Clock, isStopping: () =>
   const onFailure: Failures["onFailure"] = (delivery, cause) =>
     Effect.gen(function* () {
       const { updates } = delivery
+      for (const { record } of updates) record.cause = cause
       const message = `Attempt ${delivery.attempt} of the handler failed. The retry schedule decides whether it is retried.`
       yield* annotate(Effect.logWarning(message, cause), delivery)
       if (isStopping()) return yield* persist(delivery.retry())

@@ -188,7 +188,10 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     if (newer !== undefined)
       return settling.endAfter(delivery, persist(settleAll([delivery], { _tag: "handBack", newer })))
     if (isDeclined(cause)) {
-      for (const { origin, value } of updates) origin.metrics.unhandled(value)
+      for (const { origin, record, value } of updates) {
+        origin.metrics.unhandled(value)
+        record.isDeclined = true
+      }
       return onHandledOne(delivery, startedAt)
     }
     const storeFailure = isTimedOut

@@ -7,6 +7,7 @@ import { TypeId } from "./deliveryTypeId.ts"
 import type { InboxStore } from "../../InboxStore.ts"
 import { StoreError } from "../../../base/StoreError.ts"
 import type { Update } from "../../../model/Update.ts"
+import type { AttemptRecord } from "../log/attemptRecord.ts"
 import type { HandledUpdate } from "./currentUpdate.ts"
 import type { Handling } from "./handling.ts"
 import type { HandlerMetrics } from "./metrics.ts"
@@ -55,6 +56,8 @@ export interface UpdateDelivery extends Settleable<Update> {
   readonly outcome: Outcome | undefined
   /** The attempt that is running or comes next. */
   readonly current: HandledUpdate
+  /** What is known of the attempt for the log of handled updates. */
+  readonly record: AttemptRecord
   readonly origin: Origin
   readonly handling: Handling
   /** Whether the update is never in a group, because a process died during its handling, or its group conflicted. */

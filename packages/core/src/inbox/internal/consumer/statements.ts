@@ -43,6 +43,7 @@ export class GroupAttempt implements HandledUpdate, StatementList {
   readonly answers = undefined
   readonly changes = undefined
   readonly entry = undefined
+  readonly record = undefined
   readonly #problem: Problem | undefined
   #statements: ReadonlyArray<Statement> = []
   #isClosed = false

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { parse } from "../../../model/internal/text/command.ts"
 import { textOf, type Update } from "../../../model/Update.ts"
 import type { NotHandled, Part, Return } from "../../Handler.ts"
+import { recordPart } from "../log/attemptRecord.ts"
 import { isNotHandledCause, notHandled } from "./notHandled.ts"
 
 /** The prefixes of the payloads of buttons of menus and of conversations, before the name. */
@@ -55,7 +56,8 @@ export const makeDispatch = (parts: Parts): ((update: Update) => Return) => {
   const select = parts.every(({ kind }) => kind === "handler") ? () => parts : makeSelection(parts)
   const tryFrom = (selected: Parts, start: number, update: Update): Return<unknown, unknown> => {
     for (let index = start; index < selected.length; index++) {
-      const effect = selected[index]!.handle(update) as Return<unknown | NotHandled, unknown>
+      const part = selected[index]!
+      const effect = recordPart(part, part.handle(update)) as Return<unknown | NotHandled, unknown>
       if (effect === undefined) continue
       return index === selected.length - 1
         ? effect

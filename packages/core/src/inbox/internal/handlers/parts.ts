@@ -1,5 +1,6 @@
 import type { Update } from "../../../model/Update.ts"
 import type { Handler, Part, Started } from "../../Handler.ts"
+import { recordPart } from "../log/attemptRecord.ts"
 import { makeDispatch } from "./dispatch.ts"
 
 /** The functions of which parts are made. */
@@ -41,7 +42,10 @@ export const makeGroup = <E, R, U>(parts: ReadonlyArray<Part>): Handler<E, R, U>
   checkNames(parts)
   const [first] = parts
   // One part declines by itself what is not for the part.
-  const handle = first === undefined || parts.length > 1 ? makeDispatch(parts) : first.handle
+  const handle =
+    first === undefined || parts.length > 1
+      ? makeDispatch(parts)
+      : (update: Update) => recordPart(first, first.handle(update))
   return Object.assign((update: U) => handle(update as Update), { parts }) as Handler<E, R, U>
 }
 

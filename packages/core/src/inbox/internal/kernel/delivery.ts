@@ -11,6 +11,7 @@ import { Attempt } from "../consumer/attempt.ts"
 import type { Written } from "../consumer/changes.ts"
 import type { Handling } from "../consumer/handling.ts"
 import { type Origin, type Outcome, type Refusal, Settleable, type UpdateDelivery } from "../consumer/settlement.ts"
+import { AttemptRecord } from "../log/attemptRecord.ts"
 import { type Journal, wasRead } from "../journal/journal.ts"
 import { flush } from "../journal/writeSoon.ts"
 import { ending, rejectedKey } from "../timers/recurrence.ts"
@@ -56,6 +57,7 @@ export class Queued extends Settleable<Update> implements UpdateDelivery {
   #answers: AnswerLog | undefined
   #journal: Journal | undefined
   #current: Attempt | undefined
+  #record: AttemptRecord | undefined
   #isOver = false
 
   constructor(origin: Source, held: Held) {
@@ -103,6 +105,10 @@ export class Queued extends Settleable<Update> implements UpdateDelivery {
   /** Whether no other process has handled the update since this process has claimed it. */
   knows({ journal }: ClaimedUpdate): boolean {
     return this.#journal === undefined ? wasRead(this.entry.journal, journal) : this.#journal.knows(journal)
+  }
+
+  get record(): AttemptRecord {
+    return (this.#record ??= new AttemptRecord())
   }
 
   get current(): Attempt {
@@ -154,6 +160,7 @@ export class Queued extends Settleable<Update> implements UpdateDelivery {
     this.#journal?.begin()
     this.#current?.close()
     this.#current = undefined
+    this.#record = undefined
   }
 
   /**

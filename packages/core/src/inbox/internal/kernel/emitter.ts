@@ -11,6 +11,7 @@ import * as Outage from "../../../client/Outage.ts"
 import { withMalformedWarning } from "../../../model/internal/updateParts.ts"
 import type { Update } from "../../../model/Update.ts"
 import type { ClaimedUpdate } from "../../InboxStore.ts"
+import { hooks } from "../hooks.ts"
 import { annotationsOf } from "../consumer/annotations.ts"
 import type { DeadLetters } from "../consumer/deadLetters.ts"
 import type { HandlerMetrics } from "../consumer/metrics.ts"
@@ -19,6 +20,7 @@ import type { Outcome, Restore } from "../consumer/settlement.ts"
 import { refusalOf } from "../consumer/statements.ts"
 import { makeWaiter } from "../consumer/waiter.ts"
 import { wasRead } from "../journal/journal.ts"
+import { toEntry } from "../log/entry.ts"
 import { type Held, Queued, type Source } from "./delivery.ts"
 import { Pending } from "./interpreter.ts"
 import type { Kernel } from "./kernel.ts"
@@ -57,6 +59,23 @@ const outcomeOf = (queued: Queued, { clock, dead }: Pick<Options, "clock" | "dea
   const written = queued.written(clock)
   const batch = outcome?._tag === "ack" ? outcome.batch : undefined
   return written === undefined && batch === undefined ? acknowledged : { _tag: "ack", written, batch }
+}
+
+/** Adds an attempt that has ended to the log of handled updates. */
+const addToLog = (
+  queued: Queued,
+  outcome: Outcome | undefined,
+  { clock, dead }: Pick<Options, "clock" | "dead">
+): void => {
+  const { log } = queued.inbox[hooks]
+  if (log.size === 0) return
+  const ended = { now: clock.currentTimeMillisUnsafe(), hasTexts: log.hasTexts }
+  if (outcome?._tag === "reject") {
+    const { error } = dead.failureOf(queued, outcome.cause)
+    log.add(toEntry(queued, { ...ended, outcome: "dead", error }))
+  } else if (outcome?._tag === "ack") {
+    log.add(toEntry(queued, { ...ended, outcome: queued.record.isDeclined ? "unhandled" : "handled" }))
+  } else log.add(toEntry(queued, { ...ended, outcome: "failed" }))
 }
 
 /** Emits the updates of a kernel as deliveries, and tells the kernel how they are settled. */
@@ -109,13 +128,13 @@ export class Emitter<E> {
 
   settled({ delivery }: Held, end: "done" | "next" | "refused"): void {
     const { outcome, value } = delivery
-    if (end === "refused") delivery.reopen()
-    else if (end === "next") delivery.beginNext()
-    else {
-      delivery.end()
-      if (outcome?._tag === "ack") this.#handled.push(value)
-      else if (outcome?._tag === "reject") this.#options.run(this.#options.dead.announce(delivery, outcome.cause))
-    }
+    const { clock, dead, run } = this.#options
+    if (end === "refused") return delivery.reopen()
+    addToLog(delivery, outcome, { clock, dead })
+    if (end === "next") return delivery.beginNext()
+    delivery.end()
+    if (outcome?._tag === "ack") this.#handled.push(value)
+    else if (outcome?._tag === "reject") run(dead.announce(delivery, outcome.cause))
   }
 
   refused({ change, delivery }: Held, reason: Refused): boolean {
