@@ -16,6 +16,14 @@ export const print = (value: unknown, text: string) =>
 export const printText = (text: string) =>
   Effect.flatMap(isJson, (json) => (json ? Effect.void : Console.log(printable(text))))
 
+/** Says on standard error that a list has more rows, so that standard output has only rows. */
+export const noteMore = (limit: number) =>
+  Effect.flatMap(isJson, (json) =>
+    Console.error(
+      json ? Json.stringify({ more: true, limit }) : `There are more than these ${limit}: set a higher --limit.`
+    )
+  )
+
 /**
  * Prints the first rows of a list, or a notice that no rows match. Notices about further rows go to standard error, so
  * that standard output has only rows.
@@ -35,10 +43,7 @@ export const printRows = <A, E, R, E2, R2>(
     )
     if (found === 0) return yield* printText(nothing)
     if (found <= limit) return
-    const json = yield* isJson
-    yield* Console.error(
-      json ? Json.stringify({ more: true, limit }) : `There are more than these ${limit}: set a higher --limit.`
-    )
+    yield* noteMore(limit)
   })
 
 /** A time in UTC, without the milliseconds. */

@@ -4,58 +4,17 @@ import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
 import * as Update from "@colloquy/core/model/Update"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { switchFlag } from "../base/flags.ts"
 import { invalid, toFailure } from "../base/failure.ts"
-import { count, print, printText } from "../base/output.ts"
+import { count, print } from "../base/output.ts"
 import { Process, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
-import { describeEntry, entryToJson, isSelected, type UpdateFilter, updateFlags } from "./updateView.ts"
-
-const pageSize = 500
-
-/** Ids do not always become visible in their order, so each round reads the last ids again. */
-const overlap = 1000
-
-const parseInterval = (text: string) => {
-  const interval = Option.filter(Duration.fromInput(text as Duration.Input), (value) => Duration.toMillis(value) >= 10)
-  return Option.isSome(interval)
-    ? Effect.succeed(interval.value)
-    : Effect.fail(invalid(`--interval "${text}": must be a duration of at least 10 millis, such as "1 second".`))
-}
-
-const tail = (flags: UpdateFilter & { readonly interval: string }) =>
-  Effect.gen(function* () {
-    const interval = yield* parseInterval(flags.interval)
-    const { store } = yield* Inbox.Inbox
-    const isShown = isSelected(flags)
-    let seen = new Set<number>()
-    let last = 0
-    yield* printText("Prints the queued updates, including those that are being handled. Press Ctrl-C to end.")
-    const round = Effect.gen(function* () {
-      let after = Math.max(0, last - overlap)
-      while (true) {
-        const page = yield* store.updates({ of: "queue", after: String(after), limit: pageSize })
-        for (const entry of page) {
-          after = Number(entry.id)
-          if (seen.has(after)) continue
-          seen.add(after)
-          if (isShown(entry)) yield* print(entryToJson(entry), describeEntry(entry))
-        }
-        last = Math.max(last, after)
-        if (page.length < pageSize) break
-      }
-      seen = new Set([...seen].filter((id) => id > last - overlap))
-    })
-    return yield* Effect.forever(Effect.andThen(round, Effect.sleep(interval)))
-  })
+import { story, tail } from "./logCommands.ts"
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -135,19 +94,11 @@ const replay = ({
 
 const onInbox = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.inbox))
 
-const interval = Flag.String("interval").pipe(
-  Flag.withDefault("1 second"),
-  Flag.withDescription("How often the inbox is read. Default: 1 second")
-)
-
 export const updates = Command.make("updates").pipe(
-  Command.withDescription("Shows updates as they wait in the inbox, and queues updates from a file"),
+  Command.withDescription("Shows the updates that the bot has handled, and queues updates from a file"),
   Command.withSubcommands([
-    Command.make("tail", { ...updateFlags, interval }, (flags) => onInbox(tail(flags))).pipe(
-      Command.withDescription(
-        "Prints updates while they are queued or handled. It only reads the inbox, so it takes no update from the bot; an update that is handled between two reads is not shown"
-      )
-    ),
+    tail,
+    story,
     Command.make(
       "replay",
       {

@@ -1,11 +1,10 @@
-import { Bot, LongPolling, Me, RateLimiter, Subscriptions } from "@colloquy/core"
+import { Bot, Command, Handler, LongPolling, Me, Messages, RateLimiter, Subscriptions } from "@colloquy/core"
 import * as Inbox from "@colloquy/core/inbox/Inbox"
 import * as NodeBot from "@colloquy/node/bot/NodeBot"
 import * as NodeWebhook from "@colloquy/node/inbox/NodeWebhook"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import { mkdirSync, writeFileSync } from "node:fs"
@@ -223,14 +222,9 @@ describe("colloquy and the platform", () => {
     Effect.gen(function* () {
       const { env, person } = yield* platform
       const { colloquy, place } = yield* makeBot("SQLite")
-      const handled: Array<string> = []
-      const shownBefore = yield* Latch.make(false)
-      const bot = yield* Bot.run((update) =>
-        Effect.andThen(
-          Effect.sync(() => void handled.push(update.update_type)),
-          shownBefore.await
-        )
-      ).pipe(
+      const start = Command.make("start").on((update) => Messages.reply(update, "A secret answer"))
+      const fail = Handler.on("message_created", () => Effect.die(new Error("mistake")))
+      const bot = yield* Bot.run(Bot.make(start, fail), { retry: Schedule.recurs(0) }).pipe(
         Effect.provide(
           LongPolling.layer().pipe(
             Layer.provideMerge(NodeBot.layer({ token, baseUrl: env.BOT_BASE_URL, inbox: { filename: place } }))
@@ -239,20 +233,56 @@ describe("colloquy and the platform", () => {
         Effect.forkChild
       )
       const lines: Array<string> = []
-      const args = ["updates", "tail", "--interval", "20 millis", "--kind", "message_created", "--json"]
-      const tailing = yield* Effect.forkChild(run(args, { BOT_INBOX: place }, "/", lines))
+      const args = ["updates", "tail", "--interval", "20 millis", "--kind", "message_created"]
+      const tailing = yield* Effect.forkChild(run([...args, "--json"], { BOT_INBOX: place }, "/", lines))
+      const until = (count: number) =>
+        Effect.repeat(
+          Effect.sync(() => lines.length),
+          { until: (length) => length >= count, schedule: Schedule.spaced("10 millis") }
+        )
+      yield* person.send("/start")
+      yield* until(1)
       yield* person.send("Hello")
-      const until = (isSo: () => boolean) =>
-        Effect.repeat(Effect.sync(isSo), { until: (so) => so, schedule: Schedule.spaced("10 millis") })
-      yield* until(() => lines.length === 1)
-      yield* shownBefore.open
-      yield* until(() => handled.length === 2)
-      assert.strictEqual((yield* colloquy("inbox", "stats")).code, 0)
+      yield* until(2)
       yield* Fiber.interrupt(tailing)
-      const shown = JSON.parse(lines[0]!) as { readonly kind: string; readonly update: { readonly message: object } }
-      assert.strictEqual(shown.kind, "message_created")
-      assert.nestedPropertyVal(shown.update, "message.body.text", "Hello")
-      assert.deepStrictEqual(handled.toSorted(), ["bot_started", "message_created"])
+      const [first, second] = lines.map((line) => JSON.parse(line))
+      assert.deepInclude(first, {
+        kind: "message_created",
+        outcome: "handled",
+        part: { kind: "command", name: "start" }
+      })
+      assert.deepInclude(first.calls[0], { endpoint: "Messages.send", status: 200 })
+      assert.deepInclude(second, { outcome: "dead", error: "Error: mistake", calls: [] })
+      assert.notInclude(lines.join(), "secret")
+      const ofDead: Array<string> = []
+      const again = yield* Effect.forkChild(run([...args, "--outcome", "dead"], { BOT_INBOX: place }, "/", ofDead))
+      yield* Effect.repeat(
+        Effect.sync(() => ofDead.length),
+        { until: (length) => length >= 2, schedule: Schedule.spaced("10 millis") }
+      )
+      yield* Fiber.interrupt(again)
+      assert.match(ofDead[1]!, /dead +message_created +chat \d+ +handler message_created +\d+ ms\n +Error: mistake$/)
+      const story = yield* colloquy("updates", "story", String(first.chat_id))
+      const told = story.out.split("\n").map((line) =>
+        line
+          .replace(/^\S+Z +/, "")
+          .trim()
+          .split(/ {2,}/)
+      )
+      assert.deepStrictEqual(
+        told.map((cells) => cells.slice(0, 2).join(" ")),
+        [
+          "unhandled bot_started",
+          "handled message_created",
+          "Messages.send 200",
+          "dead message_created",
+          "Error: mistake"
+        ]
+      )
+      const cut = yield* colloquy("updates", "story", String(first.chat_id), "--limit", "1", "--json")
+      assert.deepStrictEqual(JSON.parse(cut.err), { more: true, limit: 1 })
+      assert.strictEqual(objects(cut)[0].outcome, "dead")
+      assert.include((yield* colloquy("updates", "story", "5")).out, "The log has no update of this chat.")
       yield* Fiber.interrupt(bot)
     })
   )

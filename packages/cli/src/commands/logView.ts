@@ -1,0 +1,103 @@
+import * as Json from "@colloquy/core/base/Json"
+import * as UpdateLog from "@colloquy/core/inbox/UpdateLog"
+import * as Flag from "effect/cli/Flag"
+import * as Option from "effect/Option"
+import { count, time } from "../base/output.ts"
+import type { UpdateFilter } from "./updateView.ts"
+
+/** The flag `--outcome`. */
+export const outcomeFlag = Flag.Literals("outcome", UpdateLog.Outcome.literals).pipe(
+  Flag.atLeast(0),
+  Flag.withDescription("Only updates with this outcome; repeat the flag for more")
+)
+
+export interface LogFilter extends UpdateFilter {
+  readonly outcomes: ReadonlyArray<UpdateLog.Outcome>
+}
+
+export const isInLog =
+  ({ chat, kinds, outcomes }: LogFilter) =>
+  ({ chat_id, outcome, update_type }: UpdateLog.Entry): boolean =>
+    (kinds.length === 0 || kinds.includes(update_type)) &&
+    (outcomes.length === 0 || outcomes.includes(outcome)) &&
+    (Option.isNone(chat) || chat.value === String(chat_id))
+
+const callToJson = ({ duration, error, isRecorded, startedAt, ...call }: UpdateLog.Call) => ({
+  endpoint: call.endpoint,
+  started_at: startedAt,
+  duration_ms: duration,
+  ...(call.status === undefined ? {} : { status: call.status }),
+  ...(isRecorded === true ? { recorded: true } : {}),
+  ...(error === undefined ? {} : { error }),
+  ...(call.request === undefined ? {} : { request: call.request }),
+  ...(call.answer === undefined ? {} : { answer: call.answer })
+})
+
+/** An entry of the log as JSON. `update` is the original JSON of the platform, if the log has texts. */
+export const logToJson = ({
+  calls,
+  endedAt,
+  omittedCalls,
+  receivedAt,
+  startedAt,
+  update,
+  ...entry
+}: UpdateLog.Entry) => ({
+  id: entry.id,
+  kind: entry.update_type,
+  outcome: entry.outcome,
+  ...(entry.chat_id === undefined ? {} : { chat_id: entry.chat_id }),
+  ...(entry.user_id === undefined ? {} : { user_id: entry.user_id }),
+  ...(entry.part === undefined ? {} : { part: entry.part }),
+  attempt: entry.attempt,
+  received_at: receivedAt,
+  started_at: startedAt,
+  ended_at: endedAt,
+  duration_ms: endedAt - startedAt,
+  ...(entry.error === undefined ? {} : { error: entry.error }),
+  calls: calls.map(callToJson),
+  ...(omittedCalls === undefined ? {} : { omitted_calls: omittedCalls }),
+  ...(update === undefined ? {} : { update: Json.parse(update) })
+})
+
+const describeCall = ({ duration, endpoint, error, isRecorded, status }: UpdateLog.Call): string =>
+  `    ${endpoint}  ${isRecorded === true ? "recorded" : (status ?? "no answer")}  ${duration} ms` +
+  (error === undefined ? "" : `  ${error}`)
+
+/** Time, outcome, kind, chat, part, attempt and duration of an entry, in one line. */
+export const summaryOf = ({
+  attempt,
+  calls,
+  chat_id,
+  endedAt,
+  outcome,
+  part,
+  startedAt,
+  update_type
+}: UpdateLog.Entry) =>
+  [
+    time(endedAt),
+    outcome.padEnd("unhandled".length),
+    update_type,
+    ...(chat_id === undefined ? [] : [`chat ${chat_id}`]),
+    ...(part === undefined ? [] : [`${part.kind} ${part.name}`]),
+    ...(attempt === 1 ? [] : [`attempt ${attempt}`]),
+    `${endedAt - startedAt} ms`,
+    ...(calls.length === 0 ? [] : [count(calls.length, "call")])
+  ].join("  ")
+
+/** An entry with its calls that failed and its error. */
+export const describeLog = (entry: UpdateLog.Entry): string =>
+  [
+    summaryOf(entry),
+    ...entry.calls.filter(({ error }) => error !== undefined).map(describeCall),
+    ...(entry.error === undefined ? [] : [`    ${entry.error}`])
+  ].join("\n")
+
+/** An entry with all its calls and its error. */
+export const describeStory = (entry: UpdateLog.Entry): string =>
+  [
+    summaryOf(entry),
+    ...entry.calls.map(describeCall),
+    ...(entry.error === undefined ? [] : [`    ${entry.error}`])
+  ].join("\n")
