@@ -14,6 +14,7 @@ import { failed, invalid } from "../base/failure.ts"
 import { count, duration, print, printRows, time } from "../base/output.ts"
 import { withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
+import { deadTest } from "./deadTestCommand.ts"
 import {
   chatFlag,
   deadLetterToJson,
@@ -228,6 +229,7 @@ export const dead = Command.make("dead").pipe(
     Command.make("show", { id: Argument.String("id") }, ({ id }) => onInbox(showDead(id))).pipe(
       Command.withDescription("Prints a dead letter with its error and its update")
     ),
+    deadTest,
     Command.make("replay", changeFlags, (flags) =>
       checked(flags, Effect.andThen(checkSelection("replay", flags), onInbox(replay(flags))))
     ).pipe(

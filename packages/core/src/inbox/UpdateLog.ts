@@ -68,7 +68,12 @@ export const Call = Schema.Struct({
   error: Schema.optionalKey(Schema.String),
   /** The request. Only with the option `logTexts`. */
   request: Schema.optionalKey(
-    Schema.Struct({ path: Schema.String, query: Schema.String, body: Schema.optionalKey(Schema.String) })
+    Schema.Struct({
+      method: Schema.String,
+      path: Schema.String,
+      query: Schema.String,
+      body: Schema.optionalKey(Schema.String)
+    })
   ),
   /** The text of the last answer. Only with the option `logTexts`. */
   answer: Schema.optionalKey(Schema.String)

@@ -1,11 +1,13 @@
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
+import type * as Endpoint from "../Endpoint.ts"
 import type { Received } from "./classify.ts"
 import type { Encoded } from "./codec.ts"
 
 /** A call that an attempt to handle an update has made. */
 export interface MadeCall {
   readonly endpoint: string
+  readonly method: string
   /** The times of the start and of the end, in Unix milliseconds. A call that has not ended has no end. */
   readonly startedAt: number
   endedAt: number | undefined
@@ -22,8 +24,20 @@ export interface CallRecord {
 }
 
 /** Begins a call. */
-export const begin = (record: CallRecord, endpoint: string, startedAt: number): MadeCall => {
-  const call = { endpoint, startedAt, endedAt: undefined, request: undefined, answer: undefined, exit: undefined }
+export const begin = (
+  record: CallRecord,
+  { declaration: { method }, endpoint }: Endpoint.AnyNamed,
+  startedAt: number
+): MadeCall => {
+  const call = {
+    endpoint,
+    method,
+    startedAt,
+    endedAt: undefined,
+    request: undefined,
+    answer: undefined,
+    exit: undefined
+  }
   record.add(call)
   return call
 }

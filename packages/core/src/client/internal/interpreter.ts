@@ -70,7 +70,7 @@ export const make = (options: Options) => {
       const encoded = encode(request)
       if (Result.isFailure(encoded)) return fail(endpoint, new ApiError.InvalidRequest({ issues: encoded.failure }))
       const context = fiber.getRef(CurrentCallContext)
-      const made = context?.record && callRecord.begin(context.record, endpoint.endpoint, now())
+      const made = context?.record && callRecord.begin(context.record, endpoint, now())
 
       const waits = longPoll(request)
       const attemptTimeout = waits === undefined ? timeout : timeout + Duration.toMillis(waits)

@@ -3,7 +3,7 @@ import * as Schedule from "effect/Schedule"
 import * as Backoff from "../../../base/Backoff.ts"
 import type { Inbox } from "../../Inbox.ts"
 import { hooks } from "../hooks.ts"
-import type { RowWrite } from "../../InboxStore.ts"
+import type { Row, RowWrite } from "../../InboxStore.ts"
 import { rowKey, type StateKey, type StateValue, toWrites } from "../store/stateRows.ts"
 import { StoreError } from "../../../base/StoreError.ts"
 
@@ -190,6 +190,13 @@ export class Session {
     if (this.#isClosed) return values
     for (const { current, key } of this.#entries.values()) if (key.name === name) values.set(key.scope, current.value)
     return values
+  }
+
+  /** The rows of the stored values that the handling has read. */
+  get rows(): ReadonlyArray<Pick<Row, "key" | "text">> {
+    return [...this.#entries].flatMap(([key, { first }]) =>
+      first.value === undefined ? [] : [{ key, text: first.value.text }]
+    )
   }
 
   /** Forgets the values of a user, which were deleted in the store. */

@@ -45,9 +45,11 @@ const toEntry = ({ key, text }: Row): JournalEntry =>
     ? { slot: key.slice(done.length), state: "done", text }
     : { slot: key.slice(started.length), state: "started", text }
 
-const toRow = ({ slot, state, text }: JournalEntry, revision: string): RowWrite => ({
-  key: `${state === "done" ? done : started}${slot}`,
-  row: state === "removed" ? undefined : { text },
+const keyOf = ({ slot, state }: JournalEntry): string => `${state === "done" ? done : started}${slot}`
+
+const toRow = (entry: JournalEntry, revision: string): RowWrite => ({
+  key: keyOf(entry),
+  row: entry.state === "removed" ? undefined : { text: entry.text },
   revision
 })
 
@@ -95,6 +97,10 @@ export class Entries {
 
   all(): ReadonlyArray<JournalEntry> {
     return [...this.#bySlot.values()]
+  }
+
+  get rows(): ReadonlyArray<Pick<Row, "key" | "text">> {
+    return this.all().map((entry) => ({ key: keyOf(entry), text: entry.text }))
   }
 
   /** Whether this process has written or read all rows that the store has now. */

@@ -85,6 +85,11 @@ export class Journal implements UpdateJournal, Owner {
     return this.#opened?.entries.knows(stored) ?? wasRead(this.#stored, stored)
   }
 
+  /** The rows of the entries that the store has, or that are not written yet. */
+  get rows(): ReadonlyArray<Pick<Row, "key" | "text">> {
+    return this.#opened?.entries.rows ?? this.#stored ?? []
+  }
+
   /** Begins the next attempt. */
   begin(): void {
     this.storeFailure = undefined

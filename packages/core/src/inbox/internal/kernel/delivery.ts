@@ -12,8 +12,10 @@ import type { Written } from "../consumer/changes.ts"
 import type { Handling } from "../consumer/handling.ts"
 import { type Origin, type Outcome, type Refusal, Settleable, type UpdateDelivery } from "../consumer/settlement.ts"
 import { AttemptRecord } from "../log/attemptRecord.ts"
+import type { Evidence } from "../log/incident.ts"
 import { type Journal, wasRead } from "../journal/journal.ts"
 import { flush } from "../journal/writeSoon.ts"
+import { rowKey } from "../timers/change.ts"
 import { ending, rejectedKey } from "../timers/recurrence.ts"
 import type * as partition from "./partition.ts"
 
@@ -161,6 +163,15 @@ export class Queued extends Settleable<Update> implements UpdateDelivery {
     this.#current?.close()
     this.#current = undefined
     this.#record = undefined
+  }
+
+  /** The recorded answers of the attempt, and the values that the attempt has read. */
+  get evidence(): Evidence {
+    const values = this.#current?.changes.states?.rows ?? none
+    const { entry, value } = this
+    // A timer without its row was cancelled.
+    const timer = value.update_type === "colloquy_timer" ? [{ key: rowKey(value), text: entry.update.text }] : none
+    return { journal: this.#journal?.rows ?? none, values: [...timer, ...values] }
   }
 
   /**

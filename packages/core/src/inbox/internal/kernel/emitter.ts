@@ -21,6 +21,7 @@ import { refusalOf } from "../consumer/statements.ts"
 import { makeWaiter } from "../consumer/waiter.ts"
 import { wasRead } from "../journal/journal.ts"
 import { toEntry } from "../log/entry.ts"
+import { writeIncidents } from "../log/incident.ts"
 import { type Held, Queued, type Source } from "./delivery.ts"
 import { Pending } from "./interpreter.ts"
 import type { Kernel } from "./kernel.ts"
@@ -203,8 +204,10 @@ export class Emitter<E> {
     const onInterrupt = Effect.sync(() => {
       for (const queued of settled) queued.outcome = undefined
     })
+    const { clock, dead } = this.#options
+    const ready = Effect.andThen(Effect.andThen(journaled, dead.prepare(prepared)), writeIncidents(prepared, clock))
     return Effect.andThen(
-      Effect.onInterrupt(restore(Effect.andThen(journaled, this.#options.dead.prepare(prepared))), () => onInterrupt),
+      Effect.onInterrupt(restore(ready), () => onInterrupt),
       Effect.suspend(() => this.#write(this.#leave(settled), restore))
     )
   }

@@ -6,7 +6,7 @@ import type { Queued } from "../kernel/delivery.ts"
 import type { Call, Entry, Outcome } from "../../UpdateLog.ts"
 
 /** The calls of an attempt after these are not in the log. */
-const maxCalls = 50
+export const maxCalls = 50
 
 const maxError = 300
 
@@ -16,11 +16,12 @@ const firstLine = (error: string): string => {
   return line.length > maxError ? `${line.slice(0, maxError)}…` : line
 }
 
-const textsOf = ({ answer, request }: MadeCall) => ({
+const textsOf = ({ answer, method, request }: MadeCall) => ({
   ...(request === undefined
     ? {}
     : {
         request: {
+          method,
           path: request.path,
           query: request.query,
           ...(request.body === undefined ? {} : { body: request.body })
@@ -29,7 +30,7 @@ const textsOf = ({ answer, request }: MadeCall) => ({
   ...(answer === undefined ? {} : { answer: answer.text })
 })
 
-const toCall = (call: MadeCall, hasTexts: boolean, now: number): Call => {
+export const toCall = (call: MadeCall, hasTexts: boolean, now: number): Call => {
   const { answer, endedAt = now, endpoint, exit, request, startedAt } = call
   return {
     endpoint,

@@ -1,0 +1,83 @@
+import { Bot, Inbox, Incident, LongPolling } from "@colloquy/core"
+import { Emulator, EmulatorHttp, TestIncident } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import { layerOf } from "../../../node/test/support/inboxLayers.ts"
+import { makeBot } from "../support/bots.ts"
+import { mistakes, setService } from "../support/mistakes.ts"
+import { objects } from "../support/run.ts"
+import * as Layer from "effect/Layer"
+
+const decode = Schema.decodeUnknownSync(Incident.Incident)
+
+/** The incident in the source of a test. */
+const incidentIn = (source: string): Incident.Incident => {
+  const [, json = ""] = /^const incident: Incident\.Incident = ([\s\S]*?)^\}$/m.exec(source) ?? []
+  return decode(JSON.parse(`${json}}`))
+}
+
+/** Runs a bot with an inbox in a file while a person sends texts. */
+const runBot = (place: string, bot: (typeof mistakes)[number]["bot"], texts: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    yield* Emulator.intercept((request, next) =>
+      Effect.flatMap(
+        Effect.orElseSucceed(request.body.text, () => ""),
+        (text) =>
+          text.includes("refused")
+            ? Effect.succeed(EmulatorHttp.respond(403, { code: "chat.denied", message: "No" }))
+            : next
+      )
+    )
+    const person = yield* Emulator.user({ first_name: "Anastasia", username: "anastasia_p" })
+    yield* person.start()
+    const fiber = yield* Effect.forkChild(Bot.run(bot(false), { retry: Schedule.recurs(0) }), {
+      startImmediately: true
+    })
+    for (const text of texts) {
+      yield* person.send(text)
+      yield* TestClock.adjust("2 minutes")
+    }
+    yield* TestClock.adjust("2 minutes")
+    yield* Fiber.interrupt(fiber)
+    return person.user
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(
+      LongPolling.layer().pipe(
+        Layer.provideMerge(Layer.provide(Inbox.layer(), layerOf("SQLite", place))),
+        Layer.provideMerge(Emulator.layerBot({ limits: false }))
+      )
+    )
+  )
+
+const firstLine = (text: string): string => text.split("\n", 1)[0]!
+
+describe("colloquy dead test", () => {
+  for (const { bot, mistake, texts } of mistakes) {
+    it.effect(
+      `writes a test that fails with the same error if a handler ${mistake}, and passes when it is mended`,
+      () =>
+        Effect.gen(function* () {
+          const { colloquy, place } = yield* makeBot("SQLite")
+          setService(Effect.succeed(13))
+          const { first_name, user_id, username } = yield* runBot(place, bot, texts)
+          setService(Effect.die("The test has no network"))
+          const [letter] = objects(yield* colloquy("dead", "list", "--json"))
+          const { out } = yield* colloquy("dead", "test", letter.id)
+          for (const personal of [first_name, String(user_id), username!]) assert.notInclude(out, personal)
+          const repeated = yield* Effect.exit(TestIncident.run(bot(false), incidentIn(out)))
+          const failure = Exit.isFailure(repeated) ? String(Exit.findErrorOption(repeated)) : ""
+          assert.include(failure, firstLine(letter.error))
+          yield* TestIncident.run(bot(true), incidentIn(out))
+          const raw = yield* colloquy("dead", "test", letter.id, "--raw", "--bot", "../bot.ts")
+          assert.include(raw.out, String(user_id))
+          assert.include(raw.out, `import { bot } from "../bot.ts"`)
+        })
+    )
+  }
+})
