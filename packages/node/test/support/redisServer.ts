@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
-import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import * as Schedule from "effect/Schedule"
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { connect } from "node:net"
 import { temporaryFolder } from "./databases.ts"
@@ -20,8 +21,22 @@ const answers = (port: number): Promise<boolean> =>
     socket.write("PING\r\n")
   })
 
+/** Sends a command to a server, and returns the reply. */
+export const command = (url: string, ...args: ReadonlyArray<string>): Effect.Effect<string> =>
+  Effect.sync(() => {
+    const options = { encoding: "utf8", stdio: "pipe" } as const
+    return execFileSync("redis-cli", ["-u", url, ...args], options)
+  })
+
+/** Repeats a command until the reply contains a text. */
+export const until = (url: string, args: ReadonlyArray<string>, text: string): Effect.Effect<string> =>
+  Effect.repeat(command(url, ...args), {
+    until: (reply) => reply.includes(text),
+    schedule: Schedule.spaced("5 millis")
+  })
+
 /** A server without data, which can be killed and started again on the same port. It is killed when the scope ends. */
-export const make = Effect.gen(function* () {
+export const makeWith = Effect.fnUntraced(function* (options: ReadonlyArray<string>) {
   const port = yield* closedPort
   // A replica stores what it received from its primary in the folder, and a server reads it when it starts.
   const folder = yield* temporaryFolder
@@ -35,7 +50,7 @@ export const make = Effect.gen(function* () {
     await closed
   })
   const start = Effect.promise(async () => {
-    const args = ["--port", String(port), "--save", "", "--appendonly", "no", "--dir", folder]
+    const args = ["--port", String(port), "--save", "", "--appendonly", "no", "--dir", folder, ...options]
     child = spawn("redis-server", args, { stdio: "ignore" })
     while (!(await answers(port))) await new Promise((resolve) => setTimeout(resolve, 5))
   })
@@ -43,3 +58,6 @@ export const make = Effect.gen(function* () {
   yield* Effect.acquireRelease(start, () => kill)
   return { url: `redis://127.0.0.1:${port}`, start, kill, signal: send }
 })
+
+/** The same, with the default settings. */
+export const make = makeWith([])
