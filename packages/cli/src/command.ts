@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
 import { broadcast, chats, state } from "./commands/dataCommands.ts"
+import { checkDeploy } from "./deploy/command.ts"
 import { describe } from "./commands/describeCommand.ts"
 import { doctor } from "./doctor/command.ts"
 import { type CommandFailed, failed, invalid, toFailure, withoutSecrets } from "./base/failure.ts"
@@ -30,6 +31,7 @@ export const command = Command.make(name).pipe(
   Command.withSubcommands([
     doctor,
     describe,
+    checkDeploy,
     updates,
     inbox,
     dead,

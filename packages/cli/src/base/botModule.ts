@@ -1,6 +1,7 @@
 import type * as Bot from "@colloquy/core/bot/Bot"
 import type { Part } from "@colloquy/core/inbox/Handler"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { type CommandFailed, invalid, toFailure } from "./failure.ts"
@@ -19,17 +20,37 @@ const problemOf = (exported: unknown): string => {
     : "the export `bot` is not a bot. Export the value of Bot.make: `export const bot = Bot.make(…)`."
 }
 
+/** The bot of a module, and the services that the module exports for a rehearsal of the bot. */
+interface Program {
+  readonly bot: AnyBot
+  readonly services: Layer.Layer<never, unknown>
+}
+
+const isLayer = (value: unknown): value is Layer.Layer<never, unknown> => Layer.isLayer(value)
+
 /** Imports the bot of a module: its export `bot`, or `parts` if `bot` is the program. */
-export const importBot = (file: string): Effect.Effect<AnyBot, CommandFailed, Process> =>
+export const importProgram = (file: string): Effect.Effect<Program, CommandFailed, Process> =>
   Effect.gen(function* () {
     const { cwd } = yield* Process
-    const module: { readonly bot?: unknown; readonly parts?: unknown } = yield* Effect.tryPromise({
+    const module: {
+      readonly bot?: unknown
+      readonly parts?: unknown
+      readonly rehearsal?: unknown
+    } = yield* Effect.tryPromise({
       try: () => import(pathToFileURL(resolve(cwd, file)).href),
       catch: (error) => invalid(`${file} cannot be imported: ${toFailure(error).message}`)
     })
     const bot = [module.bot, module.parts].find(isBot)
-    return bot ?? (yield* invalid(`${file}: ${problemOf(module.bot)}`))
+    if (bot === undefined) return yield* invalid(`${file}: ${problemOf(module.bot)}`)
+    const { rehearsal = Layer.empty } = module
+    if (isLayer(rehearsal)) return { bot, services: rehearsal }
+    return yield* invalid(
+      `${file}: the export \`rehearsal\` is not a layer. Export the services of a rehearsal as a layer.`
+    )
   })
+
+/** Imports the bot of a module. */
+export const importBot = (file: string) => Effect.map(importProgram(file), ({ bot }) => bot)
 
 /** The parts that the author of the bot has named. */
 export const shownParts = ({ parts }: AnyBot): ReadonlyArray<Pick<Part, "description" | "kind" | "name">> =>

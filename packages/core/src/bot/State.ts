@@ -17,6 +17,8 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Inbox } from "../inbox/Inbox.ts"
 import type { Row } from "../inbox/InboxStore.ts"
+import type { Prediction } from "../inbox/Rehearsal.ts"
+import { announce, belongsElsewhere, predictionOf } from "../inbox/internal/rehearsal.ts"
 import * as stateRows from "../inbox/internal/store/stateRows.ts"
 import { inScope, makeValue, type Missing, ofUpdate } from "./internal/state/access.ts"
 import * as codecs from "./internal/state/codec.ts"
@@ -305,6 +307,16 @@ const refuseOf =
 
 /** Reads the values of a state. Values whose key does not match are left out. */
 const readingOf = <A, K>(name: string, codec: StateCodec<A>, fromScope: (scope: string) => K | undefined) => {
+  announce({
+    name,
+    rehearse: (stored, scope) =>
+      fromScope(scope) === undefined
+        ? Effect.succeed(belongsElsewhere)
+        : Effect.matchCause(codec.decode(stored, scope), {
+            onSuccess: (): Prediction => ({ outcome: "continues" }),
+            onFailure: predictionOf
+          })
+  })
   const prefix = stateRows.prefixOf(name)
   type Read = { readonly key: K; readonly value: Result.Result<A, StaleState> }
   const toEntry = (stored: StateValue, scope: string): Effect.Effect<ReadonlyArray<Read>> => {

@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { continues, rehearsedBy } from "../inbox/internal/rehearsal.ts"
 import { toEffect } from "../inbox/internal/handlers/toEffect.ts"
 import * as FieldIssue from "../base/FieldIssue.ts"
 import type * as Handler from "../inbox/Handler.ts"
@@ -371,20 +372,18 @@ export const make: {
         definition: timer,
         handle: (update) => {
           if (update.update_type !== "colloquy_timer" || update.name !== name) return undefined
-          const handled = Effect.flatMap(
-            Effect.mapError(
-              decodeValue(update.value),
-              ({ issue }) =>
-                new MalformedTimer({ timerName: name, problem: FieldIssue.formatSchemaIssue(issue), update })
-            ),
-            (value) => toEffect(handler(value, update))
+          const decoded = Effect.mapError(
+            decodeValue(update.value),
+            ({ issue }) => new MalformedTimer({ timerName: name, problem: FieldIssue.formatSchemaIssue(issue), update })
           )
+          const handled = Effect.flatMap(decoded, (value) => toEffect(handler(value, update)))
           const unlessCancelled = Effect.flatMap(scheduling.isCancelled(update), (isCancelled) =>
             isCancelled ? Effect.void : handled
           )
-          return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          const due = Effect.flatMap(Clock.currentTimeMillis, (now) =>
             isLeftOut(update, now) ? Effect.void : unlessCancelled
           )
+          return rehearsedBy(due, Effect.andThen(decoded, continues))
         }
       })
   }

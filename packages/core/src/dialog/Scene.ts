@@ -16,6 +16,7 @@ import * as Stream from "effect/Stream"
 import type * as Handler from "../inbox/Handler.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
 import type { ValueSchema } from "../bot/internal/handlers/namedValue.ts"
+import { rehearsedBy } from "../inbox/internal/rehearsal.ts"
 import { makePart } from "../inbox/internal/handlers/parts.ts"
 import * as machines from "./internal/scene/machine.ts"
 import * as stored from "./internal/scene/stored.ts"
@@ -354,6 +355,11 @@ export const make = <
       Stream.filter(({ value }) => Result.isFailure(value) || value.success !== undefined)
     )
   }
-  const handle = (update: Update.Update) => due(update) ?? machines.handle(machine, update)
+  const handle = (update: Update.Update): Handler.Return => {
+    const timedOut = due(update)
+    return timedOut === undefined || update.update_type !== "colloquy_timer"
+      ? machines.handle(machine, update)
+      : rehearsedBy(timedOut, machines.rehearse(machine, update))
+  }
   return makePart({ kind: "scene", name, definition: machine, timer: timer.name, handle }, scene) as never
 }

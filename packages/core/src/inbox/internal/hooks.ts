@@ -7,8 +7,8 @@ import type { Update } from "../../model/Update.ts"
 import type { InboxStore } from "../InboxStore.ts"
 import type { Log } from "./log/log.ts"
 
-/** The member of an inbox that only the library reads. */
-export const hooks: unique symbol = Symbol("@colloquy/core/Inbox/hooks")
+/** The member of an inbox that only the library reads. The program that a command imports has its own copy of the library. */
+export const hooks: unique symbol = Symbol.for("@colloquy/core/Inbox/hooks")
 
 /** The hooks by which an inbox, its consumers, its sources, and the timers work together. */
 export interface Hooks {

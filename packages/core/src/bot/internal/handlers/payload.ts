@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { continues, rehearsedBy } from "../../../inbox/internal/rehearsal.ts"
 import { toEffect } from "../../../inbox/internal/handlers/toEffect.ts"
 import type * as Handler from "../../../inbox/Handler.ts"
 import { onTypes } from "../../../inbox/internal/handlers/onTypes.ts"
@@ -102,7 +103,12 @@ export const make = <const Type extends Update.UpdateType, Invalid, Malformed>(
           const decoded = codec.decode(payload)
           if (decoded === undefined) return undefined
           return Effect.mapError(decoded, (problem) => options.malformed(problem, payload, update)).pipe(
-            Effect.flatMap((value) => toEffect(handler(update, value)))
+            Effect.flatMap((value) =>
+              rehearsedBy(
+                Effect.suspend(() => toEffect(handler(update, value))),
+                continues
+              )
+            )
           )
         },
         part

@@ -20,6 +20,10 @@ export const isOf = (of: string): of is Of => Object.hasOwn(needed, of)
 export const missingIds = (of: Of, ids: Ids): ReadonlyArray<keyof Ids> =>
   needed[of].filter((id) => ids[id] === undefined)
 
+/** Whether ids are exactly the ids that a state needs. */
+export const areOf = (of: Of, ids: Ids): boolean =>
+  missingIds(of, ids).length === 0 && Object.values(ids).filter((id) => id !== undefined).length === needed[of].length
+
 export const idsOf = (update: Update): Ids => ({ chat_id: chatOf(update), user_id: userIdOf(update) })
 
 /** Returns the scope of a value in the store. */

@@ -13,13 +13,17 @@ import type { Texts } from "../../Conversation.ts"
 import { MalformedTimer } from "../../../bot/Timer.ts"
 import * as Update from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
+import { areOf, idsOf } from "../../../bot/internal/state/scopes.ts"
 import { requirePart } from "../../../inbox/internal/handlers/current.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
+import type { Prediction } from "../../../inbox/Rehearsal.ts"
+import { belongsElsewhere, rehearsedBy } from "../../../inbox/internal/rehearsal.ts"
 import { newer } from "../../../inbox/internal/consumer/newer.ts"
 import { isCommand } from "./answers.ts"
 import * as payload from "./payload.ts"
 import type { Record } from "./record.ts"
 import type { Event } from "./event.ts"
+import { rehearse } from "./rehearse.ts"
 import { type At, type Definition, type Due, end, notify, removeButtons, save, turn } from "./turn.ts"
 import { CurrentTexts } from "./texts.ts"
 import { meets } from "./unfinished.ts"
@@ -245,6 +249,18 @@ const due = Effect.fnUntraced(function* (self: Conversation, [run, until]: Due, 
   return yield* proceed(self, place, record, record, { _tag: "Timeout" })
 })
 
+/** Predicts what happens with the stored conversation of the chat or the user of a timer. */
+const rehearseStored = Effect.fnUntraced(function* (self: Conversation, update: Update.TimerUpdate) {
+  if (!areOf(self.state.of, idsOf(update))) return belongsElsewhere
+  const record = yield* stored(self)
+  // A value that is not a conversation counts as absent.
+  if (record === undefined || update.chat_id === undefined) {
+    return { outcome: "stale", detail: "the stored value is no conversation" } satisfies Prediction
+  }
+  const { user_id = record.user } = update
+  return yield* rehearse(self, yield* at(self, { ...update, user_id }, update.chat_id, user_id), record)
+})
+
 const isMalformedTimer = (error: unknown): boolean => error instanceof MalformedTimer
 
 const isComment = ({ message }: Update.Of<"message_created">): boolean => message?.recipient.post_id != null
@@ -264,9 +280,9 @@ export const handle = (self: Conversation): Handler.Handler<unknown, unknown> =>
       }
       case "colloquy_timer": {
         const handled = onTimer(update)
-        return (
-          handled && Effect.catchIf(handled, isMalformedTimer, (error) => Effect.logWarning((error as Error).message))
-        )
+        if (handled === undefined) return undefined
+        const caught = Effect.catchIf(handled, isMalformedTimer, (error) => Effect.logWarning((error as Error).message))
+        return rehearsedBy(caught, rehearseStored(self, update))
       }
       default:
         return undefined

@@ -13,7 +13,7 @@ import { type Question, QuestionMessage } from "./questionMessage.ts"
 import type { Entry, Waiting } from "./record.ts"
 import { isSuccess, toBody } from "./event.ts"
 import { PendingQuestion } from "./pendingQuestion.ts"
-import type { Run } from "./run.ts"
+import { predict, type Run } from "./run.ts"
 
 export type Asked = Effect.Effect<unknown, unknown, unknown>
 
@@ -60,8 +60,25 @@ export class Asking {
     if (run.waiting?.name !== this.slot || run.waiting.signature === "sleep") return this.#ask
     run.reach()
     const { event, waiting } = run
+    if (run.rehearse !== undefined) return this.#ifPossible(this.#compare(waiting))
     const offered = Effect.suspend(() => new PendingQuestion(this, waiting).offer(event))
     return event?._tag === "Timeout" ? offered : this.#ifPossible(offered)
+  }
+
+  /** Predicts whether the question that waits is asked again. */
+  #compare({ choices = [], signature }: Waiting): Asked {
+    const { answer } = this.question
+    if (signature !== answer.signature) {
+      return predict(
+        this.run,
+        "asks",
+        `${this.slot} (unless the next message answers the question, whose kind has changed)`
+      )
+    }
+    const gone = choices.filter((choice) => !Object.hasOwn(answer.choices ?? {}, choice))
+    return gone.length === 0
+      ? predict(this.run, "continues", this.slot)
+      : predict(this.run, "asks", `${this.slot} (after a press of a button that was removed: ${gone.join(", ")})`)
   }
 
   #ifPossible(asked: Asked): Asked {
@@ -134,7 +151,9 @@ export class Asking {
   /** Sends the question, and waits. */
   present(before: Waiting | undefined, chosen: ReadonlyArray<string> = []): Effect.Effect<never, unknown, unknown> {
     const run = this.run
-    const { options, timeout } = this.question
+    if (run.rehearse !== undefined) return predict(run, "asks", this.slot)
+    const { answer, options, timeout } = this.question
+    const choices = answer.signature === "confirmation" ? [] : Object.keys(answer.choices ?? {})
     return Effect.gen({ self: this }, function* () {
       const keyboard = this.message.keyboard(chosen)
       const body = toBody(options.say)
@@ -145,7 +164,8 @@ export class Asking {
       const until = before?.until ?? (timeout === undefined ? undefined : now + timeout)
       run.wait({
         name: this.slot,
-        signature: this.question.answer.signature,
+        signature: answer.signature,
+        ...(choices.length === 0 ? {} : { choices }),
         ...(until === undefined ? {} : { until }),
         ...(chosen.length === 0 ? {} : { chosen }),
         ...(keyboard === undefined || message.body == null ? {} : { message: message.body.mid }),

@@ -16,6 +16,8 @@ export interface Waiting {
   readonly name: string
   /** The accepted answers. If the code has changed these answers, the question is asked again. */
   readonly signature: string
+  /** The values of the buttons with choices, by which a rehearsal finds buttons that were removed. */
+  readonly choices?: ReadonlyArray<string>
   /** When the timer is due, in Unix milliseconds. */
   readonly until?: number
   /** The message with the buttons. */

@@ -5,6 +5,7 @@ import type { Message } from "../../../model/Message.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
 import type { Content, SendError } from "../../Conversation.ts"
 import type { UserId } from "../../../model/User.ts"
+import type { Prediction } from "../../../inbox/Rehearsal.ts"
 import { HasUniqueName } from "../../../client/internal/journal/current.ts"
 import { Body } from "./body.ts"
 import { type Event, type Place, toBody } from "./event.ts"
@@ -21,7 +22,20 @@ export interface Beginning {
   /** Whether an earlier attempt of the update has ended without an acknowledgement. */
   readonly isRepeated: boolean
   readonly storing: Storing
+  /** Receives what the run would do after what it repeats, in place of doing it. */
+  readonly rehearse?: ((prediction: Prediction) => void) | undefined
 }
+
+/** Ends the run of a rehearsal. */
+export const predict = ({ body, rehearse }: Run, outcome: Prediction["outcome"], detail: string) =>
+  Effect.suspend(() => {
+    rehearse?.({ outcome, detail })
+    return body.pauseBy({ _tag: "Waiting" })
+  })
+
+/** Sends a message of the body, except in a rehearsal. */
+const tell = (run: Run, content: Content, id: string): Send<void> =>
+  run.rehearse === undefined ? Effect.asVoid(run.send(content, id)) : Effect.void
 
 /**
  * A run of the body of a conversation: the results that it repeats, and the record that it changes.
@@ -36,6 +50,8 @@ export class Run {
   readonly body: Body
   readonly id: string
   readonly entries: Map<string, Entry>
+  /** Defined if the run only predicts its next operation. */
+  readonly rehearse: Beginning["rehearse"]
   readonly #record: Record
   readonly #beginning: Beginning
   #keptBack: Array<() => Send<void>> = []
@@ -58,6 +74,7 @@ export class Run {
     for (const entry of record.entries) this.entries.set(entry[0], entry)
     this.#record = record
     this.#beginning = beginning
+    this.rehearse = beginning.rehearse
     this.#isRepeating = record.waiting !== undefined || record.unfinished !== undefined || beginning.isBack
     this.waiting = record.waiting
     this.said = record.said ?? 0
@@ -196,7 +213,7 @@ export class Run {
         return this.operation(name ?? (() => this.names.ofContent(content)), (slot) =>
           this.known(slot) !== undefined
             ? Effect.void
-            : Effect.map(this.send(content, slot), () => this.record([slot, "done"]))
+            : Effect.map(tell(this, content, slot), () => this.record([slot, "done"]))
         )
       }
       return this.body.unlessPaused(() => this.#sayInOrder(content))
@@ -207,7 +224,7 @@ export class Run {
   #sayInOrder(content: Content): Send<void> {
     const say = () =>
       Effect.map(
-        Effect.suspend(() => this.send(content, `${[...this.entries.keys()].at(-1) ?? ""} ${this.said + 1}`)),
+        Effect.suspend(() => tell(this, content, `${[...this.entries.keys()].at(-1) ?? ""} ${this.said + 1}`)),
         () => {
           this.said++
           this.changed()

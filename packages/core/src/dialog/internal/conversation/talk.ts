@@ -12,7 +12,7 @@ import { defect } from "../../../base/internal/defect.ts"
 import * as answers from "./answers.ts"
 import { ask, timeoutOf } from "./question.ts"
 import { isSuccess } from "./event.ts"
-import type { Run } from "./run.ts"
+import { predict, type Run } from "./run.ts"
 
 /** The options of a conversation that its questions inherit. */
 export interface Defaults {
@@ -66,7 +66,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
       if (stored !== undefined && isSuccess(stored)) return stored
       const keyed = Effect.provideService(effect, CurrentKey, run.keyOf(slot))
       const recorded = Journal.step(`conversation ${run.id} ${slot}`, schema, keyed)
-      const execute = Effect.flatMap(run.beginStep, () =>
+      const perform = Effect.flatMap(run.beginStep, () =>
         run.body.critical(
           `the step "${slot}"`,
           run.store.pipe(
@@ -80,6 +80,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
           )
         )
       )
+      const execute = run.rehearse !== undefined ? predict(run, "runs", slot) : perform
       if (stored === undefined) return execute
       return Effect.catch(stored, (error) =>
         Effect.andThen(
@@ -100,7 +101,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
         if (millis === Infinity) {
           return defect(`The sleep "${slot}" of the conversation "${run.place.name}" is infinite. It needs an end.`)
         }
-        const begin = Effect.flatMap(run.begin, () =>
+        const begin = Effect.flatMap(run.rehearse !== undefined ? predict(run, "sleeps", slot) : run.begin, () =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => {
             run.wait({ name: slot, signature: "sleep", until: now + Math.max(1, millis) })
             return run.body.pauseBy({ _tag: "Waiting" })
@@ -109,6 +110,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
         return run.body.ending(`sleep ("${slot}")`, begin)
       }
       run.reach()
+      if (run.rehearse !== undefined) return predict(run, "continues", slot)
       switch (run.event?._tag) {
         case "Timeout":
           run.event = undefined

@@ -55,7 +55,7 @@ export interface At extends Place {
 }
 
 /** More of these would never end. */
-const maxRounds = 1000
+export const maxRounds = 1000
 
 /** The key of the timer of a conversation. The timers of different users in a chat have different keys. */
 export const timerKeyOf = (owner: UserId | undefined) => (owner === undefined ? {} : { key: String(owner) })
@@ -126,7 +126,7 @@ const storeNow = Effect.fnUntraced(function* ({ state }: Definition, record: Rec
 }, Effect.orDie)
 
 /** Forgets an answer and all later results. */
-const cut = (
+export const cut = (
   { kept: _kept, said: _said, unfinished: _unfinished, waiting: _waiting, ...record }: Record,
   to: string | undefined
 ): Record => {
@@ -143,7 +143,7 @@ const cut = (
   return { ...record, entries: kept, forgotten }
 }
 
-const isUnanswered = ({ errors }: Definition, exit: Exit.Exit<unknown, unknown>): boolean =>
+export const isUnanswered = ({ errors }: Definition, exit: Exit.Exit<unknown, unknown>): boolean =>
   exit._tag === "Failure" &&
   exit.cause.reasons.length > 0 &&
   exit.cause.reasons.every((reason) => Cause.isFailReason(reason) && errors.isUnanswered(reason.error))

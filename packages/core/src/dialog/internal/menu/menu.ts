@@ -13,9 +13,10 @@ import { payloadPrefix } from "../../../inbox/internal/handlers/dispatch.ts"
 import { makePart } from "../../../inbox/internal/handlers/parts.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
 import { type Definition, layOut, type Render, type Shown, toMessage } from "./layout.ts"
+import { rehearsedBy } from "../../../inbox/internal/rehearsal.ts"
 import { placeOf, Pressed } from "./location.ts"
 import { nonceOf } from "./once.ts"
-import { type Policy, press, pressUnknown } from "./press.ts"
+import { type Policy, press, pressUnknown, rehearse } from "./press.ts"
 
 type Callback = Update.Of<"message_callback">
 
@@ -86,14 +87,13 @@ export const make = (
   const handle = menu.payload.on((update, pressed) => press(menu, policy, update, pressed))
   const handlePress = (update: Update.Update): Handler.Return => {
     const handled = handle(update)
-    return (
-      handled &&
-      Effect.catchIf(
-        handled,
-        (error) => error instanceof Payload.MalformedPayload && error.payloadName === payloadPrefix.menu + name,
-        () => pressUnknown(menu, policy, update as Callback)
-      )
+    if (handled === undefined) return undefined
+    const caught = Effect.catchIf(
+      handled,
+      (error) => error instanceof Payload.MalformedPayload && error.payloadName === payloadPrefix.menu + name,
+      () => pressUnknown(menu, policy, update as Callback)
     )
+    return rehearsedBy(caught, rehearse(menu, update as Callback))
   }
   const members = {
     name,

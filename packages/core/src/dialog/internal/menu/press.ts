@@ -1,4 +1,6 @@
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as Answers from "../../../endpoints/Answers.ts"
 import type { Outcome, Return } from "../../Menu.ts"
 import { isOutcome, makeOutcome } from "./parts.ts"
@@ -6,9 +8,11 @@ import * as Messages from "../../../endpoints/Messages.ts"
 import { type Of, type Update, userIdOf } from "../../../model/Update.ts"
 import { withoutKeyboard } from "../../../bot/internal/handlers/keyboard.ts"
 import { mayBeAnswered } from "../../../inbox/internal/consumer/answers.ts"
+import type { Prediction } from "../../../inbox/Rehearsal.ts"
+import { continues } from "../../../inbox/internal/rehearsal.ts"
 import { newer } from "../../../inbox/internal/consumer/newer.ts"
 import { type Definition, find, hasList, layOut, type Shown, toMessage } from "./layout.ts"
-import { open, type Place, placeOf, type Pressed, readPlaces, turn } from "./location.ts"
+import { open, type Place, placeOf, Pressed, readPlaces, turn } from "./location.ts"
 import { nonceOf, rememberPress, wasPressed } from "./once.ts"
 
 type Callback = Of<"message_callback">
@@ -138,6 +142,20 @@ const outdated = Effect.fnUntraced(function* (
   const outcome = yield* run(policy.onOutdated(update))
   if (update.message == null) return yield* answer(update, undefined, outcome.notification)
   return yield* conclude(menu, places.length > 0 ? places : startOf(menu), update, outcome)
+})
+
+const decodePressed = Schema.decodeUnknownOption(Schema.fromJsonString(Pressed))
+
+/** Predicts whether a press still finds its page. The function of the page does not run. */
+export const rehearse = Effect.fnUntraced(function* (menu: Definition, { callback }: Callback) {
+  const pressed = decodePressed((callback.payload ?? "").slice(menu.payload.name.length + 1))
+  if (Option.isNone(pressed)) return { outcome: "outdated", detail: "the payload cannot be read" } satisfies Prediction
+  const { at, by, v = 1 } = pressed.value
+  if (v > menu.version) return yield* newer(`The menu "${menu.name}"`, v, menu.version)
+  if (by !== undefined && by !== callback.user.user_id) return yield* continues
+  const places = yield* readPlaces(menu.codecs, at)
+  if (places.length > 0 && places.length === at.length) return yield* continues
+  return { outcome: "outdated", detail: `page ${at[places.length]?.p ?? start}` } satisfies Prediction
 })
 
 /** Handles a press whose payload cannot be decoded. */

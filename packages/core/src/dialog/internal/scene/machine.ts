@@ -5,13 +5,15 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Handler from "../../../inbox/Handler.ts"
 import { Inbox } from "../../../inbox/Inbox.ts"
+import type { Prediction } from "../../../inbox/Rehearsal.ts"
 import type { Control, Definition, StaleScene, States } from "../../Scene.ts"
 import type * as State from "../../../bot/State.ts"
 import type { Key } from "../../../bot/State.ts"
 import type * as Timer from "../../../bot/Timer.ts"
 import type { Repliable, TimerUpdate, Update } from "../../../model/Update.ts"
+import { belongsElsewhere } from "../../../inbox/internal/rehearsal.ts"
 import { requirePart } from "../../../inbox/internal/handlers/current.ts"
-import { idsOf, missingIds } from "../../../bot/internal/state/scopes.ts"
+import { areOf, idsOf, missingIds } from "../../../bot/internal/state/scopes.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
 import { defect } from "../../../base/internal/defect.ts"
 import type { Entered, SceneCodec, Stored } from "./stored.ts"
@@ -103,6 +105,19 @@ const readOrReplace = Effect.fnUntraced(function* (machine: Machine) {
     ? { entered: decoded.success, isReplaced: false }
     : { entered: yield* replaceStale(machine, decoded.failure, stored), isReplaced: true }
 })
+
+/** Predicts what happens with the stored state of the update that is being rehearsed. */
+export const rehearse = Effect.fnUntraced(function* (machine: Machine, update: TimerUpdate) {
+  if (!areOf(machine.of, idsOf(update))) return belongsElsewhere
+  const stored = yield* machine.state.get
+  if (stored === null) return { outcome: "stale", detail: "the stored value is no state" } satisfies Prediction
+  const decoded = yield* Effect.result(machine.codec.decode(stored))
+  if (Result.isSuccess(decoded)) return { outcome: "continues", detail: stored.state } satisfies Prediction
+  const entered = yield* insteadOf(machine, decoded.failure, stored)
+  return entered === undefined
+    ? ({ outcome: "ends", detail: decoded.failure.message } satisfies Prediction)
+    : ({ outcome: "moves", detail: `${stored.state} to ${entered.state}` } satisfies Prediction)
+}) as (machine: Machine, update: TimerUpdate) => Effect.Effect<Prediction, unknown>
 
 const read = (machine: Machine) => Effect.map(readOrReplace(machine), ({ entered }) => entered)
 

@@ -1,0 +1,71 @@
+import { Inbox } from "@colloquy/core/inbox/Inbox"
+import type { Prediction } from "@colloquy/core/inbox/Rehearsal"
+import * as Rehearsal from "@colloquy/core/inbox/Rehearsal"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { importProgram } from "../base/botModule.ts"
+import { failed } from "../base/failure.ts"
+import { switchFlag } from "../base/flags.ts"
+import { count, print } from "../base/output.ts"
+import { withSettings } from "../base/settings.ts"
+import * as stores from "../base/stores.ts"
+import * as report from "./report.ts"
+
+type Outcome = Prediction["outcome"]
+
+interface Flags {
+  readonly file: string
+  readonly allow: ReadonlyArray<Outcome>
+  readonly strict: boolean
+}
+
+const check = Effect.fnUntraced(function* ({ allow, file, strict }: Flags) {
+  const { store } = yield* Inbox
+  const states = Rehearsal.collectStates()
+  const { bot, services } = yield* importProgram(file)
+  // The emulator takes a third of the time in which the command starts, and other commands do not need the emulator.
+  const [{ predictions }, { layerDry }] = yield* Effect.promise(() =>
+    Promise.all([import("./parked.ts"), import("./world.ts")])
+  )
+  const now = yield* Clock.currentTimeMillis
+  const groups = yield* predictions({ bot, states }, now).pipe(
+    Stream.runFold(() => new Map<string, report.Group>(), report.add),
+    Effect.provide(services),
+    Effect.provide(layerDry(store))
+  )
+  const policy = { allowed: new Set(allow), isStrict: strict }
+  const sorted = [...groups.values()].toSorted(
+    (a, b) => Number(report.isProblem(policy, b.outcome)) - Number(report.isProblem(policy, a.outcome))
+  )
+  for (const group of sorted) {
+    yield* print({ ...group, is_problem: report.isProblem(policy, group.outcome) }, report.describe(policy, group))
+  }
+  const total = (selected: ReadonlyArray<report.Group>) => selected.reduce((sum, group) => sum + group.count, 0)
+  const found = total(sorted.filter(({ outcome }) => report.isProblem(policy, outcome)))
+  if (found > 0) return yield* failed(`The check found ${count(found, "problem")} in ${total(sorted)} stored data.`)
+  yield* print({ checked: total(sorted), problems: 0 }, `The check found no problem in ${total(sorted)} stored data.`)
+})
+
+/** Rehearses what the program of a module would do with the stored data of the bot. */
+export const checkDeploy = Command.make(
+  "check-deploy",
+  {
+    file: Argument.String("MODULE").pipe(
+      Argument.withDescription("The module of the new program, which exports the bot, for example dist/main.js")
+    ),
+    allow: Flag.Literals("allow", report.outcomes).pipe(
+      Flag.atLeast(0),
+      Flag.withDescription("An outcome that is no problem, such as outdated; repeat it for more")
+    ),
+    strict: switchFlag("strict", "Counts everything that does not go on as it is as a problem")
+  },
+  (flags) => withSettings(Effect.provide(check(flags), stores.inbox))
+).pipe(
+  Command.withDescription(
+    "Says what a new program would do with the stored conversations, scenes, states, timers, updates and dead letters, without a change. Exit code 1: a problem was found"
+  )
+)

@@ -1,0 +1,194 @@
+import type * as Bot from "@colloquy/core/bot/Bot"
+import type { Part } from "@colloquy/core/inbox/Handler"
+import { Inbox } from "@colloquy/core/inbox/Inbox"
+import type { InboxStore, Row } from "@colloquy/core/inbox/InboxStore"
+import type { Entry } from "@colloquy/core/inbox/QueuedUpdate"
+import * as Rehearsal from "@colloquy/core/inbox/Rehearsal"
+import type { ChatId } from "@colloquy/core/model/Recipient"
+import * as Update from "@colloquy/core/model/Update"
+import type { UserId } from "@colloquy/core/model/User"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import * as world from "./world.ts"
+
+/** Something that is stored, and what the program would do with it. */
+export interface Predicted extends Rehearsal.Prediction {
+  readonly kind: "conversation" | "scene" | "state" | "timer" | "menu" | "update" | "dead letter"
+  readonly name: string
+  /** The scope of the value, or the id of the update. */
+  readonly at: string
+}
+
+/** The program that is checked. */
+export interface Program {
+  readonly bot: Bot.Bot<unknown, unknown>
+  readonly states: ReadonlyArray<Rehearsal.RehearsedState>
+}
+
+const pageSize = 500
+
+type Store = InboxStore["Service"]
+
+const rowsOf = (prefix: string, by: "key" | "due") =>
+  Stream.unwrap(
+    Inbox.useSync(({ store }) =>
+      Stream.paginate(undefined as Row | undefined, (after) =>
+        Effect.map(store.rows({ prefix, by, after, limit: pageSize }), (page) => [
+          page,
+          page.length < pageSize ? Option.none() : Option.some(page.at(-1))
+        ])
+      )
+    )
+  )
+
+const updatesOf = (of: Parameters<Store["updates"]>[0]["of"]) =>
+  Stream.unwrap(
+    Inbox.useSync(({ store }) =>
+      Stream.paginate(undefined as string | undefined, (after) =>
+        Effect.map(store.updates({ of, after, limit: pageSize }), (page) => [
+          page,
+          page.length < pageSize ? Option.none() : Option.some(page.at(-1)?.id)
+        ])
+      )
+    )
+  )
+
+const idsOf = (scope: string): world.Ids => {
+  const [, chat, user] = /^(?:chat:(-?\d+))?\/?(?:user:(\d+))?$/.exec(scope) ?? []
+  return {
+    ...(chat === undefined ? {} : { chat_id: Number(chat) }),
+    ...(user === undefined ? {} : { user_id: Number(user) })
+  }
+}
+
+const isTimerOnly = ({ kind }: Part): boolean => kind === "timer"
+
+const unhandled = (detail: string): Rehearsal.Prediction => ({ outcome: "unhandled", detail })
+
+const dialogState = /^(?:(conversation)\/|(scene):)(.*)$/s
+
+const predictDialog = Effect.fnUntraced(function* (
+  { bot }: Program,
+  kind: "conversation" | "scene",
+  name: string,
+  scope: string
+) {
+  const part = bot.parts.find((part) => part.kind === kind && part.name === name)
+  if (part === undefined) return unhandled(`the bot has no ${kind} of this name`)
+  const ids = idsOf(scope)
+  if (kind === "conversation") yield* world.seed(ids)
+  const target = { chat_id: ids.chat_id as ChatId | undefined, user_id: ids.user_id as UserId | undefined }
+  return (yield* Rehearsal.rehearseStored(part, target)) ?? unhandled("the value was deleted meanwhile")
+})
+
+/** Predicts what happens with a value of a state, a conversation or a scene. */
+const predictValue = Effect.fnUntraced(function* (program: Program, row: Row) {
+  const [, segment = "", scope = ""] = /^state\/([^/]*)\/(.*)$/s.exec(row.key) ?? []
+  const stateName = decodeURIComponent(segment.replaceAll(/%(?!25|2F)/g, "%25"))
+  const [, conversation, scene, dialogName = ""] = dialogState.exec(stateName) ?? []
+  const kind = conversation === undefined ? (scene === undefined ? undefined : "scene") : "conversation"
+  if (kind !== undefined) {
+    const prediction = yield* predictDialog(program, kind, dialogName, scope)
+    return { kind, name: dialogName, at: scope, ...prediction } satisfies Predicted
+  }
+  const state = program.states.findLast(({ name }) => name === stateName)
+  const prediction =
+    state === undefined ? unhandled("the program makes no state of this name") : yield* state.rehearse(row, scope)
+  return { kind: "state", name: stateName, at: scope, ...prediction } satisfies Predicted
+})
+
+const isDialogTimer = (name: string): boolean => dialogState.test(name)
+
+const rehearseBy = (part: Part | undefined, update: Update.Update, missing: string) =>
+  part === undefined
+    ? Effect.succeed(unhandled(missing))
+    : Effect.map(
+        Rehearsal.rehearse(part, update),
+        (prediction): Rehearsal.Prediction => prediction ?? { outcome: "continues" }
+      )
+
+const predictTimer = (program: Program, update: Update.TimerUpdate) =>
+  rehearseBy(
+    program.bot.parts.find((part) => isTimerOnly(part) && part.timer === update.name),
+    update,
+    "the bot has no handler of this timer"
+  )
+
+const buttonName = /^(?:menu_(\w+)|conversation\/(.*?):\[|(\w+))/s
+
+/** Predicts what happens with an update that waits, or is a dead letter. Its handler does not run. */
+const predictUpdate = Effect.fnUntraced(function* (program: Program, update: Update.Update) {
+  const { parts } = program.bot
+  if (update.update_type === "colloquy_timer") {
+    if (!isDialogTimer(update.name)) return yield* predictTimer(program, update)
+    const isPart = parts.some(({ timer }) => timer === update.name)
+    return isPart ? ({ outcome: "continues" } as const) : unhandled("the bot has no such conversation or scene")
+  }
+  if (update.update_type === "message_callback") {
+    const [, menu, conversation, button] = buttonName.exec(update.callback.payload ?? "") ?? []
+    if (menu !== undefined) {
+      const part = parts.find(({ kind, name }) => kind === "menu" && name === menu)
+      return yield* rehearseBy(part, update, `the bot has no menu "${menu}"`)
+    }
+    if (conversation !== undefined && !parts.some(({ kind, name }) => kind === "conversation" && name === conversation))
+      return unhandled(`the bot has no conversation "${conversation}"`)
+    const part = parts.find(({ kind, name }) => kind === "button" && name === button)
+    if (part !== undefined) return yield* rehearseBy(part, update, "")
+  }
+  const isTaken = parts.some((part) => part.kind !== "outdated" && part.handle(update) !== undefined)
+  return isTaken ? ({ outcome: "continues" } as const) : unhandled("no part of the bot takes the update")
+})
+
+const nameOf = (update: Update.Update): string =>
+  update.update_type === "colloquy_timer" ? `timer ${update.name}` : update.update_type
+
+const predictEntry = (program: Program, kind: "update" | "dead letter", { id, update: { decoded } }: Entry) =>
+  Result.isFailure(decoded)
+    ? Effect.succeed<Predicted>({ kind, name: "malformed", at: id, outcome: "stale", detail: decoded.failure.problem })
+    : Effect.map(predictUpdate(program, decoded.success), (prediction): Predicted => ({
+        kind,
+        name: nameOf(decoded.success),
+        at: id,
+        ...prediction
+      }))
+
+const isExpired = (now: number, { expiresAt }: Row): boolean => expiresAt !== undefined && expiresAt <= now
+
+const values = (program: Program, now: number) =>
+  rowsOf("state/", "key").pipe(
+    Stream.filter((row) => !isExpired(now, row)),
+    Stream.mapEffect((row) => predictValue(program, row), { concurrency: 16 })
+  )
+
+const timers = (program: Program) =>
+  rowsOf("timer/", "due").pipe(
+    Stream.mapEffect(({ key, text }) => {
+      const parsed = Update.parse(text)
+      if (Result.isFailure(parsed) || parsed.success.update_type !== "colloquy_timer") {
+        return Effect.succeed<ReadonlyArray<Predicted>>([
+          { kind: "timer", name: "malformed", at: key, outcome: "stale" }
+        ])
+      }
+      const update = parsed.success
+      // The values of conversations and scenes tell what happens at their timeouts.
+      if (isDialogTimer(update.name)) return Effect.succeed<ReadonlyArray<Predicted>>([])
+      return Effect.map(predictTimer(program, update), (prediction): ReadonlyArray<Predicted> => [
+        { kind: "timer", name: update.name, at: update.key, ...prediction }
+      ])
+    }),
+    Stream.flatMap(Stream.fromIterable)
+  )
+
+/** What a program would do with everything that is stored. */
+export const predictions = (program: Program, now: number) =>
+  Stream.mergeAll(
+    [
+      values(program, now),
+      timers(program),
+      Stream.mapEffect(updatesOf("queue"), (entry) => predictEntry(program, "update", entry)),
+      Stream.mapEffect(updatesOf("deadLetters"), (entry) => predictEntry(program, "dead letter", entry))
+    ],
+    { concurrency: 1 }
+  )

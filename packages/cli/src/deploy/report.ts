@@ -1,0 +1,81 @@
+import type * as Rehearsal from "@colloquy/core/inbox/Rehearsal"
+import type { Predicted } from "./parked.ts"
+
+type Outcome = Rehearsal.Prediction["outcome"]
+
+/** Stored data of one kind with one outcome. */
+export interface Group extends Omit<Predicted, "at"> {
+  count: number
+  /** The scopes of the first values, or the ids of the first updates. */
+  readonly examples: Array<string>
+}
+
+const maxExamples = 3
+
+/** Nobody answers to these: data are lost, wait without an end, or fail. */
+const problems: ReadonlySet<Outcome> = new Set(["outdated", "stale", "unhandled", "newer", "fails", "unknown"])
+
+export const outcomes: ReadonlyArray<Outcome> = [
+  "continues",
+  "asks",
+  "sleeps",
+  "runs",
+  "moves",
+  "ends",
+  "restarts",
+  ...problems
+]
+
+export interface Policy {
+  /** Outcomes that are no problem. */
+  readonly allowed: ReadonlySet<Outcome>
+  /** Whether everything that does not continue is a problem. */
+  readonly isStrict: boolean
+}
+
+export const isProblem = ({ allowed, isStrict }: Policy, outcome: Outcome): boolean =>
+  !allowed.has(outcome) && (problems.has(outcome) || (isStrict && outcome !== "continues"))
+
+/** Adds data to their group. */
+export const add = (groups: Map<string, Group>, { at, ...predicted }: Predicted): Map<string, Group> => {
+  const { detail, kind, name, outcome } = predicted
+  const isExpected = outcome === "continues"
+  const key = JSON.stringify([kind, name, outcome, isExpected ? undefined : detail])
+  const group = groups.get(key) ?? {
+    kind,
+    name,
+    outcome,
+    ...(isExpected || detail === undefined ? {} : { detail }),
+    count: 0,
+    examples: []
+  }
+  group.count++
+  if (group.examples.length < maxExamples) group.examples.push(at)
+  return groups.set(key, group)
+}
+
+const verbs: { readonly [O in Outcome]: string } = {
+  continues: "goes on",
+  asks: "asks",
+  sleeps: "sleeps",
+  runs: "runs the step",
+  moves: "moves",
+  ends: "ends",
+  restarts: "begins again",
+  outdated: "is out of date",
+  stale: "cannot be read",
+  unhandled: "has no handler",
+  newer: "waits for the newer program",
+  fails: "fails",
+  unknown: "cannot be rehearsed"
+}
+
+/** Whether the detail is an object of the verb, and not a reason. */
+const isObject = (outcome: Outcome): boolean => ["asks", "sleeps", "runs", "moves"].includes(outcome)
+
+export const describe = (policy: Policy, { count, detail, examples, kind, name, outcome }: Group): string => {
+  const mark = isProblem(policy, outcome) ? "problem " : outcome === "continues" ? "ok      " : "change  "
+  const said = detail === undefined ? "" : isObject(outcome) ? ` ${detail}` : `: ${detail}`
+  const shown = outcome === "continues" ? "" : `\n         such as ${examples.join(", ")}`
+  return `${mark} ${kind} ${name} (${count}): ${verbs[outcome]}${said}${shown}`
+}
