@@ -11,6 +11,7 @@ import type { DeadLetter } from "@colloquy/core/inbox/QueuedUpdate"
 import { switchFlag } from "../base/flags.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { failed, invalid } from "../base/failure.ts"
+import { paced, rateFlag } from "../base/rate.ts"
 import { count, duration, print, printRows, time } from "../base/output.ts"
 import { withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
@@ -32,17 +33,34 @@ const onInbox = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect
 
 const stats = Effect.gen(function* () {
   const { deadLetters, oldestReceivedAt, queued } = yield* Effect.flatMap(Inbox.Inbox, ({ stats }) => stats)
+  const isPaused = yield* Inbox.isPaused
   const now = yield* Clock.currentTimeMillis
   const age = oldestReceivedAt === undefined ? undefined : Math.max(0, now - oldestReceivedAt)
   yield* print(
     {
       queued,
       ...(oldestReceivedAt === undefined ? {} : { oldest_received_at: oldestReceivedAt, oldest_age_ms: age }),
-      dead_letters: deadLetters
+      dead_letters: deadLetters,
+      paused: isPaused
     },
     `${count(queued, "queued update")}${age === undefined ? "" : `, the oldest received ${duration(age)} ago`}, ` +
-      count(deadLetters, "dead letter")
+      count(deadLetters, "dead letter") +
+      (isPaused ? ". The inbox is paused" : "")
   )
+})
+
+const pause = Effect.gen(function* () {
+  yield* Inbox.pause
+  yield* print(
+    { paused: true },
+    "Paused the inbox: updates are stored, and not handled. Each process stops within a second, after the updates that it has claimed."
+  )
+})
+
+const resume = Effect.gen(function* () {
+  if (!(yield* Inbox.isPaused)) return yield* failed("The inbox is not paused.")
+  yield* Inbox.resume
+  yield* print({ paused: false }, "Resumed the inbox. Idle processes go on within 5 seconds.")
 })
 
 const list = ({ limit, ...filter }: UpdateFilter & { readonly limit: number }) =>
@@ -51,14 +69,20 @@ const list = ({ limit, ...filter }: UpdateFilter & { readonly limit: number }) =
   )
 
 export const inbox = Command.make("inbox").pipe(
-  Command.withDescription("Shows the queued updates, including those that are being handled"),
+  Command.withDescription(
+    "Shows the queued updates, including those that are being handled, and pauses their handling"
+  ),
   Command.withSubcommands([
     Command.make("stats", {}, () => onInbox(stats)).pipe(
       Command.withDescription("Prints the number of queued updates and dead letters, and the age of the oldest update")
     ),
     Command.make("list", { ...updateFlags, limit: limitFlag }, (flags) => onInbox(list(flags))).pipe(
       Command.withDescription("Lists the queued updates, the oldest first")
-    )
+    ),
+    Command.make("pause", {}, () => onInbox(pause)).pipe(
+      Command.withDescription("Stops the handling of updates in all processes. Updates are stored")
+    ),
+    Command.make("resume", {}, () => onInbox(resume)).pipe(Command.withDescription("Ends a pause"))
   ])
 )
 
@@ -137,8 +161,6 @@ const showDead = (id: string) =>
     )
   })
 
-const chunk = 100
-
 interface ChangeFlags extends DeadFilter {
   readonly all: boolean
   readonly ids: ReadonlyArray<string>
@@ -186,13 +208,15 @@ const planOf = (ids: ReadonlyArray<string>) =>
     return { value: { dead_letters: found.number }, text: text.join("\n") }
   })
 
-const change = (verb: "replay" | "drop", { ids }: ChangeFlags, selected: ReadonlyArray<string>) =>
+const change = (
+  verb: "replay" | "drop",
+  { ids }: ChangeFlags,
+  selected: ReadonlyArray<string>,
+  rate: Option.Option<number> = Option.none()
+) =>
   Effect.gen(function* () {
     const { store } = yield* Inbox.Inbox
-    let changed = 0
-    for (let from = 0; from < selected.length; from += chunk) {
-      changed += yield* store.takeDeadLetters({ ids: selected.slice(from, from + chunk), replay: verb === "replay" })
-    }
+    const changed = yield* paced(selected, rate, (ids) => store.takeDeadLetters({ ids, replay: verb === "replay" }))
     const done = verb === "replay" ? "Replayed" : "Deleted"
     yield* print(
       { [verb === "replay" ? "replayed" : "dropped"]: changed },
@@ -206,7 +230,8 @@ const change = (verb: "replay" | "drop", { ids }: ChangeFlags, selected: Readonl
   })
 
 // The ids are read before anything changes: a replayed update may fail at once, and be a dead letter again.
-const replay = (flags: ChangeFlags) => Effect.flatMap(idsOf(flags), (ids) => change("replay", flags, ids))
+const replay = ({ rate, ...flags }: ChangeFlags & { readonly rate: Option.Option<number> }) =>
+  Effect.flatMap(idsOf(flags), (ids) => change("replay", flags, ids, rate))
 
 const drop = (flags: ChangeFlags & ConfirmFlags) =>
   Effect.gen(function* () {
@@ -230,7 +255,7 @@ export const dead = Command.make("dead").pipe(
       Command.withDescription("Prints a dead letter with its error and its update")
     ),
     deadTest,
-    Command.make("replay", changeFlags, (flags) =>
+    Command.make("replay", { ...changeFlags, rate: rateFlag }, (flags) =>
       checked(flags, Effect.andThen(checkSelection("replay", flags), onInbox(replay(flags))))
     ).pipe(
       Command.withDescription("Moves dead letters to the end of their partitions, so that they are handled again")

@@ -11,6 +11,7 @@ import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { switchFlag } from "../base/flags.ts"
 import { invalid, toFailure } from "../base/failure.ts"
+import { paced, rateFlag } from "../base/rate.ts"
 import { count, print } from "../base/output.ts"
 import { Process, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
@@ -40,18 +41,18 @@ const textsIn = (text: string): ReadonlyArray<{ readonly at: string; readonly te
   })
 }
 
-const batchSize = 100
-
 const deduplicationWindow = 86_400_000
 
 const replay = ({
   again,
   dryRun,
-  file
+  file,
+  rate
 }: {
   readonly again: boolean
   readonly dryRun: boolean
   readonly file: string
+  readonly rate: Option.Option<number>
 }) =>
   Effect.gen(function* () {
     const { cwd } = yield* Process
@@ -75,15 +76,10 @@ const replay = ({
       )
     }
     const { store } = yield* Inbox.Inbox
-    let added = 0
-    for (let from = 0; from < updates.length; from += batchSize) {
-      added += yield* store.enqueue({
-        updates: updates.slice(from, from + batchSize),
-        deadLetters: [],
-        now,
-        duplicatesSince: again ? Number.MAX_SAFE_INTEGER : now - deduplicationWindow
-      })
-    }
+    const duplicatesSince = again ? Number.MAX_SAFE_INTEGER : now - deduplicationWindow
+    const added = yield* paced(updates, rate, (updates) =>
+      store.enqueue({ updates, deadLetters: [], now, duplicatesSince })
+    )
     const left = updates.length - added
     yield* print(
       { queued: added, duplicates: left },
@@ -108,7 +104,8 @@ export const updates = Command.make("updates").pipe(
           )
         ),
         again: switchFlag("again", "Also queues updates that the inbox received in the last 24 hours"),
-        dryRun: switchFlag("dry-run", "Checks the file, and stores nothing")
+        dryRun: switchFlag("dry-run", "Checks the file, and stores nothing"),
+        rate: rateFlag
       },
       (flags) => onInbox(replay(flags))
     ).pipe(Command.withDescription("Queues the updates of a file, for the bot to handle"))

@@ -1,10 +1,15 @@
 import * as Inbox from "@colloquy/core/inbox/Inbox"
+import { InboxStore } from "@colloquy/core/inbox/InboxStore"
+import * as Bot from "@colloquy/core/bot/Bot"
 import * as State from "@colloquy/core/bot/State"
 import * as Timer from "@colloquy/core/bot/Timer"
+import * as Updates from "@colloquy/core/inbox/Updates"
 import { UserId } from "@colloquy/core/model/User"
 import { ChatId } from "@colloquy/core/model/Recipient"
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { writeFileSync } from "node:fs"
@@ -64,6 +69,50 @@ for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
           assert.deepStrictEqual([command, ran.code, ran.out], [command, 2, ""])
           assert.include((JSON.parse(ran.err) as { readonly error: string }).error, "Anna")
         }
+      })
+    )
+
+    it.live("inbox pause stops a bot that runs, and inbox resume lets the bot go on", () =>
+      Effect.gen(function* () {
+        const { colloquy, onInbox } = yield* makeBot(kind)
+        const refused = yield* colloquy("inbox", "resume")
+        assert.deepStrictEqual([refused.code, refused.err], [1, "colloquy: The inbox is not paused."])
+        assert.deepStrictEqual(objects(yield* colloquy("inbox", "pause", "--json")), [{ paused: true }])
+        yield* onInbox(fill([started(1, 1)]))
+        assert.include((yield* colloquy("inbox", "stats")).out, ". The inbox is paused")
+        const events: Array<string> = []
+        const run = Effect.gen(function* () {
+          const asked = yield* Deferred.make<void>()
+          const inbox = yield* Inbox.Inbox
+          const store = {
+            ...inbox.store,
+            read: (keys: ReadonlyArray<string>) =>
+              Effect.ensuring(
+                inbox.store.read(keys),
+                keys[0] === "paused" ? Deferred.succeed(asked, undefined) : Effect.void
+              )
+          }
+          const handled = yield* Deferred.make<void>()
+          const bot = Bot.run(() => {
+            events.push("handled")
+            return Deferred.succeed(handled, undefined)
+          }).pipe(
+            Effect.provide(
+              Updates.layer(Stream.never).pipe(
+                Layer.provideMerge(Inbox.layer()),
+                Layer.provide(Layer.succeed(InboxStore, store))
+              )
+            )
+          )
+          yield* Effect.forkScoped(bot)
+          yield* Deferred.await(asked)
+          events.push("resumed")
+          yield* colloquy("inbox", "resume")
+          yield* Deferred.await(handled)
+        })
+        yield* onInbox(Effect.scoped(run))
+        assert.deepStrictEqual(events, ["resumed", "handled"])
+        assert.strictEqual((yield* onInbox(statsOf)).queued, 0)
       })
     )
 

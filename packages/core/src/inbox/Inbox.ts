@@ -23,6 +23,7 @@ import { toBatch } from "./internal/batch.ts"
 import { randomId } from "../base/internal/randomId.ts"
 import { type Hooks, hooks } from "./internal/hooks.ts"
 import { openLog } from "./internal/log/log.ts"
+import { Pausing } from "./internal/pausing.ts"
 import { makeInboxMetrics } from "./internal/consumer/metrics.ts"
 import { makeRecentUpdates } from "./internal/sources/recentUpdates.ts"
 import { watchFiber } from "../base/internal/watchFiber.ts"
@@ -224,6 +225,10 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     { store, size: logSize, hasTexts: logTexts, nextRevision, retention: deadLetterRetention, clock },
     (cause) => void Deferred.doneUnsafe(died, Exit.failCause(cause))
   )
+  const pausing = new Pausing(store, clock, nextRevision)
+  const nothing = Effect.succeed<ReadonlyArray<InboxStore.Partition>>([])
+  const claimed: typeof store.claim =
+    recent === undefined ? store.claim : (claim) => Effect.map(store.claim(claim), recent.recall)
   /** The last count, plus the number of updates that this process has added since. */
   let queued = 0
   let countedAt = -Infinity
@@ -341,7 +346,8 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       timerChanges: () => timerChanges,
       nextRevision,
       log,
-      claim: recent === undefined ? store.claim : (claim) => Effect.map(store.claim(claim), recent.recall),
+      pausing,
+      claim: (claim) => Effect.flatMap(pausing.isPaused, (isPaused) => (isPaused ? nothing : claimed(claim))),
       died: Deferred.await(died),
       outage: Outage.make("The inbox"),
       deadLetterRetention,
@@ -479,3 +485,46 @@ export const replay = (id: string): Effect.Effect<boolean, StoreError, Inbox> =>
  */
 export const drop = (id: string): Effect.Effect<boolean, StoreError, Inbox> =>
   Inbox.use(({ store }) => Effect.map(store.takeDeadLetters({ ids: [id], replay: false }), (count) => count > 0))
+
+/**
+ * Pauses the handling of updates, in all processes that use the store of the inbox: updates and timers that are due are stored, and not
+ * handled. The pause outlasts restarts. Each process stops within a second; updates that a process has claimed before are still
+ * handled. If the source of a program ends while the inbox is paused, the updates that are left wait for the next start.
+ *
+ * **Example** (A database that is migrated)
+ *
+ * ```ts
+ * import { Inbox } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * declare const migrate: Effect.Effect<void>
+ *
+ * const maintenance = Effect.acquireUseRelease(
+ *   Inbox.pause,
+ *   () => migrate,
+ *   () => Inbox.resume
+ * )
+ * ```
+ *
+ * @category pausing
+ * @since 0.1.0
+ */
+export const pause: Effect.Effect<void, StoreError, Inbox> = Inbox.use(({ [hooks]: { pausing } }) => pausing.set(true))
+
+/**
+ * Ends the effect of {@link pause}. This process goes on at once, and other processes that are idle within 5 seconds.
+ *
+ * @category pausing
+ * @since 0.1.0
+ */
+export const resume: Effect.Effect<void, StoreError, Inbox> = Inbox.use(({ [hooks]: { pausing, wakeAll } }) =>
+  Effect.map(pausing.set(false), wakeAll)
+)
+
+/**
+ * Returns whether the inbox is paused.
+ *
+ * @category pausing
+ * @since 0.1.0
+ */
+export const isPaused: Effect.Effect<boolean, StoreError, Inbox> = Inbox.use(({ [hooks]: { pausing } }) => pausing.read)

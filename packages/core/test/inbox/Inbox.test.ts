@@ -277,3 +277,68 @@ describe("InboxStore.layerMemory", () => {
     })
   )
 })
+
+describe("An inbox that is paused", () => {
+  /** Two processes that use one store: a bot, and the command of an operator. */
+  const processes = Effect.fnUntraced(function* (isShared: boolean) {
+    const memory = yield* InboxStore.makeMemory
+    const inbox = Layer.fresh(
+      Layer.provide(Inbox.layer(), Layer.succeed(InboxStore.InboxStore, { ...memory, isShared }))
+    )
+    const handled: Array<number> = []
+    const bot = Bot.run((update: Update.Update) => Effect.sync(() => void handled.push(timeOf(update))))
+    yield* Effect.forkScoped(Effect.provide(bot, Layer.provideMerge(source([], { stays: true }), inbox)), {
+      startImmediately: true
+    })
+    yield* TestClock.adjust("1 second")
+    const other = yield* Layer.build(inbox)
+    return {
+      handled,
+      asOther: <A, E>(effect: Effect.Effect<A, E, Inbox.Inbox>) => Effect.provideContext(effect, other),
+      receive: (time: number) =>
+        Effect.provideContext(
+          Inbox.Inbox.use((inbox) => inbox.receive([started(time, time)])),
+          other
+        )
+    }
+  })
+
+  it.effect("stores updates and handles none in any process, until another process resumes the inbox", () =>
+    Effect.gen(function* () {
+      const { asOther, handled, receive } = yield* processes(true)
+      yield* receive(1)
+      yield* TestClock.adjust("5 seconds")
+      yield* asOther(Inbox.pause)
+      // The bot may have read the state within the last second.
+      yield* TestClock.adjust("1 second")
+      yield* receive(2)
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(handled, [1])
+      assert.isTrue(yield* asOther(Inbox.isPaused))
+      assert.strictEqual((yield* asOther(Inbox.Inbox.use(({ stats }) => stats))).queued, 1)
+      yield* asOther(Inbox.resume)
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(handled, [1, 2])
+      assert.isFalse(yield* asOther(Inbox.isPaused))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("stays paused in a process that starts", () =>
+    Effect.gen(function* () {
+      const memory = yield* InboxStore.makeMemory
+      const inbox = Layer.provide(Inbox.layer(), Layer.succeed(InboxStore.InboxStore, memory))
+      yield* Effect.provide(Inbox.pause, Layer.fresh(inbox))
+      const handled: Array<number> = []
+      const bot = Bot.run((update: Update.Update) => Effect.sync(() => void handled.push(timeOf(update))))
+      yield* Effect.gen(function* () {
+        yield* Effect.forkChild(bot, { startImmediately: true })
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual(handled, [])
+        // In the same process, the bot goes on at once.
+        yield* Inbox.resume
+        yield* TestClock.adjust(0)
+        assert.deepStrictEqual(handled, [1])
+      }).pipe(Effect.provide(Layer.provideMerge(source([started(1, 1)], { stays: true }), Layer.fresh(inbox))))
+    })
+  )
+})

@@ -6,6 +6,7 @@ import type { Outage } from "../../client/Outage.ts"
 import type { Update } from "../../model/Update.ts"
 import type { InboxStore } from "../InboxStore.ts"
 import type { Log } from "./log/log.ts"
+import type { Pausing } from "./pausing.ts"
 
 /** The member of an inbox that only the library reads. The program that a command imports has its own copy of the library. */
 export const hooks: unique symbol = Symbol.for("@colloquy/core/Inbox/hooks")
@@ -40,7 +41,9 @@ export interface Hooks {
   readonly nextRevision: () => string
   /** The log of handled updates. */
   readonly log: Log
-  /** Claims partitions from the store. Updates that this process has stored recently are not decoded again. */
+  /** Whether the inbox is paused. */
+  readonly pausing: Pausing
+  /** Claims partitions from the store, or none while the inbox is paused. Updates that this process has stored recently are not decoded again. */
   readonly claim: InboxStore["Service"]["claim"]
   /** Dies with the defect of a fiber that the inbox runs in the background. */
   readonly died: Effect.Effect<never>

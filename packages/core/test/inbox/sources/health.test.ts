@@ -48,6 +48,17 @@ describe("The health of the webhook", () => {
     }).pipe(Effect.provide(receiver()))
   )
 
+  it.effect("is ready while the inbox is paused, although updates wait", () =>
+    Effect.gen(function* () {
+      yield* Inbox.pause
+      yield* deliver()
+      yield* TestClock.adjust("1 day")
+      assert.strictEqual((yield* ask("ready")).status, 200)
+      yield* Inbox.resume
+      assert.strictEqual((yield* ask("ready")).status, 503)
+    }).pipe(Effect.provide(receiver()))
+  )
+
   it.effect("is not ready while the program is stopping", () =>
     Effect.gen(function* () {
       yield* Inbox.Inbox.use((inbox) => inbox[hooks].close)

@@ -22,7 +22,9 @@ const checkInbox = (inbox: Inbox["Service"], maxAge: Duration.Duration): Effect.
     const { oldestReceivedAt, queued } = yield* Effect.timeout(inbox.stats, checkTimeout)
     const now = yield* Clock.currentTimeMillis
     const ageMs = oldestReceivedAt === undefined ? 0 : Math.max(0, now - oldestReceivedAt)
-    const isOld = ageMs > Duration.toMillis(maxAge)
+    // While the inbox is paused, updates wait, and the process goes on accepting updates.
+    const isPaused = yield* inbox[hooks].pausing.isPaused
+    const isOld = !isPaused && ageMs > Duration.toMillis(maxAge)
     return {
       inbox: check(inbox[hooks].isOpen() ? undefined : "the program is stopping"),
       queue: {
