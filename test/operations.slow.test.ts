@@ -12,6 +12,11 @@ const operations = join(root, "docs/operations")
 
 interface Panel {
   readonly title: string
+  readonly type: string
+  readonly description?: string
+  readonly fieldConfig?: {
+    readonly defaults: { readonly unit?: string; readonly thresholds?: { readonly steps: ReadonlyArray<unknown> } }
+  }
   readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
   readonly targets?: ReadonlyArray<{ readonly expr: string }>
 }
@@ -50,6 +55,28 @@ describe("The alerts and the dashboard", () => {
       [...page.matchAll(/^\| `([A-Z][a-z]\w+)` \|/gm)].map(([, name]) => name),
       alerts
     )
+  })
+
+  it("lead from each alert to a section of docs/operations.md", () => {
+    const page = readFileSync(join(root, "docs/operations.md"), "utf8")
+    const sections = [...page.matchAll(/^###? (.*)$/gm)].map(([, title]) => title.toLowerCase().replaceAll(" ", "-"))
+    const links = [...rules.matchAll(/runbook_url: \S+#(\S+)$/gm)].map(([, anchor]) => anchor)
+    assert.strictEqual(links.length, alerts.length)
+    for (const link of links) assert.include(sections, link)
+  })
+
+  it("select the bot in each query", () => {
+    for (const query of queries) assert.notMatch(query, /(?:colloquy_\w+|\bup)(?!\w|\{[^}]*job=~)/, query)
+    for (const [expression] of rules.matchAll(/^ *expr:(?:.*|\n(?! *(?:for|labels)))+$/gm))
+      assert.match(expression, /by \(job|job=~/, expression)
+  })
+
+  it("have a description and a unit for each panel, and thresholds for each tile", () => {
+    for (const { description, fieldConfig, title, type } of panels.filter(({ type }) => type !== "row")) {
+      assert.isAbove((description ?? "").length, 20, title)
+      assert.isString(fieldConfig?.defaults.unit, title)
+      if (type === "stat") assert.isAbove(fieldConfig?.defaults.thresholds?.steps.length ?? 0, 0, title)
+    }
   })
 
   it("have panels that do not overlap", () => {
@@ -93,6 +120,75 @@ const untilNone = async (missing: () => Promise<ReadonlyArray<string>>): Promise
   }
   assert.deepStrictEqual(last, [])
 }
+
+/** The series of a bot in trouble and of a bot without, by the alert that fires. Each step is a minute. */
+const conditions: Readonly<Record<string, readonly [bad: Series, good: Series]>> = {
+  BotDown: [{ up: "0" }, { up: "1" }],
+  SubscriptionMissing: [{ colloquy_webhook_subscribed: "0" }, { colloquy_webhook_subscribed: "1" }],
+  UpdatesWait: [{ colloquy_inbox_oldest_age_seconds: "400" }, { colloquy_inbox_oldest_age_seconds: "200" }],
+  InboxFills: [{ colloquy_inbox_queued: "60000" }, { colloquy_inbox_queued: "40000" }],
+  DeadLetters: [{ colloquy_inbox_dead_letters: "1" }, { colloquy_inbox_dead_letters: "0" }],
+  HandlersFail: [
+    { colloquy_updates_failed_total: "0+1x60", colloquy_updates_handled_total: "0+10x60" },
+    { colloquy_updates_failed_total: "0+1x60", colloquy_updates_handled_total: "0+100x60" }
+  ],
+  TokenRejected: [
+    { 'colloquy_requests_total{status="401"}': "0+1x60" },
+    { 'colloquy_requests_total{status="200"}': "0+1x60" }
+  ],
+  PlatformFails: [
+    { 'colloquy_requests_total{status="500"}': "0+2x60", 'colloquy_requests_total{status="200"}': "0+10x60" },
+    { 'colloquy_requests_total{status="500"}': "0+1x60", 'colloquy_requests_total{status="200"}': "0+100x60" }
+  ],
+  RateLimited: [{ colloquy_limiter_rate_limited_total: "0+1x60" }, { colloquy_limiter_rate_limited_total: "0+0x60" }],
+  DeliveriesRejected: [
+    { 'colloquy_webhook_rejected_total{status="503"}': "0+2x60" },
+    { 'colloquy_webhook_rejected_total{status="404"}': "0+2x60" }
+  ],
+  CallsUncertain: [
+    { 'colloquy_journal_uncertain_total{outcome="repeated"}': "0+1x60" },
+    { 'colloquy_journal_uncertain_total{outcome="known"}': "0+1x60" }
+  ]
+}
+
+type Series = Readonly<Record<string, string>>
+
+const seriesOf = (job: string, series: Series) =>
+  Object.entries(series).map(([name, values]) => ({
+    series: name.includes("{") ? name.replace("{", `{job="${job}",`) : `${name}{job="${job}"}`,
+    values: values.includes("x") ? values : `${values}x60`
+  }))
+
+describe.skipIf(isMissing && process.env["PROMETHEUS_TESTS"] !== "required")("Prometheus, with two bots", () => {
+  it("fires each alert for the bot in trouble, and none for the other", ({ onTestFinished }) => {
+    assert.deepStrictEqual(Object.keys(conditions), alerts)
+    const folder = mkdtempSync(join(tmpdir(), "colloquy-alerts-"))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    cpSync(join(operations, "alerts.yml"), join(folder, "alerts.yml"))
+    const jobs = ["bot-one", "bot-two"]
+    const tests = Object.entries(conditions).flatMap(([alert, [bad, good]]) =>
+      jobs.map((job) => ({
+        name: `${alert} of ${job}`,
+        interval: "1m",
+        input_series: jobs.flatMap((each) => seriesOf(each, each === job ? bad : good)),
+        promql_expr_test: [
+          {
+            expr: 'count by (alertname, job) (ALERTS{alertstate="firing"})',
+            eval_time: "40m",
+            exp_samples: [{ labels: `{alertname="${alert}", job="${job}"}`, value: 1 }]
+          }
+        ]
+      }))
+    )
+    // JSON is YAML.
+    writeFileSync(
+      join(folder, "tests.yml"),
+      JSON.stringify({ rule_files: ["alerts.yml"], evaluation_interval: "1m", tests })
+    )
+    const { ok, output } = run("promtool", ["test", "rules", join(folder, "tests.yml")])
+    assert.isTrue(ok, output)
+  })
+})
 
 describe.skipIf(isMissing && process.env["PROMETHEUS_TESTS"] !== "required")("Prometheus, with a bot", () => {
   const ends: Array<() => void> = []

@@ -18,6 +18,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as NodeBotHttpClient from "../client/NodeBotHttpClient.ts"
 import * as inboxOwners from "../inbox/internal/inboxOwners.ts"
+import * as NodeMetrics from "../base/NodeMetrics.ts"
 import * as NodeInbox from "../inbox/NodeInbox.ts"
 import * as connections from "../base/internal/stores/connections.ts"
 
@@ -153,6 +154,7 @@ export const layer = (options: Options): Layer.Layer<NodeBot, NodeBotError | Sto
   return layerClient(options).pipe(
     Layer.provideMerge(Layer.provide(RateLimiter.layerMemory(options.limits), RateLimiter.layerMetrics)),
     Layer.merge(NodeInbox.layerLazy(options.inbox)),
+    Layer.merge(NodeMetrics.layerProcess),
     Layer.merge(Layer.effectDiscard(inboxOwners.register({ token: tokenOf(options), filename, prefix })))
   )
 }
@@ -236,8 +238,10 @@ const withSettings = (options: ConfigOptions): Config.Wrap<Options> => {
  * @category layers
  * @since 0.1.0
  */
-export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<NodeBot, NodeBotError | StoreError> =>
-  Layer.unwrap(Effect.map(Settings.unwrap<Options>(withSettings(options)), layer))
+export const layerConfig = (
+  options: ConfigOptions = {}
+): Layer.Layer<NodeBot, NodeBotError | StoreError | NodeMetrics.MetricsServerError> =>
+  Layer.merge(Layer.unwrap(Effect.map(Settings.unwrap<Options>(withSettings(options)), layer)), NodeMetrics.layerConfig)
 
 /**
  * Provides {@link layerClient} with options that are read from `Config`. Default: {@link clientSettings}.
