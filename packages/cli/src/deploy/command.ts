@@ -6,6 +6,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { importProgram } from "../base/botModule.ts"
 import { failed } from "../base/failure.ts"
@@ -34,8 +35,7 @@ const check = Effect.fnUntraced(function* ({ allow, file, strict }: Flags) {
   const now = yield* Clock.currentTimeMillis
   const groups = yield* predictions({ bot, states }, now).pipe(
     Stream.runFold(() => new Map<string, report.Group>(), report.add),
-    Effect.provide(services),
-    Effect.provide(layerDry(store))
+    Effect.provide(Layer.provideMerge(services, layerDry(store)))
   )
   const policy = { allowed: new Set(allow), isStrict: strict }
   const sorted = [...groups.values()].toSorted(

@@ -116,6 +116,6 @@ const play = Effect.fnUntraced(function* (code: Code) {
 
 describe("check-deploy and a conversation whose code is changed while the conversation waits", () => {
   it.effect.each(Object.entries(mutations))("predicts what happens, wherever the conversation waits: %s", ([, code]) =>
-    play(code).pipe(Effect.provide(Inbox.layer()), Effect.provide(Layer.fresh(layer)))
+    Effect.provide(play(code), Layer.fresh(Layer.provideMerge(Inbox.layer(), layer)))
   )
 })

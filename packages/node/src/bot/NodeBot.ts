@@ -72,7 +72,7 @@ export type NodeBot = BotApi.BotApi | RateLimiter.RateLimiter | HttpClient.HttpC
  * @category errors
  * @since 0.1.0
  */
-export type NodeBotError = NodeBotHttpClient.ExtraCaError | Settings.InvalidSettings
+export type NodeBotError = NodeBotHttpClient.ExtraCaError | Settings.InvalidSettings | NodeMetrics.MetricsServerError
 
 const tokenOf = ({ token }: ClientOptions): Redacted.Redacted =>
   Redacted.isRedacted(token) ? token : Redacted.make(token, { label: "token" })
@@ -238,9 +238,7 @@ const withSettings = (options: ConfigOptions): Config.Wrap<Options> => {
  * @category layers
  * @since 0.1.0
  */
-export const layerConfig = (
-  options: ConfigOptions = {}
-): Layer.Layer<NodeBot, NodeBotError | StoreError | NodeMetrics.MetricsServerError> =>
+export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<NodeBot, NodeBotError | StoreError> =>
   Layer.merge(Layer.unwrap(Effect.map(Settings.unwrap<Options>(withSettings(options)), layer)), NodeMetrics.layerConfig)
 
 /**
