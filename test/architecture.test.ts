@@ -8,7 +8,7 @@ const orders: Readonly<Record<string, ReadonlyArray<string>>> = {
   node: ["base", "client", "endpoints", "inbox", "bot", "broadcast"],
   worker: ["base", "endpoints", "inbox", "bot", "broadcast"],
   testing: ["emulator", "bot", "stores", "simulation"],
-  cli: ["base", "doctor", "deploy", "commands"],
+  cli: ["base", "doctor", "deploy", "verify", "commands"],
   create: []
 }
 

@@ -16,6 +16,7 @@ import { dead, inbox, timers } from "./commands/inboxCommands.ts"
 import { sendCommand, subscriptions, webhook } from "./commands/platformCommands.ts"
 import { envFile, globalFlags, type Place, Process, variables } from "./base/settings.ts"
 import { updates } from "./commands/updatesCommands.ts"
+import { verifyPlatform } from "./verify/command.ts"
 
 const name = "colloquy"
 
@@ -32,6 +33,7 @@ export const command = Command.make(name).pipe(
     doctor,
     describe,
     checkDeploy,
+    verifyPlatform,
     updates,
     inbox,
     dead,

@@ -1,0 +1,32 @@
+import * as Platform from "@colloquy/core/base/Platform"
+import * as Effect from "effect/Effect"
+import { observations } from "./observations.ts"
+import { type Observation, Probe, type Subject } from "./probe.ts"
+
+/** What was observed about an assumption. */
+export interface Finding {
+  readonly assumption: Platform.AssumptionName
+  readonly fact: string
+  readonly grade: Platform.Grade
+  readonly result: "confirmed" | "differs" | "unclear"
+  readonly detail?: string
+}
+
+const observe = (probe: Probe, { assumption, observe }: Observation) => {
+  const about = { assumption, ...Platform.assumptions[assumption] }
+  return Effect.match(observe(probe), {
+    onFailure: ({ message }): Finding => ({ ...about, result: "unclear", detail: message }),
+    onSuccess: (detail): Finding =>
+      detail === undefined
+        ? { ...about, result: "confirmed" }
+        : { ...about, result: probe.refusedBy === undefined ? "differs" : "unclear", detail }
+  })
+}
+
+/** Tries every assumption that the bot can observe in a chat, and removes what was sent. */
+export const verify = Effect.fnUntraced(function* (subject: Subject) {
+  const probe = new Probe(subject)
+  return yield* Effect.forEach(observations, (observation) => observe(probe, observation)).pipe(
+    Effect.ensuring(Effect.ignore(probe.cleanUp))
+  )
+})
