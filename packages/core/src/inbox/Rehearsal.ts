@@ -69,7 +69,7 @@ const attemptOf = (inbox: Inbox["Service"], value: Update): HandledUpdate => {
     text: stringify(encode(value))
   })
   const changes = new Changes({ value, inbox, entry: { id: "0", update } })
-  return { changes, journal: undefined, answers: undefined, statements: undefined, entry: undefined }
+  return { changes, journal: undefined, answers: undefined, statements: undefined, entry: undefined, record: undefined }
 }
 
 /**
