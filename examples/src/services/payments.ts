@@ -32,7 +32,7 @@ export const charge = (amount: number) =>
 const limit = 20
 
 /** Keeps the payments in memory, and declines amounts of more than 20. */
-export const layerMemory = Layer.sync(Payments, () => {
+export const makeMemory = (): Payments["Service"] => {
   const payments = new Map<string, Payment>()
   return {
     charge: (payment) =>
@@ -43,4 +43,6 @@ export const layerMemory = Layer.sync(Payments, () => {
       }),
     list: Effect.sync(() => [...payments.values()])
   }
-})
+}
+
+export const layerMemory = Layer.sync(Payments, makeMemory)
