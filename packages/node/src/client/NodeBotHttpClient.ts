@@ -169,7 +169,7 @@ export const make: (
     const timeouts = { connectTimeout, headersTimeout, bodyTimeout }
     const acquire = (isPublicOnly: boolean) =>
       Effect.acquireRelease(
-        Effect.promise(() => makeDispatcher({ secureContext, proxy, connections, ...timeouts, isPublicOnly })),
+        Effect.sync(() => makeDispatcher({ secureContext, proxy, connections, ...timeouts, isPublicOnly })),
         (dispatcher) => Effect.promise(() => dispatcher.destroy())
       )
     return yield* makeClient(yield* acquire(false), yield* acquire(true), callTimeout)

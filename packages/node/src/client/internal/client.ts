@@ -130,8 +130,8 @@ const releaseSent = async function* (pieces: AsyncIterable<Uint8Array>): AsyncGe
 
 /** Undici accepts only forms of its own class, which is loaded on demand, because the client of a bot sends no forms. */
 const undiciFormOf = async (form: FormData) => {
-  const undici = await import("undici/index.js")
-  const converted = new undici.FormData()
+  const { default: forms } = await import("undici/lib/web/fetch/formdata.js")
+  const converted = new forms.FormData()
   for (const [name, value] of form) converted.append(name, value)
   return converted
 }

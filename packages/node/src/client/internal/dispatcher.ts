@@ -1,7 +1,10 @@
-// The index of undici loads a fetch, a WebSocket, caches and mocks too, which are half of the code of a small bot. Only a bot
-// with a proxy loads the index. Bun replaces the module "undici" by its own module, which has no dispatchers, but does not
-// replace a file of the package.
+// The index of undici loads a fetch, a WebSocket, caches and mocks too, which are half of the code of a small bot. Bun replaces
+// the module "undici" by its own module, which has no dispatchers, but does not replace a file of the package.
+import connect from "undici/lib/api/api-connect.js"
+import errors from "undici/lib/core/errors.js"
 import Agent from "undici/lib/dispatcher/agent.js"
+import Pool from "undici/lib/dispatcher/pool.js"
+import ProxyAgent from "undici/lib/dispatcher/proxy-agent.js"
 import type * as Undici from "undici/index.js"
 import { isPublicHost, PrivateAddress } from "@colloquy/core/client/PublicHost"
 import dns, { type LookupAddress } from "node:dns"
@@ -37,30 +40,29 @@ class ProxyRefused extends Error {
 }
 
 // A tunnel that the proxy does not open is reported as a failure to connect.
-const tunnelErrors =
-  ({
-    ConnectTimeoutError,
-    HeadersTimeoutError
-  }: typeof Undici.errors): Undici.Dispatcher.DispatcherComposeInterceptor =>
-  (dispatch) =>
-  (options, handler) =>
-    dispatch(options, {
-      onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
-      onResponseStart: (controller, status, headers, text) =>
-        handler.onResponseStart?.(controller, status, headers, text),
-      onRequestUpgrade(controller, status, headers, socket) {
-        if (status === 200) return handler.onRequestUpgrade?.(controller, status, headers, socket)
-        socket.on("error", () => {}).destroy()
-        handler.onResponseError?.(controller, new ProxyRefused(status))
-      },
-      onResponseError: (controller, error) =>
-        handler.onResponseError?.(
-          controller,
-          error instanceof HeadersTimeoutError
-            ? new ConnectTimeoutError("The proxy did not open a tunnel in time")
-            : error
-        )
-    })
+const tunnelErrors: Undici.Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
+  dispatch(options, {
+    onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
+    onResponseStart: (controller, status, headers, text) =>
+      handler.onResponseStart?.(controller, status, headers, text),
+    onRequestUpgrade(controller, status, headers, socket) {
+      if (status === 200) return handler.onRequestUpgrade?.(controller, status, headers, socket)
+      socket.on("error", () => {}).destroy()
+      handler.onResponseError?.(controller, new ProxyRefused(status))
+    },
+    onResponseError: (controller, error) =>
+      handler.onResponseError?.(
+        controller,
+        error instanceof errors.HeadersTimeoutError
+          ? new errors.ConnectTimeoutError("The proxy did not open a tunnel in time")
+          : error
+      )
+  })
+
+/** The connections to a proxy. Only the index of undici gives its dispatchers the method. */
+class ProxyPool extends Pool {
+  override connect = connect
+}
 
 /** Resolves a name, and fails if one of its addresses is not public, so that no connection is opened. */
 const lookupPublic: LookupFunction = (host, options, callback) => {
@@ -77,13 +79,12 @@ const lookupPublic: LookupFunction = (host, options, callback) => {
 /** The address as `URL.hostname` has it. An address with a zone is a local address, which is no URL. */
 const hostnameOf = (address: string): string => URL.parse(`http://[${address}]`)?.hostname ?? "[::1]"
 
-export const makeDispatcher = async (options: DispatcherOptions): Promise<Undici.Dispatcher> => {
+export const makeDispatcher = (options: DispatcherOptions): Undici.Dispatcher => {
   const { connections, connectTimeout, headersTimeout, bodyTimeout, proxy, secureContext } = options
   const tls = secureContext === undefined ? {} : { secureContext }
   const publicOnly = options.isPublicOnly ? { lookup: lookupPublic } : {}
   const common = { connections, connectTimeout, headersTimeout, bodyTimeout }
   if (proxy === undefined) return new Agent({ ...common, connect: { ...tls, ...publicOnly } })
-  const { errors, Pool, ProxyAgent } = await import("undici/index.js")
   return new ProxyAgent({
     ...common,
     uri: proxy.origin,
@@ -92,6 +93,6 @@ export const makeDispatcher = async (options: DispatcherOptions): Promise<Undici
     requestTls: tls,
     proxyTls: tls,
     clientFactory: (origin, options) =>
-      new Pool(origin, { ...options, headersTimeout: connectTimeout }).compose(tunnelErrors(errors))
+      new ProxyPool(origin, { ...options, headersTimeout: connectTimeout }).compose(tunnelErrors)
   })
 }
