@@ -68,14 +68,16 @@ describe("colloquy-emulator", () => {
         const subscribed = await fetch(BOT_BASE_URL + "/subscriptions", { method: "POST", headers, body })
         writeFileSync(BOT_INBOX, "")
         const isHost = new URL(BOT_BASE_URL).hostname === BOT_PRIVATE_HOSTS
-        console.log(me.status, subscribed.status, BOT_WEBHOOK_INSECURE && isHost, process.argv.slice(2).join(), BOT_INBOX)
+        const { NODE_COMPILE_CACHE } = process.env
+        console.log(me.status, subscribed.status, BOT_WEBHOOK_INSECURE && isHost, process.argv.slice(2).join(), BOT_INBOX, NODE_COMPILE_CACHE)
         process.exit(7)`
       const script = join(yield* temporaryFolder, "program.mjs")
       writeFileSync(script, program)
       const { code, stdout } = yield* run("--lenient", "--", process.execPath, script, "one", "--two")
-      const [me, subscribed, isInsecure, args, inbox] = stdout.trim().split(" ")
+      const [me, subscribed, isInsecure, args, inbox, compileCache] = stdout.trim().split(" ")
       assert.deepStrictEqual([code, me, subscribed, isInsecure, args], [7, "200", "200", "true", "one,--two"])
       assert.isFalse(existsSync(inbox!))
+      assert.isNotEmpty(compileCache.replace("undefined", ""))
     })
   )
 

@@ -4,6 +4,8 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { commandError } from "./files.ts"
 
 /** The program has ended with this code, and the command ends with the same. */
@@ -34,11 +36,14 @@ const settingsOf = Effect.fnUntraced(function* (url: string, token: string) {
   }
 })
 
+/** Where Node keeps compiled code, with which a bot starts in three quarters of the time after each change. */
+const compileCache = { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? join(tmpdir(), "node-compile-cache") }
+
 /** Runs a program with the settings of a bot in its environment. Fails with `ProgramEnded` when the program ends. */
 export const runProgram = ([program, ...args]: ReadonlyArray<string>, url: string, token: string) =>
   Effect.gen(function* () {
     const running = yield* ChildProcess.make(program!, args, {
-      env: yield* settingsOf(url, token),
+      env: { ...compileCache, ...(yield* settingsOf(url, token)) },
       extendEnv: true,
       // The program is in the process group of the command, for input from the terminal and Ctrl-C.
       detached: false,
