@@ -28,8 +28,9 @@ const manifest = ({ name, store }: Choices, colloquy: (name: string) => string):
       scripts: {
         start: "colloquy-emulator --lenient --bot src/bot.ts -- node --watch src/main.ts",
         // One file has the bot and its packages. A bot starts from the file several times as fast as from its sources.
-        build: "rolldown src/main.ts --file dist/main.mjs --platform node --no-codeSplitting --minify --sourcemap",
-        serve: "node --enable-source-maps dist/main.mjs",
+        build:
+          "rolldown src/main.ts --file dist/main.mjs --platform node --no-codeSplitting --no-comments.jsdoc --sourcemap",
+        serve: "node dist/main.mjs",
         test: "tsc && vitest run"
       },
       dependencies: {
