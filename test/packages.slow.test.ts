@@ -81,7 +81,8 @@ describe("the packed packages in an empty folder", () => {
     folder = mkdtempSync(join(tmpdir(), "colloquy-consumer-"))
     packed = pack(join(folder, "packed"))
     mkdirSync(join(folder, "app"))
-    const dependencies = ["effect", "typescript", "@types/node"].map((name) => `${name}@${version(name)}`)
+    // `redis` is an optional peer: the types of the Redis connections refer to the types of the package.
+    const dependencies = ["effect", "typescript", "@types/node", "redis"].map((name) => `${name}@${version(name)}`)
     writeFileSync(join(folder, "app/package.json"), JSON.stringify({ name: "app", private: true, type: "module" }))
     writeFileSync(join(folder, "app/program.ts"), program)
     writeFileSync(join(folder, "app/tsconfig.json"), JSON.stringify(settings))

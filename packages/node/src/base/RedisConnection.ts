@@ -26,7 +26,12 @@ const fails = <A>(run: () => Promise<A>): Effect.Effect<A, Redis.RedisError> =>
   Effect.tryPromise({ try: run, catch: (cause) => new Redis.RedisError({ cause }) })
 
 /** The package `redis` is loaded only by the programs that use this module. */
-const load = fails(() => import("redis"))
+const load = fails(() =>
+  import("redis").catch((cause: unknown) => {
+    const problem = "The package `redis` cannot be loaded. Install the package with `npm install redis@6`."
+    throw new Error(problem, { cause })
+  })
+)
 
 /** Connects a client. The client reconnects by itself, so its errors are only logged, until the scope closes. */
 const connected = Effect.fnUntraced(function* <C extends Client>(make: () => C) {
