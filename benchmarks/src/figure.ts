@@ -14,6 +14,7 @@ export interface Figure {
     | "requests"
     | "per second"
     | "kB"
+    | "packages"
     | "defects"
     | "seeds"
     | "states"

@@ -1,6 +1,7 @@
 /** The figures, in the order in which they are measured and printed. */
 import type { Figure } from "./figure.ts"
 import * as client from "./figures/client.ts"
+import * as project from "./figures/project.ts"
 import * as emulator from "./figures/emulator.ts"
 import * as limits from "./figures/limits.ts"
 import * as updates from "./figures/updates.ts"
@@ -13,6 +14,7 @@ import * as simulation from "./figures/simulation.ts"
 
 export const figures: ReadonlyArray<Figure> = [
   ...client.figures,
+  ...project.figures,
   ...emulator.figures,
   ...limits.figures,
   ...updates.figures,
