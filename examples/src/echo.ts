@@ -25,8 +25,11 @@ const shout = Handler.on("message_callback", (update) =>
   })
 )
 
+/** The parts of the bot, which the page of the emulator lists. */
+export const parts = Bot.make(greet, echo, shout)
+
 /** The bot. A handler that fails is retried. If it still fails, the update becomes a dead letter. */
-export const bot = Bot.run(Bot.make(greet, echo, shout))
+export const bot = Bot.run(parts)
 
 if (import.meta.main) {
   // Long polling is for development. In production, use a webhook: see webhook.ts.

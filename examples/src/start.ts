@@ -6,7 +6,7 @@
  */
 import { Inbox, LongPolling } from "@colloquy/core"
 import { NodeBot } from "@colloquy/node"
-import { Emulator, EmulatorServer } from "@colloquy/testing"
+import { Emulator, EmulatorOptions, EmulatorServer } from "@colloquy/testing"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer, Logger } from "effect"
 import { resolve } from "node:path"
@@ -21,9 +21,19 @@ const token = "emulator-token"
 
 const { file = fileURLToPath(new URL("./echo.ts", import.meta.url)), opensPage } = readOptions(process.argv.slice(2))
 
-const platform = EmulatorServer.layer().pipe(
-  Layer.provideMerge(Emulator.layer({ token, botModule: pathToFileURL(resolve(file)).href }))
-)
+const botModule = pathToFileURL(resolve(file)).href
+
+// The page has the limits of the platform and a clock that can be moved. The conversation in the terminal is quick.
+const emulator = opensPage
+  ? Emulator.layer({
+      token,
+      botModule,
+      testFolder: new URL("../test", botModule).href,
+      limits: EmulatorOptions.platformLimits
+    }).pipe(Layer.provideMerge(EmulatorServer.layerClock))
+  : Emulator.layer({ token, botModule })
+
+const platform = EmulatorServer.layer().pipe(Layer.provideMerge(emulator))
 
 // Standard output shows the conversation, so the log goes to standard error.
 const log = Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])

@@ -4,4 +4,10 @@ const unavailable = (): never => {
 
 export const readFileSync = unavailable
 
+export const existsSync = () => false
+
+export const mkdirSync = unavailable
+
+export const writeFileSync = unavailable
+
 export const fileURLToPath = unavailable

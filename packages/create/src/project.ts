@@ -26,7 +26,7 @@ const manifest = ({ name, store }: Choices, colloquy: (name: string) => string):
       private: true,
       type: "module",
       scripts: {
-        start: "colloquy-emulator --lenient --bot src/bot.ts -- node --watch src/main.ts",
+        start: "colloquy-emulator --lenient --limits 30,2,2,2 --bot src/bot.ts -- node --watch src/main.ts",
         // One file has the bot and its packages. A bot starts from the file several times as fast as from its sources.
         build:
           "rolldown src/main.ts --file dist/main.mjs --platform node --no-codeSplitting --no-comments.jsdoc --sourcemap",

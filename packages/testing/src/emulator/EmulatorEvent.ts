@@ -229,8 +229,27 @@ export interface UpdateQueued extends Base<"update"> {
   readonly chat_id?: ChatId
   /** The type of the update. */
   readonly update_type: string
+  /** The position of the update among the updates of the bot, which the markers of GET /updates count. */
+  readonly number: number
+  /** The message or comment that the update concerns. */
+  readonly message_id?: MessageId
+  /** The text of the message, or the payload of the button: the first 100 characters. */
+  readonly text?: string
   /** The update; absent with `details=false`. */
   readonly update?: Update
+}
+
+/**
+ * A bot began to wait for updates by long polling, or its connection was lost.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ConnectionChanged extends Base<"connection"> {
+  /** The bot. */
+  readonly bot_id: UserId
+  /** Whether the bot is connected. */
+  readonly is_connected: boolean
 }
 
 /**
@@ -263,6 +282,12 @@ export interface RequestAnswered extends Base<"request"> {
   readonly limits: ReadonlyArray<LimitUse>
   /** The message or comment that the request created, changed or removed. */
   readonly message_id?: MessageId
+  /** The text of the message or of the notification in the request: its first 100 characters. */
+  readonly text?: string
+  /** The first rule of the scripted faults that was applied to the request. */
+  readonly fault?: Rule
+  /** The marker in the response of GET /updates: the bot has taken all updates with a lower number. */
+  readonly marker?: number
   /** The headers of the request. */
   readonly headers?: Readonly<Record<string, string>>
   /** The body of the request; JSON is decoded. */
@@ -288,6 +313,8 @@ export interface DeliveryAttempted extends Base<"delivery"> {
   readonly url: string
   /** The type of the update. */
   readonly update_type: string
+  /** The position of the update among the updates of the bot. */
+  readonly number: number
   /** The number of the attempt, from 1. */
   readonly attempt: number
   /** The status of the response; `null` if there was none. */
@@ -450,6 +477,7 @@ export type EmulatorEvent =
   | PressAnswered
   | ChatNotice
   | UpdateQueued
+  | ConnectionChanged
   | RequestAnswered
   | DeliveryAttempted
   | FaultApplied

@@ -13,6 +13,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { LimitUse } from "./EmulatorEvent.ts"
+import type { Rule } from "./Faults.ts"
 
 /**
  * No complete response arrives: the connection is refused, or reset before the end of the response.
@@ -171,6 +172,8 @@ export interface Exchange {
   readonly message_id: MessageId | undefined
   /** The limits that the request counted towards, if the emulator enforces limits. */
   readonly limits: ReadonlyArray<LimitUse>
+  /** The first rule of the scripted faults that was applied to the request. */
+  readonly fault: Rule | undefined
 }
 
 /**

@@ -124,6 +124,11 @@ export interface Options {
    * Default: `./bot.ts`.
    */
   readonly botModule?: string | undefined
+  /**
+   * The `file:` URL of the folder in which the page saves copied tests, which import `botModule` by a relative path. Default: none,
+   * so tests are only copied.
+   */
+  readonly testFolder?: string | undefined
 }
 
 /**

@@ -5,6 +5,7 @@
  */
 import type { UploadType } from "@colloquy/core/endpoints/Upload"
 import * as Settings from "@colloquy/core/client/Settings"
+import * as Clock from "effect/Clock"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -12,6 +13,7 @@ import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { Emulator } from "./Emulator.ts"
+import { StoppableClock } from "./internal/command/clock.ts"
 import { guard } from "./internal/http/guard.ts"
 import { baseUrlOf, listen, resolveListener, type UploadServers, uploadUrls } from "./internal/http/nodeServer.ts"
 
@@ -128,3 +130,29 @@ export const layerConfig = (
   options: Config.Wrap<Options>
 ): Layer.Layer<EmulatorServer, HttpServerError.ServeError | Settings.InvalidSettings, Emulator> =>
   Layer.effect(EmulatorServer, Effect.flatMap(Settings.unwrap<Options>(options), make))
+
+/**
+ * A clock that follows the real time, until the page or a call stops or moves the clock. A bot in the same program has the same
+ * clock, so its timers are due when the clock is moved.
+ *
+ * **Example** (An emulator whose clock can be moved)
+ *
+ * ```ts
+ * import { Emulator, EmulatorServer } from "@colloquy/testing"
+ * import { Layer } from "effect"
+ *
+ * const server = EmulatorServer.layer().pipe(
+ *   Layer.provideMerge(Emulator.layer()),
+ *   Layer.provideMerge(EmulatorServer.layerClock)
+ * )
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerClock: Layer.Layer<never> = Layer.effect(
+  Clock.Clock,
+  Effect.clockWith((system) =>
+    Effect.sync(() => new StoppableClock(system, Math.floor(system.currentTimeMillisUnsafe())))
+  )
+)

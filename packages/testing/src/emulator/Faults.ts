@@ -41,6 +41,8 @@ const fields = {
   seed: Schema.optionalKey(Schema.Union([Schema.String, Schema.Finite])),
   /** Maximum number of times that the rule is applied. Default: no limit. */
   times: Schema.optionalKey(count),
+  /** For how long the rule applies, in milliseconds of the emulator's clock. Default: until the rule is removed. */
+  lasts: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0))),
 
   /** The status of the response. The request is not executed. */
   status: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 }))),

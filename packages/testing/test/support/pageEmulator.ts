@@ -1,11 +1,9 @@
 import { Json } from "@colloquy/core"
 import { Emulator, type EmulatorOptions, EmulatorServer } from "@colloquy/testing"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { setTimeout } from "node:timers/promises"
-import { StoppableClock } from "../../src/emulator/internal/command/clock.ts"
 import type { Json as Parsed } from "./control.ts"
 
 const send = async (method: string, url: string, body: unknown, headers: Record<string, string>): Promise<Parsed> => {
@@ -18,12 +16,8 @@ const send = async (method: string, url: string, body: unknown, headers: Record<
 
 /** An emulator on real ports with a clock that can be stopped, and functions that call it as a bot and as a test. */
 export const startEmulator = async (options: EmulatorOptions.Options = {}) => {
-  const clock = Layer.effect(
-    Clock.Clock,
-    Effect.clockWith((system) => Effect.sync(() => new StoppableClock(system, system.currentTimeMillisUnsafe())))
-  )
   const runtime = ManagedRuntime.make(
-    EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer(options)), Layer.provide(clock))
+    EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer(options)), Layer.provide(EmulatorServer.layerClock))
   )
   const { url } = await runtime.runPromise(EmulatorServer.EmulatorServer.use((server) => Effect.succeed(server)))
   return {

@@ -215,6 +215,8 @@ export const toEmulatorOptions = (settings: Settings, [token, ...moreTokens]: Re
   insecureWebhooks: settings.isLenient,
   secretHeader: settings.secretHeader,
   secretCharacters: settings.secretCharacters,
-  ...(settings.bot === undefined ? {} : { botModule: pathToFileURL(settings.bot).href }),
+  ...(settings.bot === undefined
+    ? {}
+    : { botModule: pathToFileURL(settings.bot).href, testFolder: pathToFileURL("test").href }),
   ...(settings.isLenient ? { processing: noProcessing } : {})
 })

@@ -3,7 +3,7 @@ import type * as Endpoint from "@colloquy/core/client/Endpoint"
 import type { MessageId } from "@colloquy/core/model/Message"
 import type { UserId } from "@colloquy/core/model/User"
 import * as Effect from "effect/Effect"
-import type { Listener, Request, Response } from "../../EmulatorHttp.ts"
+import type { Handler as Serve, Listener, Request, Response } from "../../EmulatorHttp.ts"
 import type { Person, PersonError } from "../../Person.ts"
 import * as refusal from "../http/refusal.ts"
 import { makePerson } from "../people/person.ts"
@@ -17,6 +17,8 @@ export interface ControlCall extends EmulatorContext {
   readonly listener: Listener
   /** The host name by which the caller reached the emulator. */
   readonly host: string | undefined
+  /** Answers a request of a bot. */
+  readonly serve: Serve
   /** The headers of the call. */
   readonly headers: Request["headers"]
 }

@@ -8,10 +8,11 @@ import { readText } from "../http/requestBody.ts"
 import * as refusal from "../http/refusal.ts"
 import * as requestReader from "../http/requestReader.ts"
 import * as router from "../http/router.ts"
-import { type Request, respond, type Response } from "../../EmulatorHttp.ts"
+import { type Handler, type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import { allow, asHead } from "../http/wire.ts"
-import type { Route } from "./call.ts"
+import type { ControlCall, Route } from "./call.ts"
 import { clockRoutes } from "./clock.ts"
+import { developmentRoutes } from "./development.ts"
 import { peopleRoutes } from "./people.ts"
 import { platformRoutes } from "./platform.ts"
 import { stateRoutes } from "./stateRoutes.ts"
@@ -38,7 +39,11 @@ const makeHandler = ({ endpoint, handler, isRaw = false }: Route) => {
   const { body: fields, success } = endpoint.declaration
   const read = requestReader.make(endpoint.declaration)
   const encode = Schema.encodeUnknownEffect(success)
-  return (params: Readonly<Record<string, string>>, request: Request, control: EmulatorContext) =>
+  return (
+    params: Readonly<Record<string, string>>,
+    request: Request,
+    control: EmulatorContext & Pick<ControlCall, "serve">
+  ) =>
     Effect.gen(function* () {
       const keys = Object.keys(fields)
       const body = keys.length === 0 ? undefined : unwrapList(yield* readText(request, maxBodySize), keys)
@@ -52,8 +57,19 @@ const makeHandler = ({ endpoint, handler, isRaw = false }: Route) => {
 }
 
 /** Handles the calls under `/_emulator`. */
-export const makeControl = (control: EmulatorContext): ((request: Request) => Effect.Effect<Response>) => {
-  const routes = [...peopleRoutes, ...platformRoutes, ...clockRoutes, ...stateRoutes, ...seedRoutes]
+export const makeControl = (
+  context: EmulatorContext,
+  serve: Handler
+): ((request: Request) => Effect.Effect<Response>) => {
+  const control = { ...context, serve }
+  const routes = [
+    ...developmentRoutes,
+    ...peopleRoutes,
+    ...platformRoutes,
+    ...clockRoutes,
+    ...stateRoutes,
+    ...seedRoutes
+  ]
   const find = router.make(routes.map(({ endpoint }) => endpoint))
   const handlers = new Map(routes.map((each) => [each.endpoint, makeHandler(each)]))
 

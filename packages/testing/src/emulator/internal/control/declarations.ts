@@ -7,7 +7,7 @@ import { SecretCharacters, SecretHeader } from "@colloquy/core/model/Subscriptio
 import { Update } from "@colloquy/core/model/Update"
 import { UserId, UserWithPhoto } from "@colloquy/core/model/User"
 import * as Schema from "effect/Schema"
-import { eventTypes } from "../../EmulatorEvent.ts"
+import { EmulatorEvent, eventTypes } from "../../EmulatorEvent.ts"
 import { Rule } from "../../Faults.ts"
 import { ClockView, LimitsView, StateView, WaitingView } from "./stateView.ts"
 import { DeliveryView, SeenView, RequestView } from "./views.ts"
@@ -311,6 +311,34 @@ export const listEvents = declare("GET", "/events", Schema.Unknown, {
   }
 })
 
+/** An event with its details. */
+export const getEvent = declare("GET", "/events/{eventId}", EmulatorEvent, { params: { event_id: Natural } })
+
+/** Answers a request of a bot again, as if the bot had sent the request again. */
+export const repeatRequest = declare("POST", "/repeat_request", Schema.Struct({ status: Schema.NullOr(Schema.Int) }), {
+  body: { number: Natural }
+})
+
+/** The parts of the bot, if the emulator knows the module of the bot. */
+export const listParts = declare(
+  "GET",
+  "/parts",
+  Schema.Struct({
+    parts: Schema.Array(
+      Schema.Struct({ kind: Schema.String, name: Schema.String, description: Schema.optionalKey(Schema.String) })
+    ),
+    problem: Schema.optionalKey(Schema.String)
+  })
+)
+
+/** Saves a test in the folder of the tests. A file that exists is not replaced. */
+export const saveTest = declare("POST", "/tests", Schema.Struct({ path: Schema.String }), {
+  body: {
+    name: Schema.String.check(Schema.isPattern(/^[\w-]{1,80}$/, { message: "must be letters, digits, - and _" })),
+    text: Schema.String
+  }
+})
+
 export const getJournal = declare("GET", "/journal", Schema.Unknown)
 
 export const getState = declare("GET", "/state", StateView)
@@ -340,7 +368,13 @@ export const listDeliveries = declare(
   Schema.Struct({ deliveries: Schema.Array(DeliveryView), waiting: Schema.Array(WaitingView) })
 )
 
-const ActiveFault = Schema.Struct({ rule: Rule, matched: Schema.Int, applied: Schema.Int })
+const ActiveFault = Schema.Struct({
+  rule: Rule,
+  matched: Schema.Int,
+  applied: Schema.Int,
+  /** The time of the rule is over. */
+  is_over: Schema.optionalKey(Schema.Literal(true))
+})
 
 export const listFaults = declare("GET", "/faults", Schema.Struct({ faults: Schema.Array(ActiveFault) }))
 

@@ -101,7 +101,16 @@ export const schemas = {
     bot_id: UserId,
     chat_id: Schema.optionalKey(ChatId),
     update_type: Schema.String,
+    number: Schema.Int,
+    message_id: Schema.optionalKey(MessageId),
+    text: Schema.optionalKey(Schema.String),
     update: Schema.optionalKey(Update)
+  }),
+  connection: Schema.Struct({
+    ...base,
+    type: Schema.tag("connection"),
+    bot_id: UserId,
+    is_connected: Schema.Boolean
   }),
   request: Schema.Struct({
     ...base,
@@ -117,6 +126,9 @@ export const schemas = {
     status: Schema.NullOr(Schema.Int),
     limits: Schema.Array(LimitUse),
     message_id: Schema.optionalKey(MessageId),
+    text: Schema.optionalKey(Schema.String),
+    fault: Schema.optionalKey(Rule),
+    marker: Schema.optionalKey(Schema.Int),
     headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
     body: Schema.optionalKey(Schema.Unknown),
     answer: Schema.optionalKey(Schema.Unknown)
@@ -129,6 +141,7 @@ export const schemas = {
     delivery_id: Schema.Int,
     url: Schema.String,
     update_type: Schema.String,
+    number: Schema.Int,
     attempt: Schema.Int,
     status: Schema.NullOr(Schema.Int),
     failure: Schema.NullOr(Schema.String),

@@ -1,16 +1,22 @@
 import type { ChatId } from "@colloquy/core/model/Chat"
 import * as Json from "@colloquy/core/base/Json"
+import { MessageId } from "@colloquy/core/model/Message"
+import type { Update } from "@colloquy/core/model/Update"
 import type { UserId } from "@colloquy/core/model/User"
 import * as Effect from "effect/Effect"
 import * as Sse from "effect/encoding/Sse"
 import * as Option from "effect/Option"
+import { hasProperty } from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { EmulatorEvent } from "../../EmulatorEvent.ts"
+import type { Exchange } from "../../EmulatorHttp.ts"
 import type { EventRecord } from "../platform/eventRecord.ts"
+import { fieldsOf } from "../platform/faults.ts"
 import { isPlain, writePlain } from "../platform/messageJson.ts"
 import { now, type PlatformState } from "../platform/state.ts"
-import { toRequestView } from "./views.ts"
+import { defined } from "../platform/validation.ts"
+import { parseBody, toRequestView } from "./views.ts"
 
 /** Which events are read. */
 export interface Filter {
@@ -23,24 +29,69 @@ export interface Filter {
 
 type RequestRecord = Extract<EventRecord, { readonly type: "request" }>
 
+const maxText = 100
+
+/** The text that a request sends. */
+const textIn = ({ body }: Exchange): string | undefined => {
+  const parsed = parseBody(body)
+  if (!hasProperty(parsed, "text") && !hasProperty(parsed, "message") && !hasProperty(parsed, "notification"))
+    return undefined
+  const { message, notification, text } = parsed as {
+    readonly text?: unknown
+    readonly message?: unknown
+    readonly notification?: unknown
+  }
+  const found = text ?? (hasProperty(message, "text") ? message.text : undefined) ?? notification
+  return typeof found === "string" && found !== "" ? found.slice(0, maxText) : undefined
+}
+
+/** The marker of a page of updates. */
+const markerIn = ({ answer, endpoint }: Exchange): number | undefined => {
+  const [, marker] = endpoint === "Updates.list" ? (/"marker":(\d+)\}?$/.exec(answer ?? "") ?? []) : []
+  return marker === undefined ? undefined : Number(marker)
+}
+
 const toRequestEvent = ({ at, exchange }: RequestRecord, id: number, details: boolean): EmulatorEvent => {
   const { bot_id, chat_id, endpoint = null, limits, message_id, method, number, path, query, status = null } = exchange
   const event = { id, at, type: "request" as const, number, took: exchange.took, method, path, query, endpoint, status }
   const ids = {
     ...(bot_id === undefined ? {} : { bot_id }),
     ...(chat_id === undefined ? {} : { chat_id }),
-    ...(message_id === undefined ? {} : { message_id })
+    ...(message_id === undefined ? {} : { message_id }),
+    ...defined({ text: textIn(exchange), fault: exchange.fault, marker: markerIn(exchange) })
   }
   if (!details) return { ...event, ...ids, limits }
   const { answer, body, headers } = toRequestView(exchange)
   return { ...event, ...ids, limits, headers, body, answer }
 }
 
+interface Summarized {
+  readonly callback?: { readonly payload?: unknown }
+  readonly message?: { readonly body?: { readonly mid?: unknown; readonly text?: unknown } | null } | null
+  readonly message_id?: unknown
+}
+
+/** The message of an update, and the text that names the update in a list. A test can have delivered any object. */
+const summaryOf = (update: Update): { readonly message_id?: MessageId; readonly text?: string } => {
+  const { callback, message, message_id } = fieldsOf(update) as Summarized
+  const [mid, text] = [message?.body?.mid ?? message_id, callback?.payload ?? message?.body?.text]
+  return defined({
+    message_id: typeof mid === "string" ? MessageId.make(mid) : undefined,
+    text: typeof text === "string" && text !== "" ? text.slice(0, maxText) : undefined
+  })
+}
+
 const toEvent = (record: EventRecord, id: number, details: boolean): EmulatorEvent => {
   if (record.type === "request") return toRequestEvent(record, id, details)
-  if (record.type !== "update" || details) return { id, ...record }
-  const { update: _, ...rest } = record
-  return { id, ...rest }
+  if (record.type !== "update") return { id, ...record }
+  const { update, ...rest } = record
+  return { id, ...rest, ...(update === undefined ? {} : summaryOf(update)), ...(details ? { update } : {}) }
+}
+
+/** An event that is kept, with its details. */
+export const eventAt = ({ events }: PlatformState, id: number): EmulatorEvent | undefined => {
+  const [record] = id < events.start ? [] : events.from(id)
+  return record === undefined ? undefined : toEvent(record, id, true)
 }
 
 /** The ids of an event, or of its request. */

@@ -131,7 +131,14 @@ export const platformRoutes: ReadonlyArray<Route> = [
   ),
   on(declarations.getLimits, (_, { limiter, state }) => Effect.sync(() => toLimits(limiter, now(state)))),
   on(declarations.listFaults, (_, { state }) =>
-    Effect.sync(() => ({ faults: state.faults.map(({ matched, rule, applied }) => ({ rule, matched, applied })) }))
+    Effect.sync(() => ({
+      faults: state.faults.map(({ applied, isOver, matched, rule }) => ({
+        rule,
+        matched,
+        applied,
+        ...(isOver() ? { is_over: true as const } : {})
+      }))
+    }))
   ),
   on(declarations.setFaults, (request, { state }) =>
     readRules(request).pipe(

@@ -1,10 +1,11 @@
 import * as Effect from "effect/Effect"
 import { type Response, respond } from "../../EmulatorHttp.ts"
+import * as refusal from "../http/refusal.ts"
 import { servePage } from "../ui/files.ts"
 import { on, onRaw, type Route } from "./call.ts"
 import { readClock } from "./clock.ts"
 import * as declarations from "./declarations.ts"
-import { linesOf, positionAfter, sseOf } from "./events.ts"
+import { eventAt, linesOf, positionAfter, sseOf } from "./events.ts"
 import { toSeed } from "./export.ts"
 import { addMedia, describeMedia, serveMedia } from "./media.ts"
 import { toState } from "./stateView.ts"
@@ -17,8 +18,8 @@ const eventStream = {
 
 /** Calls that read the whole state and the events, and that create media. */
 export const stateRoutes: ReadonlyArray<Route> = [
-  on(declarations.getState, (_, { botModule, state }) =>
-    Effect.map(readClock(state), (clock) => toState(state, clock, botModule))
+  on(declarations.getState, (_, { botModule, state, testFolder }) =>
+    Effect.map(readClock(state), (clock) => toState(state, clock, { botModule, testFolder }))
   ),
   on(declarations.getSeed, (_, { state }) => Effect.sync(() => toSeed(state))),
   on(declarations.createMedia, (request, { state }) =>
@@ -35,6 +36,12 @@ export const stateRoutes: ReadonlyArray<Route> = [
         "content-disposition": 'attachment; filename="journal.ndjson"'
       })
     )
+  ),
+  on(declarations.getEvent, ({ event_id }, { state }) =>
+    Effect.suspend(() => {
+      const event = eventAt(state, event_id)
+      return event === undefined ? refusal.notFound(`Event ${event_id}`) : Effect.succeed(event)
+    })
   ),
   onRaw(declarations.listEvents, ({ bot_id, chat_id, details, from, max_lag, types }, { headers, state }) =>
     Effect.sync((): Response => {

@@ -92,6 +92,7 @@ export const toLimits = (limiter: Limiter | undefined, at: number): typeof Limit
 
 const BotView = Schema.Struct({
   user: UserWithPhoto,
+  is_connected: Schema.Boolean,
   commands: Schema.Array(BotCommand),
   webhooks: Schema.Array(
     Schema.Struct({ url: Schema.String, update_types: Schema.optionalKey(Schema.Array(Schema.String)) })
@@ -125,11 +126,13 @@ export const StateView = Schema.Struct({
   people: Schema.Array(PersonView),
   chats: Schema.Array(ChatView),
   waiting: Schema.Array(WaitingView),
-  bot_module: Schema.NullOr(Schema.String)
+  bot_module: Schema.NullOr(Schema.String),
+  test_folder: Schema.NullOr(Schema.String)
 })
 
-const toBotView = ({ commands, subscriptions, user }: BotState): typeof BotView.Type => ({
+const toBotView = ({ commands, isConnected, subscriptions, user }: BotState): typeof BotView.Type => ({
   user: user.profile,
+  is_connected: isConnected,
   commands,
   webhooks: [...subscriptions.values()].map(({ update_types, url }) => ({
     url,
@@ -163,7 +166,7 @@ const toChatView = (state: PlatformState, chat: ChatState): typeof ChatView.Type
 export const toState = (
   state: PlatformState,
   clock: typeof ClockView.Type,
-  botModule: string | undefined
+  { botModule, testFolder }: { readonly botModule: string | undefined; readonly testFolder: string | undefined }
 ): typeof StateView.Type => ({
   next_event: state.events.end,
   first_event: state.events.start,
@@ -172,5 +175,6 @@ export const toState = (
   people: [...state.users.values()].filter(({ profile }) => !profile.is_bot).map(toPersonView),
   chats: [...state.chats.values()].map((chat) => toChatView(state, chat)),
   waiting: toWaiting(state),
-  bot_module: botModule ?? null
+  bot_module: botModule ?? null,
+  test_folder: testFolder ?? null
 })

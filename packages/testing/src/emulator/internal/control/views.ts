@@ -69,7 +69,8 @@ export const toDeliveryView = ({ failure, status, ...rest }: Delivery): typeof D
   failure: failure ?? null
 })
 
-const parseBody = (text: string | undefined): unknown =>
+/** The JSON of a body, or its text. */
+export const parseBody = (text: string | undefined): unknown =>
   text === undefined || text === ""
     ? null
     : Result.getOrElse(
@@ -83,6 +84,7 @@ export const toRequestView = ({
   bot_id,
   chat_id,
   endpoint,
+  fault: _,
   headers,
   message_id,
   status,

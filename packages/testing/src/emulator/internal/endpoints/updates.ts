@@ -4,9 +4,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { methodNotAllowed } from "../http/refusal.ts"
+import { emit } from "../platform/events.ts"
 import { withFreshUpdate } from "../platform/media.ts"
 import type { BotState, StoredUpdate } from "../platform/state.ts"
 import { forgetExpired, typeOf } from "../platform/updates.ts"
+import { idOf } from "../platform/users.ts"
 import type { Call, Handlers } from "./call.ts"
 
 const matches =
@@ -78,6 +80,19 @@ const poll = ({ bot, listener, state }: Call, request: Updates.ListRequest): Eff
   })
 }
 
+const setConnected = ({ bot, state }: Call, isConnected: boolean): void => {
+  if (bot.isConnected === isConnected) return
+  bot.isConnected = isConnected
+  emit(state, { type: "connection", bot_id: idOf(bot.user), is_connected: isConnected })
+}
+
+/** A bot is connected from its first poll until the connection of a poll is lost. */
+const connected = <A, E>(call: Call, polling: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.suspend(() => {
+    setConnected(call, true)
+    return Effect.onInterrupt(polling, () => Effect.sync(() => setConnected(call, false)))
+  })
+
 const whileSubscribed = () => methodNotAllowed("Long polling does not work while a webhook is subscribed")
 
 export const updates: Handlers<typeof Updates> = {
@@ -85,6 +100,9 @@ export const updates: Handlers<typeof Updates> = {
     Effect.suspend(() =>
       call.bot.subscriptions.size > 0
         ? whileSubscribed()
-        : Effect.raceFirst(poll(call, request), Effect.flatMap(call.bot.subscribed.arrival, whileSubscribed))
+        : Effect.raceFirst(
+            connected(call, poll(call, request)),
+            Effect.flatMap(call.bot.subscribed.arrival, whileSubscribed)
+          )
     )
 }

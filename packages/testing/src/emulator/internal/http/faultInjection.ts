@@ -15,6 +15,8 @@ export interface Target {
   readonly bot: BotState | undefined
   /** The chats that the request concerns. */
   readonly chats: ReadonlyArray<ChatId>
+  /** Called with each rule that is applied, the outermost first. */
+  readonly onApplied: (rule: Rule) => void
 }
 
 const codes: Readonly<Record<number, string>> = {
@@ -86,7 +88,7 @@ const applyRule = (request: Request, rule: Rule, next: Handling): Handling => {
 export const withFaults = (
   state: PlatformState,
   request: Request,
-  { bot, chats, endpoint }: Target,
+  { bot, chats, endpoint, onApplied }: Target,
   next: Handling
 ): Handling => {
   if (state.faults.length === 0) return next
@@ -98,11 +100,13 @@ export const withFaults = (
     (rule.endpoint === undefined || rule.endpoint === endpoint) &&
     (rule.chat_id === undefined || chats.some((chat_id) => chat_id === rule.chat_id))
   const [chat_id] = chats
-  const report = (fault: FaultState): void =>
+  const report = (fault: FaultState): void => {
+    onApplied(fault.rule)
     emitFault(state, fault, `${request.method} ${request.path}`, {
       ...(bot === undefined ? {} : { bot_id: bot.user.profile.user_id }),
       ...(chat_id === undefined ? {} : { chat_id })
     })
+  }
   return state.faults
     .filter((fault) => matches(fault) && applies(fault) && (report(fault), true))
     .reduceRight((inner, { rule }) => applyRule(request, rule, inner), next)

@@ -9,6 +9,7 @@ import { identity } from "effect/Function"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { type ConnectionLost, type Exchange, type Handler, type Request, type Response } from "../../EmulatorHttp.ts"
+import type { Rule } from "../../Faults.ts"
 import type { Call } from "../endpoints/call.ts"
 import { handlerOf } from "../endpoints/index.ts"
 import type { EmulatorContext } from "../platform/context.ts"
@@ -22,7 +23,7 @@ import * as requestReader from "./requestReader.ts"
 import { requestedChat, requestedChats } from "./requestedChats.ts"
 import * as router from "./router.ts"
 import { makeWriter } from "./successes.ts"
-import { allow, asHead } from "./wire.ts"
+import { allow, asHead, textBody } from "./wire.ts"
 
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
 
@@ -127,6 +128,7 @@ const open = (
   chat_id: undefined,
   message_id: undefined,
   limits: noLimits,
+  fault: undefined,
   body: undefined,
   status: undefined,
   answer: undefined
@@ -194,16 +196,39 @@ export const makeServe = (context: EmulatorContext): Handler => {
     )
   }
 
+  /** A fault may answer without reading the body, which the journal keeps all the same. */
+  const withBody = (incoming: Incoming): Effect.Effect<Incoming, refusal.Refusal> => {
+    const { exchange, match, request } = incoming
+    if (match?._tag !== "Found" || Object.keys(match.endpoint.declaration.body).length === 0)
+      return Effect.succeed(incoming)
+    return Effect.map(readText(request, Platform.maxRequestSize), (text) => {
+      exchange.body = text
+      return { ...incoming, request: { ...request, body: textBody(text) } }
+    })
+  }
+
   /** Without faults, the request is answered at once. A fault may prevent the answer. */
   const underFaults = (incoming: Incoming): Answering => {
     const { bot, exchange, match, request } = incoming
     const { endpoint } = exchange
-    if (state.faults.length === 0) return withFaults(state, request, { endpoint, bot, chats: [] }, answer(incoming))
+    const onApplied = (rule: Rule): void => {
+      exchange.fault ??= rule
+    }
+    if (state.faults.length === 0)
+      return withFaults(state, request, { endpoint, bot, chats: [], onApplied }, answer(incoming))
     const params = match?._tag === "Found" ? match.params : {}
     const chats = requestedChats(state, bot, params, request.query).map(({ chat_id }) => chat_id)
     exchange.chat_id = chats[0]
-    const next = Effect.suspend(() => answer(incoming))
-    return withFaults(state, request, { endpoint, bot, chats }, next)
+    return Effect.matchEffect(withBody(incoming), {
+      onFailure: (error) => Effect.succeed(refusal.toResponse(error)),
+      onSuccess: (read) =>
+        withFaults(
+          state,
+          request,
+          { endpoint, bot, chats, onApplied },
+          Effect.suspend(() => answer(read))
+        )
+    })
   }
 
   const underInterceptors = (incoming: Incoming): Answering =>

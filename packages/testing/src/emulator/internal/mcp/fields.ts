@@ -33,6 +33,8 @@ export const rule: { readonly [K in keyof Rule]-?: string } = {
   probability: "Applies to each match with this probability, from 0 to 1",
   seed: "The same seed selects the same matches of probability. Default: 0",
   times: "Maximum number of times that the rule is applied. Default: no limit",
+  lasts:
+    "For how long the rule applies, in milliseconds of the emulator's clock. Default: until the rules are replaced",
   status: "The HTTP status of the response. The request is not executed",
   code: "The code of the error body. Default: that of the status",
   message: "The message of the error body. Default: that of the status",

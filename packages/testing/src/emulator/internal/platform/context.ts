@@ -15,6 +15,8 @@ export interface EmulatorContext {
   readonly isStrict: boolean
   /** The module of the bot, which a test that is copied from the page imports. */
   readonly botModule: string | undefined
+  /** The URL of the folder in which tests that are copied from the page are saved. */
+  readonly testFolder: string | undefined
 }
 
 /** Ends the subscriptions, and resets the state, the limits and the settings of secrets. Interceptors stay until their scopes close. */

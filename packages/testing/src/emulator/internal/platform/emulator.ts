@@ -94,7 +94,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     limiter: options.limits ? new Limiter({ ...platformLimits, ...options.limits }) : undefined,
     interceptors: [],
     isStrict: options.strict ?? false,
-    botModule: options.botModule
+    botModule: options.botModule,
+    testFolder: options.testFolder
   }
   const { interceptors, webhooks } = context
   const token = options.token ?? defaultToken
@@ -123,7 +124,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     updates.from(0).map(({ update }) => update)
 
   const serve = makeServe(context)
-  const control = makeControl(context)
+  const control = makeControl(context, serve)
 
   return {
     token: Redacted.make(token),

@@ -29,7 +29,10 @@ export const activate = (rule: Rule): Effect.Effect<FaultState> =>
     )
     const random = yield* Random.withSeed(Random.Random, checked.seed ?? 0)
     const path = checked.path === undefined ? undefined : patternOf(checked.path)
-    return { rule: checked, path, random: () => random.nextDoubleUnsafe(), matched: 0, applied: 0 }
+    const clock = yield* Effect.clockWith(Effect.succeed)
+    const end = checked.lasts === undefined ? Infinity : clock.currentTimeMillisUnsafe() + checked.lasts
+    const isOver = () => end !== Infinity && clock.currentTimeMillisUnsafe() >= end
+    return { rule: checked, path, random: () => random.nextDoubleUnsafe(), isOver, matched: 0, applied: 0 }
   })
 
 /** Replaces the rules. */
@@ -57,6 +60,7 @@ export const addFault = (state: PlatformState, rule: Rule): Effect.Effect<void, 
 /** Counts a match, and returns whether the rule applies. */
 export const applies = (fault: FaultState): boolean => {
   const { every, nth, probability, times } = fault.rule
+  if (fault.isOver()) return false
   fault.matched++
   const chosen =
     (nth === undefined || fault.matched === nth) &&
@@ -71,7 +75,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
 /** The fields of an update. An update of an unknown type has its fields in `raw`. */
-const fieldsOf = (update: Update): Readonly<Record<string, unknown>> => {
+export const fieldsOf = (update: Update): Readonly<Record<string, unknown>> => {
   const fields: unknown = update.update_type === "unknown" ? update.raw : update
   return isRecord(fields) ? fields : {}
 }

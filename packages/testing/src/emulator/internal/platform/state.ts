@@ -94,6 +94,8 @@ export interface BotState {
   polledTo: number | undefined
   /** The position up to which polls have acknowledged the updates. */
   committedTo: number
+  /** Whether the bot waits for updates by long polling, or did when its last poll was answered. */
+  isConnected: boolean
   readonly subscriptions: Map<string, SubscriptionState>
   /** The subscribed URLs, in order. */
   readonly subscribed: Log<string>
@@ -198,6 +200,8 @@ export interface FaultState {
   readonly path: RegExp | undefined
   /** The next number of the rule's random sequence, from 0 to 1. */
   readonly random: () => number
+  /** Whether the time of the rule is over. */
+  readonly isOver: () => boolean
   matched: number
   applied: number
 }

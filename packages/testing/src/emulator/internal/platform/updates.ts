@@ -31,8 +31,9 @@ export const deliverUpdate = (state: PlatformState, bot: BotState, update: Updat
   const chat_id = chatOf(update)
   const ids = { bot_id: idOf(bot.user), ...(chat_id === undefined ? {} : { chat_id }) }
   for (const each of deliveriesOf(state, update, (fault) => emitFault(state, fault, update_type, ids))) {
+    const number = bot.updates.end
     bot.updates.append({ at: now(state), update: each })
-    emit(state, { type: "update", ...ids, update_type, update: each })
+    emit(state, { type: "update", ...ids, update_type, number, update: each })
   }
 }
 

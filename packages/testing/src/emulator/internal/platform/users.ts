@@ -71,6 +71,7 @@ export const addBot = (
     updates: new Log<StoredUpdate>(updateBounds(() => neededFrom(bot))),
     polledTo: undefined,
     committedTo: 0,
+    isConnected: false,
     subscriptions: new Map(),
     subscribed: new Log(),
     callbacks: new KeptMap<string, CallbackState>(objectBounds)

@@ -80,11 +80,13 @@ interface Sending {
   readonly bot: BotState
   readonly subscription: SubscriptionState
   readonly update: Update
+  /** The position of the update among the updates of the bot. */
+  readonly number: number
 }
 
 const emitDelivery = (
   state: PlatformState,
-  { bot, id, subscription, update }: Sending,
+  { bot, id, number, subscription, update }: Sending,
   outcome: Pick<Extract<EventRecord, { readonly type: "delivery" }>, "attempt" | "failure" | "latency" | "status">,
   isDead: boolean
 ): void => {
@@ -98,6 +100,7 @@ const emitDelivery = (
     delivery_id: id,
     url: subscription.url,
     update_type: typeOf(update),
+    number,
     ...outcome,
     state: isDelivered ? "delivered" : isWaiting ? "failed" : "dead",
     next_at: isWaiting ? now(state) + Platform.webhookRetryDelay(outcome.attempt) : null
@@ -213,15 +216,11 @@ const retry = (context: WebhookContext, sending: Sending): Effect.Effect<void> =
 /**
  * @assumption deliveryOrder
  */
-const deliver = (
-  context: WebhookContext,
-  bot: BotState,
-  subscription: SubscriptionState,
-  update: Update
-): Effect.Effect<void> =>
+const deliver = (context: WebhookContext, given: Omit<Sending, "id">): Effect.Effect<void> =>
   Effect.gen(function* () {
+    const { bot, subscription } = given
     if (!isSubscribed(bot, subscription)) return
-    const sending: Sending = { id: context.state.startedDeliveries++, bot, subscription, update }
+    const sending: Sending = { id: context.state.startedDeliveries++, ...given }
     const isDelivered = yield* attemptAndRecord(context, sending, 1)
     if (!isDelivered) yield* runIn(context.webhooks, subscription.scope, retry(context, sending))
   })
@@ -239,8 +238,10 @@ const deliverAll = (context: WebhookContext, bot: BotState, subscription: Subscr
     while (isSubscribed(bot, subscription)) {
       const entries = bot.updates.from(subscription.position)
       subscription.position = bot.updates.end
-      for (const { update } of entries) {
-        if (accepts(subscription, update)) yield* skipDefects(subscription, deliver(context, bot, subscription, update))
+      const first = subscription.position - entries.length
+      for (const [index, { update }] of entries.entries()) {
+        const sending = { bot, subscription, update, number: first + index }
+        if (accepts(subscription, update)) yield* skipDefects(subscription, deliver(context, sending))
       }
       if (entries.length > 0) continue
       yield* bot.updates.arrival

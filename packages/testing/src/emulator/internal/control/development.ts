@@ -1,0 +1,101 @@
+import type * as Endpoint from "@colloquy/core/client/Endpoint"
+import * as Effect from "effect/Effect"
+import { hasProperty } from "effect/Predicate"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import type { Exchange } from "../../EmulatorHttp.ts"
+import * as refusal from "../http/refusal.ts"
+import { headersIn, textBody } from "../http/wire.ts"
+import { on, type Route } from "./call.ts"
+import * as declarations from "./declarations.ts"
+
+interface Part {
+  readonly kind: string
+  readonly name: string
+  readonly description?: string
+}
+
+/** The parts of a bot, which has its own copy of the library, so the bot is recognized by its data. */
+const partsIn = (exported: unknown): ReadonlyArray<Part> | undefined =>
+  hasProperty(exported, "parts") && Array.isArray(exported.parts)
+    ? (exported.parts as ReadonlyArray<Part>).filter(({ kind }) => kind !== "outdated")
+    : undefined
+
+/** Imports the module of the bot, as `colloquy describe` does. The module may change while the emulator runs. */
+const readParts = (module: string | undefined): Effect.Effect<Endpoint.Success<typeof declarations.listParts>> =>
+  Effect.gen(function* () {
+    if (module === undefined) return { parts: [], problem: "The emulator does not know the module of the bot." }
+    const imported = yield* Effect.result(
+      Effect.tryPromise(() => import(/* @vite-ignore */ module) as Promise<Readonly<Record<string, unknown>>>)
+    )
+    if (imported._tag === "Failure") return { parts: [], problem: `${module} cannot be imported.` }
+    const { bot, parts } = imported.success
+    const found = partsIn(parts) ?? partsIn(bot)
+    if (found === undefined)
+      return { parts: [], problem: "The module exports no list of parts: export const parts = Bot.make(…)." }
+    return {
+      parts: found.map(({ description, kind, name }) => ({
+        kind,
+        name,
+        ...(description === undefined ? {} : { description })
+      }))
+    }
+  })
+
+const notSendable = new refusal.Refusal({
+  status: 409,
+  body: { code: "request.lost", message: "Only requests to an endpoint can be sent again: an upload is not kept" }
+})
+
+const toRequest = ({ body, headers, method, path, query }: Exchange) => ({
+  method,
+  path,
+  query,
+  headers: { ...headersIn({ headers }), "content-length": String(new TextEncoder().encode(body ?? "").byteLength) },
+  body: textBody(body ?? "")
+})
+
+const noFolder = new refusal.Refusal({
+  status: 409,
+  body: {
+    code: "tests.no.folder",
+    message: "The emulator does not know where the tests are: start colloquy-emulator with --bot"
+  }
+})
+
+/** A path in a folder that no file has yet. */
+const freePath = (folder: URL, name: string): URL => {
+  for (let number = 1; ; number++) {
+    const url = new URL(`${name}${number === 1 ? "" : `-${number}`}.test.ts`, folder)
+    if (!existsSync(fileURLToPath(url))) return url
+  }
+}
+
+/** Calls for the author of a bot who works with the page. */
+export const developmentRoutes: ReadonlyArray<Route> = [
+  on(declarations.listParts, (_, { botModule }) => readParts(botModule)),
+  on(declarations.repeatRequest, ({ number }, { listener, serve, state }) =>
+    Effect.gen(function* () {
+      const [exchange] = state.exchanges.from(number)
+      if (exchange === undefined || exchange.number !== number) return yield* refusal.notFound(`Request ${number}`)
+      if (exchange.endpoint === undefined) return yield* notSendable
+      const { status } = yield* Effect.catch(serve({ ...toRequest(exchange), listener }), () =>
+        Effect.succeed({ status: null })
+      )
+      return { status }
+    })
+  ),
+  on(declarations.saveTest, ({ name, text }, { testFolder }) =>
+    Effect.gen(function* () {
+      if (testFolder === undefined) return yield* noFolder
+      const folder = new URL(testFolder.endsWith("/") ? testFolder : `${testFolder}/`)
+      const path = yield* Effect.sync(() => {
+        mkdirSync(fileURLToPath(folder), { recursive: true })
+        const file = fileURLToPath(freePath(folder, name))
+        writeFileSync(file, text, { flag: "wx" })
+        return file
+      })
+      return { path }
+    })
+  )
+]
