@@ -127,6 +127,7 @@ export const makePictures = async (): Promise<void> => {
     await light.locator(".pinned").waitFor()
     await save(light, "two-people")
     const dark = await open(1240, 700, "dark")
+    await dark.getByRole("tab", { name: "Requests" }).click()
     await dark.locator(".log-head").first().click()
     await dark.getByText("Copy as curl").waitFor()
     await save(dark, "requests")

@@ -14,7 +14,9 @@ import {
   announcement,
   becomePerson,
   clockAt,
+  connectedBots,
   connection,
+  deliveries,
   dismissToast,
   faults,
   nameOf,
@@ -33,19 +35,23 @@ import { ClockTool } from "./tools/ClockTool.tsx"
 import { Deliveries } from "./tools/Deliveries.tsx"
 import { FaultsTool } from "./tools/FaultsTool.tsx"
 import { LimitGauges } from "./tools/Limits.tsx"
+import { Parts } from "./tools/Parts.tsx"
 import { PeopleTool } from "./tools/PeopleTool.tsx"
 import { Requests } from "./tools/Requests.tsx"
 import { StateTool } from "./tools/StateTool.tsx"
+import { Timeline } from "./tools/Timeline.tsx"
 import { sizeStyle } from "./sizes.ts"
 import { nextTheme, theme } from "./theme.ts"
 
 const tools: Readonly<Record<ToolName, { readonly label: string; readonly view: ComponentType }>> = {
+  timeline: { label: "Timeline", view: Timeline },
   requests: { label: "Requests", view: Requests },
   deliveries: { label: "Updates", view: Deliveries },
   limits: { label: "Limits", view: LimitGauges },
   clock: { label: "Clock", view: ClockTool },
   faults: { label: "Faults", view: FaultsTool },
   people: { label: "People", view: PeopleTool },
+  parts: { label: "Parts", view: Parts },
   state: { label: "State", view: StateTool }
 }
 
@@ -59,6 +65,28 @@ const ClockChip = () => {
   )
 }
 
+/** Whether the bots are connected: by long polling, or by a webhook whose last delivery did not fail. */
+const BotsChip = () => {
+  const bots = state.value?.bots ?? []
+  const isConnected = ({ user, webhooks }: (typeof bots)[number]) =>
+    connectedBots.value.has(user.user_id) ||
+    (webhooks.length > 0 &&
+      (deliveries.value.find(({ bot_id }) => bot_id === user.user_id)?.state ?? "delivered") === "delivered")
+  const count = bots.filter(isConnected).length
+  const text =
+    bots.length === 1
+      ? count === 1
+        ? "Bot connected"
+        : "No bot connected"
+      : `${count} of ${bots.length} bots connected`
+  return bots.length === 0 ? null : (
+    <button type="button" class="quiet bots-chip" onClick={() => openTool("deliveries")}>
+      <i class={count === bots.length ? "dot on" : "dot"} />
+      <span>{text}</span>
+    </button>
+  )
+}
+
 const TopBar = () => (
   <header class="top-bar">
     <h1>Colloquy emulator</h1>
@@ -68,6 +96,7 @@ const TopBar = () => (
       </span>
     ) : null}
     <span class="spacer" />
+    <BotsChip />
     {faults.value.length === 0 ? null : (
       <button type="button" class="quiet fault-chip" onClick={() => openTool("faults")}>
         {faults.value.length} fault{faults.value.length === 1 ? "" : "s"}
@@ -90,7 +119,7 @@ const TopBar = () => (
       aria-pressed={tool.value !== undefined}
       title="Tools"
       aria-label="Tools"
-      onClick={() => (tool.value = tool.value === undefined ? "requests" : undefined)}
+      onClick={() => (tool.value = tool.value === undefined ? "timeline" : undefined)}
     >
       <Icon name="tools" />
     </button>
@@ -166,7 +195,7 @@ const moveTab = (event: KeyboardEvent): void => {
 }
 
 const Tools = () => {
-  const name = tool.value ?? "requests"
+  const name = tool.value ?? "timeline"
   const { label, view: View } = tools[name]
   return (
     <section class="tools" aria-label="Tools">
@@ -204,7 +233,7 @@ const BottomBar = () => (
     >
       <Icon name="chats" /> Chats
     </button>
-    <button type="button" aria-current={view.value === "tools"} onClick={() => openTool(tool.value ?? "requests")}>
+    <button type="button" aria-current={view.value === "tools"} onClick={() => openTool(tool.value ?? "timeline")}>
       <Icon name="tools" /> Tools
     </button>
   </nav>

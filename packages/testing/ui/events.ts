@@ -8,7 +8,7 @@ import { remember } from "./trail.ts"
 import { transport } from "./transport.ts"
 import type { EmulatorEvent, State } from "./types.ts"
 
-const maxListed = 400
+const maxListed = 5000
 
 /** The newest events first. */
 const prepend = <E extends { readonly id: number }>(list: ReadonlyArray<E>, event: E): ReadonlyArray<E> =>
@@ -47,6 +47,9 @@ export const readState = async (): Promise<State> => {
     store.state.value = state
     store.lastMessages.value = new Map(
       state.chats.flatMap(({ chat, last_message }) => (last_message === null ? [] : [[chat.chat_id, last_message]]))
+    )
+    store.connectedBots.value = new Set(
+      state.bots.flatMap(({ is_connected, user }) => (is_connected ? [user.user_id] : []))
     )
     setClock(state)
     for (const pane of store.panes.value) choosePerson(pane, state)
@@ -119,6 +122,16 @@ const showNotification = (event: Extract<EmulatorEvent, { type: "answer" }>): vo
   }, 5000)
 }
 
+/** A poll with a marker acknowledges all updates before the marker, and its response takes the updates before the next. */
+const followPoll = ({ bot_id, marker, query }: Extract<EmulatorEvent, { type: "request" }>): void => {
+  if (bot_id === undefined) return
+  const before = store.polled.value.get(bot_id) ?? { taken: 0, acknowledged: 0 }
+  const acknowledged = Math.max(before.acknowledged, Number(new URLSearchParams(query).get("marker") ?? 0))
+  const taken = Math.max(before.taken, marker ?? 0, acknowledged)
+  if (taken === before.taken && acknowledged === before.acknowledged) return
+  store.polled.value = new Map(store.polled.value).set(bot_id, { taken, acknowledged })
+}
+
 const startOver = (count: number): void => {
   batch(() => {
     store.requests.value = []
@@ -163,12 +176,19 @@ export const apply = (event: EmulatorEvent, isPast: boolean): void => {
       break
     case "request":
       store.requests.value = prepend(store.requests.value, event)
+      if (event.endpoint === "Updates.list") followPoll(event)
       if (store.tool.value === "limits") refreshLimits()
       if (!isPast && (event.endpoint === "Me.setCommands" || event.endpoint?.startsWith("Subscriptions.")))
         refreshState()
       break
     case "update":
       store.updates.value = prepend(store.updates.value, event)
+      break
+    case "connection":
+      if (!isPast) {
+        const others = [...store.connectedBots.value].filter((bot_id) => bot_id !== event.bot_id)
+        store.connectedBots.value = new Set(event.is_connected ? [...others, event.bot_id] : others)
+      }
       break
     case "delivery":
       store.deliveries.value = prepend(store.deliveries.value, event)

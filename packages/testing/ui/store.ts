@@ -50,7 +50,17 @@ export interface Action {
 }
 
 /** The names of the tools beside the chat. */
-export const toolNames = ["requests", "deliveries", "limits", "clock", "faults", "people", "state"] as const
+export const toolNames = [
+  "timeline",
+  "requests",
+  "deliveries",
+  "limits",
+  "clock",
+  "faults",
+  "people",
+  "parts",
+  "state"
+] as const
 
 export type ToolName = (typeof toolNames)[number]
 
@@ -60,7 +70,7 @@ export const panes = signal<ReadonlyArray<Pane>>([makePane(1)])
 export const activePane = signal(1)
 /** The visible part on a narrow screen. */
 export const view = signal<"chats" | "chat" | "tools">("chats")
-export const tool = signal<ToolName | undefined>("requests")
+export const tool = signal<ToolName | undefined>("timeline")
 export const toasts = signal<ReadonlyArray<Toast>>([])
 export const notification = signal<Notification | undefined>(undefined)
 /** The text that screen readers announce. */
@@ -78,8 +88,16 @@ export const deliveries = signal<ReadonlyArray<EventOf<"delivery">>>([])
 export const struck = signal<ReadonlyArray<EventOf<"fault">>>([])
 export const limits = signal<Limits | undefined>(undefined)
 export const faults = signal<Faults>([])
-/** The message whose requests are shown. */
-export const requestFilter = signal<string | undefined>(undefined)
+/** The message whose requests and updates are shown. */
+export const messageFilter = signal<string | undefined>(undefined)
+/** The request that is shown with its details. */
+export const shownRequest = signal<number | undefined>(undefined)
+/** The rule of the faults that is marked. */
+export const shownRule = signal<string | undefined>(undefined)
+/** For each bot, the lowest number of an update that GET /updates has not returned, and of one that is not acknowledged. */
+export const polled = signal<ReadonlyMap<number, { readonly taken: number; readonly acknowledged: number }>>(new Map())
+/** The bots that wait for updates by long polling. */
+export const connectedBots = signal<ReadonlySet<number>>(new Set())
 
 /** The last time from the emulator, and the moment of its arrival. */
 export const clockAt = signal({ now: 0, isRunning: true, isVirtual: false, readAt: 0 })

@@ -1,15 +1,37 @@
 import { useState } from "preact/hooks"
 import { testOf } from "../conversationTest.ts"
 import { copyText } from "../parts/clipboard.ts"
-import { Field } from "../parts/Field.tsx"
+import { Field, valuesOf } from "../parts/Field.tsx"
 import { Modal } from "../parts/Modal.tsx"
-import { state, titleOf } from "../store.ts"
+import { act, state, titleOf, toast } from "../store.ts"
 import { trailOf } from "../trail.ts"
 import type { ChatView } from "../types.ts"
 
+/** The path of a module from a folder, which are both addresses of files. */
+export const relativePath = (folder: string, module: string): string => {
+  const [from, to] = [folder.replace(/\/$/, "").split("/"), module.split("/")]
+  let common = 0
+  while (common < from.length && from[common] === to[common]) common++
+  const rest = to.slice(common).map(decodeURIComponent).join("/")
+  const up = "../".repeat(from.length - common)
+  return up === "" ? `./${rest}` : `${up}${rest}`
+}
+
+/** The module of the bot as a test imports the module: by a path from the folder of the tests. */
+const modulePath = (): string => {
+  const { bot_module = null, test_folder = null } = state.value ?? {}
+  if (bot_module === null || !bot_module.startsWith("file:")) return bot_module ?? "./bot.ts"
+  return relativePath(test_folder ?? new URL("../test", bot_module).href, bot_module)
+}
+
+const save = async (name: string, text: string): Promise<void> => {
+  const saved = await act("saveTest", { name, text })
+  if (saved !== undefined) toast(`The test is saved as ${saved.path}`)
+}
+
 /** The conversation as a test that runs the bot on the emulator. */
 export const CopyTest = ({ onClose, view }: { readonly view: ChatView; readonly onClose: () => void }) => {
-  const [module, setModule] = useState(state.value?.bot_module ?? "./bot.ts")
+  const [module, setModule] = useState(modulePath())
   const text = testOf({
     module,
     view,
@@ -25,9 +47,19 @@ export const CopyTest = ({ onClose, view }: { readonly view: ChatView; readonly 
       <pre class="code" tabIndex={0}>
         {text}
       </pre>
-      <button type="button" class="primary" onClick={() => void copyText(text, "The test")}>
-        Copy
-      </button>
+      <div class="row">
+        <button type="button" class="primary" onClick={() => void copyText(text, "The test")}>
+          Copy
+        </button>
+        {state.value?.test_folder == null ? null : (
+          <form class="inline-form" onSubmit={(event) => void save(valuesOf(event)["name"] ?? "conversation", text)}>
+            <input name="name" aria-label="Name of the test" value="conversation" pattern="[\w\-]+" required />
+            <button type="submit">
+              Save into {decodeURIComponent(state.value.test_folder.split("/").at(-1) ?? "")}/
+            </button>
+          </form>
+        )}
+      </div>
     </Modal>
   )
 }

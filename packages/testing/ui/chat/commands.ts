@@ -1,6 +1,6 @@
 import type { MenuItem } from "../parts/Menu.tsx"
 import { copyText } from "../parts/clipboard.ts"
-import { act, chats, hasRight, openTool, type Pane, requestFilter } from "../store.ts"
+import { act, chats, hasRight, messageFilter, openTool, type Pane } from "../store.ts"
 import { forwarding } from "./forwarding.ts"
 import type { Shown } from "../types.ts"
 
@@ -27,10 +27,10 @@ export const messageItems = (
       ? [{ label: "Copy text", run: () => void copyText(message.body?.text ?? "", "The text") }]
       : []),
     {
-      label: "Show its requests",
+      label: "Show what happened",
       run: () => {
-        requestFilter.value = mid
-        openTool("requests")
+        messageFilter.value = mid
+        openTool("timeline")
       }
     },
     { label: "Copy message id", run: () => void copyText(mid, "The id") },

@@ -4,6 +4,9 @@ import { durationOf, preciseTime } from "../parts/format.ts"
 import { act, deliveries, nameOf, state, updates } from "../store.ts"
 import type { EventOf } from "../types.ts"
 
+import { type RequestEvent, stateClass, stateOf, steps, type UpdateEvent, type UpdateState } from "./activity.ts"
+import { UpdateDetails } from "./UpdateDetails.tsx"
+
 type DeliveryEvent = EventOf<"delivery">
 
 /** The last attempt of each delivery, with its number of attempts. */
@@ -58,9 +61,34 @@ const Row = ({ event, now }: { readonly event: DeliveryEvent; readonly now: numb
   )
 }
 
+interface UpdateRowProps {
+  readonly update: UpdateEvent
+  readonly requests: ReadonlyArray<RequestEvent>
+  readonly state: UpdateState
+}
+
+const UpdateRow = ({ requests, state, update }: UpdateRowProps) => {
+  const [isOpen, setOpen] = useState(false)
+  const done = [...new Set(requests.map(({ endpoint, path }) => endpoint ?? path))].join(", ")
+  return (
+    <li class="log-row">
+      <button type="button" class="line log-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <span class={`status ${stateClass[state]}`}>{state}</span>
+        <b>{update.update_type}</b>
+        <bdi class="path">{update.text === undefined ? "" : `“${update.text}”`}</bdi>
+        <small>{preciseTime(update.at).slice(0, 8)}</small>
+      </button>
+      {done === "" ? null : <small class="done">→ {done}</small>}
+      {isOpen ? <UpdateDetails event={update} /> : null}
+    </li>
+  )
+}
+
 /** The deliveries to webhooks, and the updates that were queued for bots. */
 export const Deliveries = () => {
   const now = useNow()
+  const [count, setCount] = useState(100)
+  const shown = steps.value.flatMap(({ requests, update }) => (update === undefined ? [] : [{ requests, update }]))
   const last = lastAttempts()
   const dead = last.filter((event) => event.state === "dead")
   const waiting = last.filter((event) => event.state === "failed")
@@ -100,16 +128,15 @@ export const Deliveries = () => {
       </h3>
       {updates.value.length === 0 ? <p class="empty">No updates yet.</p> : null}
       <ol class="log">
-        {updates.value.slice(0, 100).map((event) => (
-          <li key={event.id} class="log-row flat">
-            <span class="log-text">
-              <b>{event.update_type}</b>
-              <bdi class="path">for {nameOf(event.bot_id)}</bdi>
-            </span>
-            <small>{preciseTime(event.at)}</small>
-          </li>
+        {shown.slice(0, count).map((step) => (
+          <UpdateRow key={step.update.id} update={step.update} requests={step.requests} state={stateOf(step)} />
         ))}
       </ol>
+      {shown.length > count ? (
+        <button type="button" onClick={() => setCount(count + 300)}>
+          Show more of {shown.length}
+        </button>
+      ) : null}
     </>
   )
 }

@@ -1,9 +1,9 @@
-import { useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import { Field, valuesOf } from "../parts/Field.tsx"
 import { preciseTime } from "../parts/format.ts"
-import { act, faults, struck } from "../store.ts"
+import { faultText } from "../parts/faultText.ts"
+import { act, faults, shownRule, struck } from "../store.ts"
 import type { Faults } from "../types.ts"
-import { pretty } from "./Requests.tsx"
 
 type Rule = Faults[number]["rule"]
 
@@ -22,14 +22,28 @@ const whole = (text: string | undefined): number | undefined => (text === undefi
 
 /** The rule of the form. */
 const ruleOf = (effect: Effect, values: Readonly<Record<string, string>>): Record<string, unknown> => {
-  const { chat_id, code, delay, endpoint, every, nth, probability, reset, status, times, truncate, update_type } =
-    values
+  const {
+    chat_id,
+    code,
+    delay,
+    endpoint,
+    every,
+    lasts,
+    nth,
+    probability,
+    reset,
+    status,
+    times,
+    truncate,
+    update_type
+  } = values
   const isDelivery = effect === "drop" || effect === "duplicate"
   const when = {
     nth: whole(nth),
     every: whole(every),
     probability: whole(probability),
     times: whole(times),
+    lasts: whole(lasts),
     chat_id: whole(chat_id)
   }
   const target = isDelivery ? { update_type } : { endpoint }
@@ -85,10 +99,42 @@ const Effects = ({ effect }: { readonly effect: Effect }) => {
   }
 }
 
+const presets: ReadonlyArray<readonly [label: string, rule: Rule]> = [
+  ["429 for 10 s", { status: 429, lasts: 10_000 }],
+  ["Platform down", { status: 503 }],
+  ["Slow", { delay: 3000 }],
+  ["Every second delivery twice", { delivery: "duplicate", every: 2 }]
+]
+
+const RuleRow = ({ fault, onRemove }: { readonly fault: Faults[number]; readonly onRemove: () => void }) => {
+  const row = useRef<HTMLLIElement>(null)
+  const { applied, is_over, matched, rule } = fault
+  const isMarked = shownRule.value === JSON.stringify(rule)
+  useEffect(() => {
+    if (!isMarked) return
+    row.current?.scrollIntoView({ block: "nearest" })
+    row.current?.querySelector("button")?.focus({ preventScroll: true })
+  }, [isMarked])
+  return (
+    <li class={isMarked ? "log-row marked" : "log-row"} ref={row}>
+      <p>{faultText(rule)}</p>
+      <div class="row">
+        <small>
+          applied {applied} of {matched}
+          {is_over === true ? ", over" : ""}
+        </small>
+        <button type="button" class="danger" onClick={onRemove}>
+          Remove
+        </button>
+      </div>
+    </li>
+  )
+}
+
 /** Adds faults, and shows their targets. */
 export const FaultsTool = () => {
   const [effect, setEffect] = useState<Effect>("status")
-  const rules = faults.value.map(({ rule }) => rule)
+  const rules = faults.value.filter(({ is_over }) => is_over !== true).map(({ rule }) => rule)
   const isDelivery = effect === "drop" || effect === "duplicate"
   const save = async (next: ReadonlyArray<Rule | Record<string, unknown>>): Promise<void> => {
     const done = await act("setFaults", { rules: next as never })
@@ -96,69 +142,68 @@ export const FaultsTool = () => {
   }
   return (
     <>
-      <form class="form" onSubmit={(event) => void save([...rules, ruleOf(effect, valuesOf(event))])}>
-        <Field label="What happens">
-          <select value={effect} onChange={({ currentTarget }) => setEffect(currentTarget.value as Effect)}>
-            {Object.entries(effects).map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <Effects effect={effect} />
-        {isDelivery ? (
-          <Field label="Type of update" hint="Empty: all">
-            <input name="update_type" placeholder="message_created" />
+      <div class="row">
+        {presets.map(([label, rule]) => (
+          <button type="button" key={label} onClick={() => void save([...rules, rule])}>
+            {label}
+          </button>
+        ))}
+      </div>
+      <details class="box">
+        <summary>Another fault</summary>
+        <form class="form" onSubmit={(event) => void save([...rules, ruleOf(effect, valuesOf(event))])}>
+          <Field label="What happens">
+            <select value={effect} onChange={({ currentTarget }) => setEffect(currentTarget.value as Effect)}>
+              {Object.entries(effects).map(([value, label]) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </select>
           </Field>
-        ) : (
-          <Field label="Endpoint" hint="Empty: all requests">
-            <input name="endpoint" placeholder="Messages.send" />
-          </Field>
-        )}
-        <details>
-          <summary>When it applies</summary>
-          <Field label="Only the nth match">
-            <input name="nth" type="number" min="1" />
-          </Field>
-          <Field label="Every nth match">
-            <input name="every" type="number" min="1" />
-          </Field>
-          <Field label="With a probability from 0 to 1">
-            <input name="probability" type="number" min="0" max="1" step="any" />
-          </Field>
-          <Field label="At most so many times">
-            <input name="times" type="number" min="1" />
-          </Field>
-          <Field label="Only in the chat with this id">
-            <input name="chat_id" type="number" />
-          </Field>
-        </details>
-        <button type="submit" class="primary">
-          Add the fault
-        </button>
-      </form>
+          <Effects effect={effect} />
+          {isDelivery ? (
+            <Field label="Type of update" hint="Empty: all">
+              <input name="update_type" placeholder="message_created" />
+            </Field>
+          ) : (
+            <Field label="Endpoint" hint="Empty: all requests">
+              <input name="endpoint" placeholder="Messages.send" />
+            </Field>
+          )}
+          <details>
+            <summary>When it applies</summary>
+            <Field label="Only the nth match">
+              <input name="nth" type="number" min="1" />
+            </Field>
+            <Field label="Every nth match">
+              <input name="every" type="number" min="1" />
+            </Field>
+            <Field label="With a probability from 0 to 1">
+              <input name="probability" type="number" min="0" max="1" step="any" />
+            </Field>
+            <Field label="At most so many times">
+              <input name="times" type="number" min="1" />
+            </Field>
+            <Field label="For so many milliseconds">
+              <input name="lasts" type="number" min="1" />
+            </Field>
+            <Field label="Only in the chat with this id">
+              <input name="chat_id" type="number" />
+            </Field>
+          </details>
+          <button type="submit" class="primary">
+            Add the fault
+          </button>
+        </form>
+      </details>
       <h3>
         Faults <span class="count">{faults.value.length}</span>
       </h3>
       {faults.value.length === 0 ? <p class="empty">No faults.</p> : null}
       <ol class="log">
-        {faults.value.map(({ applied, matched, rule }, index) => (
-          <li class="log-row" key={index}>
-            <pre class="code">
-              {pretty(rule)
-                .replaceAll(/[{}\n]\s*/g, " ")
-                .trim()}
-            </pre>
-            <div class="row">
-              <small>
-                matched {matched}, applied {applied}
-              </small>
-              <button type="button" class="danger" onClick={() => void save(rules.filter((each) => each !== rule))}>
-                Remove
-              </button>
-            </div>
-          </li>
+        {faults.value.map((fault, index) => (
+          <RuleRow key={index} fault={fault} onRemove={() => void save(rules.filter((rule) => rule !== fault.rule))} />
         ))}
       </ol>
       <h3>

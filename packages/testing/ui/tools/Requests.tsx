@@ -1,23 +1,16 @@
+import { useSignal } from "@preact/signals"
 import { memo } from "preact/compat"
-import { useState } from "preact/hooks"
-import * as Json from "@colloquy/core/base/Json"
+import { useEffect, useRef, useState } from "preact/hooks"
 import { call } from "../api.ts"
 import { copyText } from "../parts/clipboard.ts"
-import { durationOf, preciseTime } from "../parts/format.ts"
-import { openChat, panes, requestFilter, requests, view } from "../store.ts"
-import type { EventOf, RequestView } from "../types.ts"
+import { faultText } from "../parts/faultText.ts"
+import { preciseTime } from "../parts/format.ts"
+import { pretty } from "../parts/json.ts"
+import { act, chats, messageFilter, openChat, panes, requests, shownRequest, titleOf, toast, view } from "../store.ts"
+import type { RequestView } from "../types.ts"
+import type { RequestEvent } from "./activity.ts"
 import { curlOf } from "./curl.ts"
-
-type RequestEvent = EventOf<"request">
-
-/** JSON with line breaks. Exact integers do not change. */
-export const pretty = (value: unknown): string => {
-  if (typeof value === "string") return value
-  const compact = Json.stringify(value)
-  // Only for display: integers that a double cannot hold are kept as text.
-  const kept = compact.replaceAll(/([:[,])(-?\d{16,})(?=[,\]}])/g, '$1"\\u0000$2"')
-  return JSON.stringify(JSON.parse(kept), null, 2).replaceAll(/"\\u0000(-?\d+)"/g, "$1")
-}
+import { FaultMark, RequestLine } from "./RequestLine.tsx"
 
 const Body = ({ label, value }: { readonly label: string; readonly value: unknown }) =>
   value === null || value === undefined || value === "" ? null : (
@@ -36,31 +29,9 @@ const shownHeaders = (headers: RequestView["headers"]): string =>
     .map(([name, value]) => `${name}: ${value}`)
     .join("\n")
 
-const Details = ({ event }: { readonly event: RequestEvent }) => {
-  const [request, setRequest] = useState<RequestView | "missing" | undefined>()
-  if (request === undefined) {
-    void call("listRequests", { from: event.number, count: 1 }).then(
-      ({ requests: [found] }) => setRequest(found?.number === event.number ? found : "missing"),
-      () => setRequest("missing")
-    )
-    return <p class="empty">Reading…</p>
-  }
-  if (request === "missing") return <p class="empty">The emulator no longer keeps this request.</p>
-  return (
-    <div class="details">
-      <Body label="Headers, without the token" value={shownHeaders(request.headers)} />
-      <Body label="Body" value={request.body} />
-      <Body label="Answer" value={request.answer} />
-      <div class="row">
-        <button type="button" onClick={() => void copyText(curlOf(request, location.origin), "The command")}>
-          Copy as curl
-        </button>
-        <button type="button" onClick={() => void copyText(pretty(request.answer), "The answer")}>
-          Copy the answer
-        </button>
-      </div>
-    </div>
-  )
+const repeat = async (number: number): Promise<void> => {
+  const answer = await act("repeatRequest", { number })
+  if (answer !== undefined) toast(`The request is answered with ${answer.status ?? "a lost connection"}`)
 }
 
 /** Shows the message that a request created or changed. */
@@ -77,35 +48,69 @@ const showMessage = ({ chat_id, message_id }: RequestEvent): void => {
   find(20)
 }
 
-const statusClass = (status: number | null): string =>
-  status === null ? "bad" : status < 300 ? "good" : status === 429 ? "warn" : "bad"
+const Details = ({ event }: { readonly event: RequestEvent }) => {
+  const [request, setRequest] = useState<RequestView | "missing" | undefined>()
+  useEffect(() => {
+    void call("listRequests", { from: event.number, count: 1 }).then(
+      ({ requests: [found] }) => setRequest(found?.number === event.number ? found : "missing"),
+      () => setRequest("missing")
+    )
+  }, [event.number])
+  if (request === undefined) return <p class="empty">Reading…</p>
+  if (request === "missing") return <p class="empty">The emulator no longer keeps this request.</p>
+  const full = event.limits.filter(({ limit, used }) => used >= limit)
+  return (
+    <div class="details">
+      <p class="ids">
+        {preciseTime(event.at)} {event.method} {event.path}
+        {event.query}
+        {full.map(({ limit, scope, used }) => `, ${scope} ${used}/${limit}`)}
+      </p>
+      {event.fault === undefined ? null : <p class="note">{faultText(event.fault)}</p>}
+      <div class="row">
+        {event.message_id === undefined ? null : (
+          <button type="button" onClick={() => showMessage(event)}>
+            Show the message
+          </button>
+        )}
+        {event.endpoint === null ? null : (
+          <button type="button" onClick={() => void repeat(event.number)}>
+            Send again
+          </button>
+        )}
+        <button type="button" onClick={() => void copyText(curlOf(request, location.origin), "The command")}>
+          Copy as curl
+        </button>
+        <button type="button" onClick={() => void copyText(pretty(request.answer), "The answer")}>
+          Copy the answer
+        </button>
+      </div>
+      <Body label="Headers, without the token" value={shownHeaders(request.headers)} />
+      <Body label="Body" value={request.body} />
+      <Body label="Answer" value={request.answer} />
+    </div>
+  )
+}
 
 const Row_ = ({ event }: { readonly event: RequestEvent }) => {
+  const row = useRef<HTMLLIElement>(null)
   const [isOpen, setOpen] = useState(false)
-  const full = event.limits.find(({ limit, used }) => used >= limit)
+  const isAskedFor = shownRequest.value === event.number
+  useEffect(() => {
+    if (!isAskedFor) return
+    shownRequest.value = undefined
+    setOpen(true)
+    row.current?.scrollIntoView({ block: "nearest" })
+    row.current?.querySelector("button")?.focus({ preventScroll: true })
+  }, [isAskedFor])
   return (
-    <li class="log-row">
-      <button type="button" class="log-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        <span class={`status ${statusClass(event.status)}`}>{event.status ?? "lost"}</span>
-        <span class="log-text">
-          <b>{event.endpoint ?? event.method}</b>
-          <bdi class="path">
-            {event.method} {event.path}
-            {event.query}
-          </bdi>
-        </span>
-        <small>
-          {preciseTime(event.at)}
-          <br />
-          {durationOf(event.took)}
-          {full === undefined ? "" : `, ${full.scope} ${full.used}/${full.limit}`}
-        </small>
-      </button>
-      {event.message_id === undefined ? null : (
-        <button type="button" class="link-button" onClick={() => showMessage(event)}>
-          Show the message
+    <li class="log-row" ref={row}>
+      <div class="log-line">
+        <button type="button" class="line log-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <RequestLine event={event} />
         </button>
-      )}
+        <FaultMark event={event} />
+      </div>
       {isOpen ? <Details event={event} /> : null}
     </li>
   )
@@ -114,33 +119,129 @@ const Row_ = ({ event }: { readonly event: RequestEvent }) => {
 /** A new request renders only its own row. */
 const Row = memo(Row_)
 
+type Outcome = "all" | "succeeded" | "failed" | "limited" | "faults"
+
+const outcomes: Readonly<Record<Outcome, string>> = {
+  all: "Any status",
+  succeeded: "Succeeded",
+  failed: "Failed",
+  limited: "429",
+  faults: "By a fault"
+}
+
+const hasOutcome = ({ fault, status }: RequestEvent, outcome: Outcome): boolean => {
+  switch (outcome) {
+    case "all":
+      return true
+    case "succeeded":
+      return status !== null && status < 400
+    case "failed":
+      return status === null || status >= 400
+    case "limited":
+      return status === 429
+    case "faults":
+      return fault !== undefined
+  }
+}
+
+const Choice = ({
+  label,
+  onChange,
+  options,
+  value
+}: {
+  readonly label: string
+  readonly value: string
+  readonly options: ReadonlyArray<readonly [value: string, text: string]>
+  readonly onChange: (value: string) => void
+}) => (
+  <select aria-label={label} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+    {options.map(([value, text]) => (
+      <option key={value} value={value}>
+        {text}
+      </option>
+    ))}
+  </select>
+)
+
 /** The requests of bots, the newest first. */
 export const Requests = () => {
-  const [showsPolls, setShowsPolls] = useState(false)
-  const filter = requestFilter.value
-  const shown = requests.value.filter(
-    (event) =>
-      (filter === undefined || event.message_id === filter) &&
-      (showsPolls || filter !== undefined || event.endpoint !== "Updates.list" || event.status !== 200)
-  )
+  const outcome = useSignal<Outcome>("all")
+  const endpoint = useSignal("")
+  const chat = useSignal("")
+  const text = useSignal("")
+  const [count, setCount] = useState(100)
+  const mid = messageFilter.value
+  const words = text.value.toLowerCase()
+  const matches = (event: RequestEvent): boolean => {
+    if (event.number === shownRequest.value) return true
+    if (mid !== undefined) return event.message_id === mid
+    // The polls of a quiet bot are shown only if they are chosen.
+    if (endpoint.value === "" && event.endpoint === "Updates.list" && event.status === 200) return false
+    return (
+      hasOutcome(event, outcome.value) &&
+      (endpoint.value === "" || event.endpoint === endpoint.value) &&
+      (chat.value === "" || String(event.chat_id) === chat.value) &&
+      (words === "" ||
+        `${event.text ?? ""} ${event.endpoint ?? ""} ${event.path}${event.query}`.toLowerCase().includes(words))
+    )
+  }
+  const shown = requests.value.filter(matches)
+  const asked = shownRequest.value === undefined ? -1 : shown.findIndex(({ number }) => number === shownRequest.value)
+  const endpoints = [...new Set(requests.value.flatMap(({ endpoint }) => endpoint ?? []))].sort()
   return (
     <>
-      <div class="row tool-bar">
-        <label class="check">
-          <input type="checkbox" checked={showsPolls} onChange={() => setShowsPolls(!showsPolls)} /> GET /updates
-        </label>
-        {filter === undefined ? null : (
-          <button type="button" onClick={() => (requestFilter.value = undefined)}>
-            Of one message only ✕
-          </button>
-        )}
+      <div class="filters">
+        <Choice
+          label="Status"
+          value={outcome.value}
+          options={Object.entries(outcomes)}
+          onChange={(chosen) => (outcome.value = chosen as Outcome)}
+        />
+        <Choice
+          label="Endpoint"
+          value={endpoint.value}
+          options={[["", "Any endpoint"], ...endpoints.map((name) => [name, name] as const)]}
+          onChange={(chosen) => (endpoint.value = chosen)}
+        />
+        <Choice
+          label="Chat"
+          value={chat.value}
+          options={[
+            ["", "Any chat"],
+            ...[...chats.value.values()].map(
+              (view) =>
+                [String(view.chat.chat_id), titleOf(view, view.members.find(({ is_bot }) => is_bot)?.user_id)] as const
+            )
+          ]}
+          onChange={(chosen) => (chat.value = chosen)}
+        />
+        <input
+          type="search"
+          aria-label="Text"
+          placeholder="Text"
+          value={text.value}
+          onInput={({ currentTarget }) => (text.value = currentTarget.value)}
+        />
       </div>
-      {shown.length === 0 ? <p class="empty">No requests yet.</p> : null}
-      <ol class="log">
-        {shown.slice(0, 100).map((event) => (
+      {mid === undefined ? null : (
+        <button type="button" onClick={() => (messageFilter.value = undefined)}>
+          Of one message only ✕
+        </button>
+      )}
+      {shown.length === 0 ? (
+        <p class="empty">{requests.value.length === 0 ? "No requests yet." : "No request matches."}</p>
+      ) : null}
+      <ol class="log dense">
+        {shown.slice(0, Math.max(count, asked + 1)).map((event) => (
           <Row key={event.id} event={event} />
         ))}
       </ol>
+      {shown.length > count ? (
+        <button type="button" onClick={() => setCount(count + 300)}>
+          Show more of {shown.length}
+        </button>
+      ) : null}
     </>
   )
 }

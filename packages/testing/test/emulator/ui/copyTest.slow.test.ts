@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Page } from "playwright-core"
 import { isSkipped, openPage } from "../../support/browser.ts"
@@ -33,15 +33,30 @@ beforeAll(async () => {
 
 afterAll(() => {
   child?.kill()
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+  if (folder !== undefined)
+    for (const path of [folder, `${folder}.test.ts`]) rmSync(path, { recursive: true, force: true })
 })
 
 const bubble = (page: Page, text: string) => page.locator("article.message", { hasText: text }).last()
 
+/** Compiles a test with the options of the tests of the examples. */
+const compile = (path: string) => {
+  const config = join(folder, "tsconfig.json")
+  const compilerOptions = {
+    composite: false,
+    incremental: false,
+    noEmit: true,
+    emitDeclarationOnly: false,
+    rootDir: root
+  }
+  const extended = join(root, "examples/tsconfig.json")
+  writeFileSync(config, JSON.stringify({ extends: extended, compilerOptions, include: [path], references: [] }))
+  const tsc = join(root, "node_modules/typescript/bin/tsc")
+  return spawnSync(process.execPath, [tsc, "-p", config], { cwd: root, encoding: "utf8" })
+}
+
 /** Runs a test file as it is. */
-const runTest = (name: string, text: string) => {
-  const path = join(folder, name)
-  writeFileSync(path, text)
+const runTest = (path: string) => {
   const vitest = join(root, "node_modules/vitest/vitest.mjs")
   const config = join(root, "vitest.workspace.ts")
   const args = [vitest, "run", "--config", config, "--project", "examples", "--coverage.enabled=false", path]
@@ -68,10 +83,19 @@ describe.skipIf(isSkipped)("copy as test", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Copy", exact: true }).click()
     await page.locator(".toast", { hasText: "copied" }).waitFor()
     const text = await page.evaluate(() => navigator.clipboard.readText())
-    for (const part of ["ann.start()", "ann.press(reply", '"As you like, Ann"', "echo.ts"]) assert.include(text, part)
-    const passed = runTest("conversation.test.ts", text)
+    await page.getByLabel("Name of the test").fill(basename(folder))
+    await page.getByRole("button", { name: "Save into test/" }).click()
+    await page.locator(".toast", { hasText: "The test is saved as" }).waitFor()
+    const saved = `${folder}.test.ts`
+    assert.strictEqual(readFileSync(saved, "utf8"), text)
+    for (const part of ["ann.start()", "ann.press(reply", '"As you like, Ann"', `from "../src/echo.ts"`])
+      assert.include(text, part)
+    const compiled = compile(saved)
+    assert.strictEqual(compiled.status, 0, compiled.stdout)
+    const passed = runTest(saved)
     assert.strictEqual(passed.status, 0, `${text}\n${passed.stdout}\n${passed.stderr}`)
-    const failed = runTest("other.test.ts", text.replace("As you like, Ann", "As you wish, Ann"))
+    writeFileSync(saved, text.replace("As you like, Ann", "As you wish, Ann"))
+    const failed = runTest(saved)
     assert.notStrictEqual(failed.status, 0)
     assert.include(failed.stdout + failed.stderr, "As you wish, Ann")
   })

@@ -54,9 +54,12 @@ describe.skipIf(isSkipped)("the tools of the page", () => {
     const message = page.locator("article.message").first()
     await message.focus()
     await page.keyboard.press("Enter")
-    await page.getByRole("menuitem", { name: "Show its requests" }).click()
+    await page.getByRole("menuitem", { name: "Show what happened" }).click()
     await tool.getByText("Of one message only").waitFor()
-    assert.strictEqual(await tool.locator(".log-row").count(), 1)
+    assert.strictEqual(await tool.locator(".step").count(), 1)
+    await tool.locator(".rungs .line").first().click()
+    await page.getByRole("tab", { name: "Requests", selected: true }).waitFor()
+    await tool.getByText("Headers, without the token").waitFor()
     assert.deepStrictEqual(problems, [])
   })
 
@@ -113,19 +116,21 @@ describe.skipIf(isSkipped)("the tools of the page", () => {
 
   it("add faults from a form, and show where they were applied", async () => {
     const { tool, user_id } = await openTools("Faults")
+    await tool.getByText("Another fault").click()
     await tool.locator("input[name=status]").fill("502")
     await tool.locator("input[name=endpoint]").fill("Messages.send")
     await tool.getByText("When it applies").click()
     await tool.getByLabel("At most so many times").fill("1")
     await tool.getByRole("button", { name: "Add the fault" }).click()
-    await tool.getByText("matched 0, applied 0").waitFor()
+    await tool.getByText("Messages.send is answered with 502, once.").waitFor()
+    await tool.getByText("applied 0 of 0").waitFor()
     assert.deepStrictEqual(
       (await emulator.get("/faults")).faults.map(({ rule }: Json) => rule),
       [{ endpoint: "Messages.send", times: 1, status: 502 }]
     )
     const failed = await emulator.asBot("POST", `/messages?user_id=${user_id}`, { text: "a" }).catch(String)
     assert.include(failed, "502")
-    await tool.getByText("matched 1, applied 1").waitFor()
+    await tool.getByText("applied 1 of 1").waitFor()
     await tool.getByText("POST /messages").waitFor()
     await tool.getByRole("button", { name: "Remove" }).click()
     await tool.getByText("No faults.").waitFor()
@@ -134,6 +139,7 @@ describe.skipIf(isSkipped)("the tools of the page", () => {
 
   it("say why a fault is invalid", async () => {
     const { page, tool } = await openTools("Faults")
+    await tool.getByText("Another fault").click()
     await tool.locator("input[name=endpoint]").fill("Messages.sent")
     await tool.getByRole("button", { name: "Add the fault" }).click()
     await page.locator(".toast.error", { hasText: "did you mean Messages.send?" }).waitFor()
@@ -195,5 +201,120 @@ describe.skipIf(isSkipped)("the tools of the page", () => {
       .trimEnd()
       .split("\n")
     assert.isTrue(lines.some((line) => line.includes("lose me") && JSON.parse(line).type === "message"))
+  })
+
+  it("lead from a request that a fault answered to its rule, also after the rule is over", async () => {
+    const { page, tool, user_id } = await openTools("Faults")
+    await tool.getByRole("button", { name: "429 for 10 s" }).click()
+    await tool.getByText("Every request is answered with 429, for 10 s.").waitFor()
+    const send = (text: string) => emulator.asBot("POST", `/messages?user_id=${user_id}`, { text }).catch(String)
+    assert.include(await send("refused"), "429")
+    await emulator.post("/clock", { advance_ms: 10_000 })
+    assert.strictEqual((await send("admitted")).message.body.text, "admitted")
+    await page.getByRole("tab", { name: "Requests" }).click()
+    const refused = tool.locator(".log-row", { hasText: "refused" })
+    assert.strictEqual(await refused.locator(".line b").textContent(), "Messages.send")
+    await tool.getByLabel("Status").selectOption("By a fault")
+    await tool.locator(".log-row", { hasText: "admitted" }).waitFor({ state: "detached" })
+    await refused.getByRole("button", { name: "fault", exact: true }).click()
+    await tool.locator(".log-row.marked", { hasText: "for 10 s" }).waitFor()
+    await tool.getByText("over", { exact: false }).waitFor()
+  })
+
+  it("filter requests by endpoint, chat and text, and show more than a hundred", async () => {
+    const { tool, user_id } = await openTools("Requests")
+    await emulator.put("/faults", [{ endpoint: "Messages.send", status: 503 }])
+    for (let i = 0; i < 105; i++) {
+      await emulator.asBot("POST", `/messages?user_id=${user_id}`, { text: `number ${i}` }).catch(() => undefined)
+    }
+    await emulator.asBot("GET", "/me")
+    await tool.getByText("“number 104”").waitFor()
+    assert.strictEqual(await tool.getByText("“number 0”").count(), 0)
+    await tool.getByRole("button", { name: /Show more of 10\d/ }).click()
+    await tool.getByText("“number 0”").waitFor()
+    await tool.getByLabel("Text").fill("number 77")
+    await tool.getByText("“number 0”").waitFor({ state: "detached" })
+    assert.deepStrictEqual(await tool.locator(".log-row .line b").allTextContents(), ["Messages.send"])
+    await tool.getByLabel("Text").fill("")
+    await tool.getByLabel("Endpoint").selectOption("Me.get")
+    await tool.getByText("“number 104”").waitFor({ state: "detached" })
+    assert.strictEqual(await tool.locator(".log-row").count(), 1)
+    await tool.getByLabel("Chat").selectOption("Ann")
+    await tool.getByText("No request matches.").waitFor()
+  })
+
+  it("send a request again", async () => {
+    const { page, tool, user_id } = await openTools("Requests")
+    await emulator.put("/faults", [{ endpoint: "Messages.send", status: 503, times: 1 }])
+    await emulator.asBot("POST", `/messages?user_id=${user_id}`, { text: "at last" }).catch(() => undefined)
+    await tool.locator(".log-head", { hasText: "at last" }).click()
+    await tool.getByRole("button", { name: "Send again" }).click()
+    await page.locator(".toast", { hasText: "answered with 200" }).waitFor()
+    await page.locator("article.message", { hasText: "at last" }).waitFor()
+    const { requests } = await emulator.get("/requests")
+    assert.deepStrictEqual(
+      requests.map(({ body, status }: Json) => [body.text, status]),
+      [
+        ["at last", 503],
+        ["at last", 200]
+      ]
+    )
+  })
+
+  it("show the state of each update, its JSON, and the requests that followed", async () => {
+    const { page, problems, tool, user_id } = await openTools("Timeline", permissions)
+    await page.locator(".bots-chip", { hasText: "No bot connected" }).waitFor()
+    const started = await emulator.asBot("GET", "/updates?timeout=0")
+    await emulator.post("/clock", { advance_ms: 2000 })
+    await emulator.post("/messages", { user_id, text: "hello" })
+    const step = tool.locator(".step", { hasText: "“hello”" })
+    await step.getByText("waiting").waitFor()
+    const { marker } = await emulator.asBot("GET", `/updates?timeout=0&marker=${started.marker}`)
+    await step.getByText("taken").waitFor()
+    await page.locator(".bots-chip", { hasText: "Bot connected" }).waitFor()
+    await emulator.post("/clock", { advance_ms: 2000 })
+    await emulator.asBot("GET", `/updates?timeout=0&marker=${marker}`)
+    await step.getByText("handled").waitFor()
+    await emulator.put("/faults", [{ endpoint: "Messages.send", status: 503, times: 1 }])
+    const answer = () => emulator.asBot("POST", `/messages?user_id=${user_id}`, { text: "You said: hello" })
+    await answer().catch(() => undefined)
+    await step.getByText("failed").waitFor()
+    await emulator.post("/messages", { user_id, text: "next" })
+    await answer()
+    await step.getByText("2 requests").waitFor()
+    await step.getByText("handled").waitFor()
+    await step.locator("> .line").click()
+    const json = step.getByLabel("JSON of the update")
+    await json.waitFor()
+    await step.getByRole("button", { name: "Copy" }).click()
+    await page.locator(".toast", { hasText: "copied" }).waitFor()
+    assert.strictEqual(JSON.parse(await clipboard(page)).message.body.text, "hello")
+    await json.fill((await json.inputValue()).replace('"hello"', '"changed"'))
+    await step.getByRole("button", { name: "Resend" }).click()
+    await tool.locator(".step", { hasText: "“changed”" }).waitFor()
+    const { updates } = await emulator.get("/updates")
+    assert.strictEqual(updates.at(-1).message.body.text, "changed")
+    await page.getByRole("tab", { name: "Updates" }).click()
+    await tool.locator(".log-row", { hasText: "“hello”" }).getByText("→ Messages.send").waitFor()
+    assert.deepStrictEqual(problems, [])
+  })
+
+  it("say that a bot is no longer connected when its poll is cut off", async () => {
+    const { page } = await openTools("Updates")
+    await emulator.asBot("GET", "/updates?timeout=0")
+    await emulator.post("/clock", { advance_ms: 2000 })
+    await page.locator(".bots-chip", { hasText: "Bot connected" }).waitFor()
+    const { marker } = await emulator.asBot("GET", "/updates?timeout=0")
+    await emulator.post("/clock", { advance_ms: 2000 })
+    const controller = new AbortController()
+    const poll = fetch(`${emulator.url}/updates?timeout=30&marker=${marker}`, {
+      headers: { authorization: "emulator-token" },
+      signal: controller.signal
+    }).catch(() => undefined)
+    await until(async () => ((await emulator.get("/state")).bots[0].is_connected === true ? true : undefined))
+    controller.abort()
+    await poll
+    await page.locator(".bots-chip", { hasText: "No bot connected" }).waitFor()
+    assert.isFalse((await emulator.get("/state")).bots[0].is_connected)
   })
 })

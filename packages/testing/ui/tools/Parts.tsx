@@ -1,0 +1,48 @@
+import { useEffect, useState } from "preact/hooks"
+import { call, type Success } from "../api.ts"
+
+const titles: Readonly<Record<string, string>> = {
+  command: "Commands",
+  conversation: "Conversations",
+  menu: "Menus",
+  scene: "Scenes",
+  timer: "Timers",
+  button: "Buttons",
+  link: "Deep links",
+  handler: "Other updates"
+}
+
+type Parts = Success<"listParts">
+
+/** The parts of the bot, as its module exports them. */
+export const Parts = () => {
+  const [read, setRead] = useState<Parts | undefined>()
+  useEffect(() => {
+    void call("listParts", undefined).then(setRead, (error) => setRead({ parts: [], problem: String(error) }))
+  }, [])
+  if (read === undefined) return <p class="empty">Reading…</p>
+  if (read.problem !== undefined) return <p class="empty">{read.problem}</p>
+  const kinds = [...new Set(read.parts.map(({ kind }) => kind))]
+  return (
+    <>
+      {kinds.map((kind) => (
+        <section key={kind}>
+          <h3>{titles[kind] ?? kind}</h3>
+          <ul class="plain">
+            {read.parts
+              .filter((part) => part.kind === kind)
+              .map(({ description, name }, index) => (
+                <li key={index}>
+                  <code>
+                    {kind === "command" ? "/" : ""}
+                    {name}
+                  </code>{" "}
+                  {description}
+                </li>
+              ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  )
+}
