@@ -15,6 +15,7 @@ import { type CommandFailed, failed, invalid, toFailure, withoutSecrets } from "
 import { dead, inbox, timers } from "./commands/inboxCommands.ts"
 import { sendCommand, subscriptions, webhook } from "./commands/platformCommands.ts"
 import { envFile, globalFlags, type Place, Process, variables } from "./base/settings.ts"
+import { status } from "./commands/statusCommand.ts"
 import { updates } from "./commands/updatesCommands.ts"
 import { verifyPlatform } from "./verify/command.ts"
 
@@ -31,6 +32,7 @@ export const command = Command.make(name).pipe(
   ]),
   Command.withSubcommands([
     doctor,
+    status,
     describe,
     checkDeploy,
     verifyPlatform,

@@ -40,8 +40,11 @@ const ask = (question: string) =>
 const isTerminal = process.stdin.isTTY && process.stderr.isTTY
 
 NodeRuntime.runMain(
-  main(process.argv.slice(2), { env: process.env, cwd: process.cwd(), ask: isTerminal ? ask : undefined }).pipe(
-    Effect.provide(NodeServices.layer)
-  ),
+  main(process.argv.slice(2), {
+    env: process.env,
+    cwd: process.cwd(),
+    ask: isTerminal ? ask : undefined,
+    columns: process.stdout.isTTY ? () => process.stdout.columns : undefined
+  }).pipe(Effect.provide(NodeServices.layer)),
   { disableErrorReporting: true, teardown: (exit, onExit) => onExit(codeOf(exit)) }
 )

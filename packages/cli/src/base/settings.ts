@@ -19,6 +19,8 @@ export interface Place {
   readonly cwd: string
   /** Asks the person in the terminal a question, which ends in yes or no. `undefined`: there is no terminal. */
   readonly ask?: ((question: string) => Effect.Effect<boolean>) | undefined
+  /** Returns the width of the terminal to which the command prints. `undefined`: there is no terminal. */
+  readonly columns?: (() => number) | undefined
 }
 
 /** The process of the command. */

@@ -18,7 +18,8 @@ export const run = (
   env: Readonly<Record<string, string | undefined>>,
   cwd = "/",
   lines?: Array<string>,
-  ask?: Place["ask"]
+  ask?: Place["ask"],
+  columns?: Place["columns"]
 ): Effect.Effect<Ran> =>
   Effect.suspend(() => {
     const out = lines ?? []
@@ -28,7 +29,7 @@ export const run = (
       log: (...values: ReadonlyArray<unknown>) => void out.push(values.map(String).join(" ")),
       error: (...values: ReadonlyArray<unknown>) => void err.push(values.map(String).join(" "))
     }
-    return main(args, { env, cwd, ask }).pipe(
+    return main(args, { env, cwd, ask, columns }).pipe(
       Effect.provide(NodeServices.layer),
       Effect.provideService(Console.Console, captured),
       Effect.exit,

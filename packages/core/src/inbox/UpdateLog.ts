@@ -25,6 +25,7 @@ import { UserId } from "../model/User.ts"
 import { Inbox } from "./Inbox.ts"
 import { hooks } from "./internal/hooks.ts"
 import { keySince, prefix, rowsSince } from "./internal/log/log.ts"
+import { processPrefix } from "./internal/log/processes.ts"
 
 /**
  * The outcome of an attempt to handle an update.
@@ -237,3 +238,67 @@ export const follow = ({ interval = "1 second", last = 0 }: FollowOptions = {}):
     })
   )
 }
+
+/**
+ * A process of the bot, as the process described itself with its last entries of the log.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Process = Schema.Struct({
+  /** A name that no other process has. */
+  name: Schema.String,
+  /** When the process started, in Unix milliseconds. */
+  startedAt: Schema.Finite,
+  /** When the process described itself, in Unix milliseconds: within a second after its last update. */
+  at: Schema.Finite,
+  /** Number of attempts to handle an update since the start. */
+  handled: Schema.Finite,
+  /** Attempts to handle an update a second, since the description before. */
+  updatesPerSecond: Schema.Finite,
+  /** Permits of the rate limiter a second, since the description before. */
+  callsPerSecond: Schema.Finite,
+  /** Number of calls that waited for a permit, by priority. */
+  waitingCalls: Schema.Record(Schema.String, Schema.Finite),
+  /** Number of partitions that the process held. A partition is a chat, unless the inbox has the option `partitionKey`. */
+  chats: Schema.Finite,
+  /** The keys of the first 20 of these partitions. */
+  chatsNamed: Schema.Array(Schema.String)
+})
+
+/**
+ * The type of {@link Process}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Process extends Schema.Schema.Type<typeof Process> {}
+
+const decodeProcess = Schema.decodeUnknownOption(Schema.fromJsonString(Process))
+
+const maxProcesses = 1000
+
+/**
+ * Returns the processes of the bot that have handled an update within the last hour, and have not ended. A process that was killed is
+ * returned until its hour is over. A process that has no updates describes itself again with its next update.
+ *
+ * **Example** (The number of chats of each process)
+ *
+ * ```ts
+ * import { UpdateLog } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const chats = Effect.map(UpdateLog.processes, (processes) => processes.map(({ chats, name }) => [name, chats] as const))
+ * ```
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const processes: Effect.Effect<ReadonlyArray<Process>, StoreError, Inbox> = Effect.gen(function* () {
+  const { store } = yield* Inbox
+  const now = yield* Clock.currentTimeMillis
+  const rows = yield* store.rows({ prefix: processPrefix, by: "key", limit: maxProcesses })
+  return rows.flatMap(({ expiresAt, text }) =>
+    expiresAt !== undefined && expiresAt < now ? [] : Option.toArray(decodeProcess(text))
+  )
+})

@@ -270,10 +270,12 @@ const open = Effect.fnUntraced(function* <E, R>(
   yield* inBackground(monitor.run)
   yield* inBackground(interpreter.claiming)
   // Claims that are under way and renewals go on until everything is given back.
+  const unhold = inbox[hooks].log.process.holds(() => kernel.held.byKey.keys())
   yield* Effect.addFinalizer(() =>
     Effect.andThen(
       Effect.andThen(inbox[hooks].close, closed),
       Effect.sync(() => {
+        unhold()
         turns.end()
       })
     )

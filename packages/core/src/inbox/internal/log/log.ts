@@ -2,12 +2,14 @@ import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
+import type * as Context from "effect/Context"
 import type * as Scope from "effect/Scope"
 import * as rules from "../../../base/internal/rules.ts"
 import { watchFiber } from "../../../base/internal/watchFiber.ts"
 import type { InboxStore, Row, RowWrite } from "../../InboxStore.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import type { Entry } from "../../UpdateLog.ts"
+import { ThisProcess } from "./processes.ts"
 
 /** The beginning of the keys of the rows of the log. */
 export const prefix = "handled/"
@@ -62,6 +64,8 @@ export interface Options {
   /** For how long the rows of a process that has ended are kept, in milliseconds. */
   readonly retention: number
   readonly clock: Clock.Clock
+  /** The context of the metrics of the process. */
+  readonly context: Context.Context<never>
 }
 
 /**
@@ -80,8 +84,12 @@ export class Log {
   #isTrimmed = false
   #isWarned = false
 
+  readonly process: ThisProcess
+
   constructor(options: Options) {
+    const { clock, context, nextRevision } = options
     this.#options = options
+    this.process = new ThisProcess(nextRevision(), clock.currentTimeMillisUnsafe(), context)
   }
 
   get size(): number {
@@ -100,6 +108,7 @@ export class Log {
   add(entry: Entry): void {
     const { size, store } = this.#options
     this.#unwritten.push(entry)
+    this.process.ended()
     // The array is shortened from time to time, so that an entry of a busy bot costs no more than its object.
     if (this.#unwritten.length > 2 * size) this.#unwritten = this.#unwritten.slice(-size)
     if (store.isShared) this.#added.openUnsafe()
@@ -152,6 +161,7 @@ export class Log {
       const expiresAt = clock.currentTimeMillisUnsafe() + retention
       const written = rows.slice(changed).filter(({ key }) => !removed.has(key))
       const writes: ReadonlyArray<RowWrite> = [
+        this.process.row(clock.currentTimeMillisUnsafe(), nextRevision()),
         ...written.map(({ key, lines }) => ({
           key,
           row: { text: lines.join("\n"), expiresAt },
@@ -185,22 +195,25 @@ export class Log {
     { disableYield: true }
   )
 
-  /** Writes the last entries, if the store answers. */
-  readonly close: Effect.Effect<void> = Effect.suspend(() =>
-    Effect.provideService(
-      Effect.asVoid(Effect.timeoutOption(Effect.interruptible(this.flush), closeTimeout)),
+  /** Writes the last entries, and removes the row of the process, if the store answers. */
+  readonly close: Effect.Effect<void> = Effect.suspend(() => {
+    const { nextRevision, store } = this.#options
+    if (!this.#isTrimmed && this.#unwritten.length === 0) return Effect.void
+    const removed = Effect.ignore(store.write([{ rows: [this.process.removal(nextRevision())] }]))
+    return Effect.provideService(
+      Effect.asVoid(Effect.timeoutOption(Effect.interruptible(Effect.andThen(this.flush, removed)), closeTimeout)),
       Clock.Clock,
       Clock.Clock.defaultValue()
     )
-  )
+  })
 }
 
 /** Opens the log, which is written until the scope closes. */
 export const openLog = Effect.fnUntraced(function* (
-  options: Options,
+  options: Omit<Options, "context">,
   onDefect: (cause: Cause.Cause<never>) => void
 ): Effect.fn.Return<Log, never, Scope.Scope> {
-  const log = new Log(options)
+  const log = new Log({ ...options, context: yield* Effect.context<never>() })
   if (log.size === 0) return log
   yield* rules.checkPositiveInteger("Inbox", "logSize", log.size)
   if (!options.store.isShared) return log
