@@ -2,8 +2,8 @@ import * as Json from "@colloquy/core/base/Json"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { stripVTControlCharacters } from "node:util"
-import { isJson } from "./settings.ts"
+import { stripVTControlCharacters, styleText } from "node:util"
+import { isJson, Process } from "./settings.ts"
 
 // A message of a user must not move the cursor or change colours.
 const printable = (text: string): string => stripVTControlCharacters(text).replaceAll(/[^\P{Cc}\t\n]/gu, "\uFFFD")
@@ -11,6 +11,18 @@ const printable = (text: string): string => stripVTControlCharacters(text).repla
 /** Prints a value: as JSON with `--json`, otherwise as text. */
 export const print = (value: unknown, text: string) =>
   Effect.flatMap(isJson, (json) => Console.log(json ? Json.stringify(value) : printable(text)))
+
+/** The color of a line. */
+export type Color = "gray" | "green" | "red" | "yellow"
+
+/** Prints a value as {@link print}, in a color if standard output is a terminal and `NO_COLOR` is not set. */
+export const printColored = (value: unknown, text: string, color: Color) =>
+  Effect.gen(function* () {
+    const { columns, env } = yield* Process
+    const isColored = columns !== undefined && !env["NO_COLOR"] && !(yield* isJson)
+    if (isColored) yield* Console.log(styleText(color, printable(text), { validateStream: false }))
+    else yield* print(value, text)
+  })
 
 /** Prints a text for people, which `--json` leaves out. */
 export const printText = (text: string) =>

@@ -8,10 +8,10 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { parseChatId } from "../base/client.ts"
 import { invalid } from "../base/failure.ts"
-import { noteMore, print, printText } from "../base/output.ts"
+import { noteMore, printColored, printText } from "../base/output.ts"
 import { withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
-import { describeLog, describeStory, isInLog, type LogFilter, logToJson, outcomeFlag } from "./logView.ts"
+import { colorOf, describeLog, describeStory, isInLog, type LogFilter, logToJson, outcomeFlag } from "./logView.ts"
 import { limitFlag, updateFlags } from "./updateView.ts"
 
 const onInbox = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.inbox))
@@ -28,7 +28,7 @@ const follow = (filter: LogFilter, interval: Duration.Duration, last: number) =>
     printText("Prints the updates that the bot has handled, and follows the log. Press Ctrl-C to end."),
     UpdateLog.follow({ interval, last }).pipe(
       Stream.filter(isInLog(filter)),
-      Stream.runForEach((entry) => print(logToJson(entry), describeLog(entry)))
+      Stream.runForEach((entry) => printColored(logToJson(entry), describeLog(entry), colorOf(entry)))
     )
   )
 
@@ -64,7 +64,7 @@ const tell = (chat: string, limit: number) =>
     const chat_id = yield* parseChatId(chat)
     const all = (yield* UpdateLog.entries).filter((entry) => entry.chat_id === chat_id)
     if (all.length === 0) return yield* printText("The log has no update of this chat.")
-    for (const entry of all.slice(-limit)) yield* print(logToJson(entry), describeStory(entry))
+    for (const entry of all.slice(-limit)) yield* printColored(logToJson(entry), describeStory(entry), colorOf(entry))
     if (all.length > limit) yield* noteMore(limit)
   })
 

@@ -2,7 +2,7 @@ import * as Json from "@colloquy/core/base/Json"
 import * as UpdateLog from "@colloquy/core/inbox/UpdateLog"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import { count, time } from "../base/output.ts"
+import { type Color, count, time } from "../base/output.ts"
 import type { UpdateFilter } from "./updateView.ts"
 
 /** The flag `--outcome`. */
@@ -101,3 +101,13 @@ export const describeStory = (entry: UpdateLog.Entry): string =>
     ...entry.calls.map(describeCall),
     ...(entry.error === undefined ? [] : [`    ${entry.error}`])
   ].join("\n")
+
+const colors: Readonly<Record<UpdateLog.Outcome, Color>> = {
+  handled: "green",
+  unhandled: "gray",
+  failed: "yellow",
+  dead: "red"
+}
+
+/** The color of an entry, by its outcome. */
+export const colorOf = ({ outcome }: UpdateLog.Entry): Color => colors[outcome]

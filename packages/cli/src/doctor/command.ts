@@ -12,7 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { failed, toFailure } from "../base/failure.ts"
-import { count, print } from "../base/output.ts"
+import { count, printColored } from "../base/output.ts"
 import { Process, variables, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
 import { checkCommands, checkParts } from "./bot.ts"
@@ -99,6 +99,11 @@ const storeChecks = Effect.gen(function* () {
 
 const marks = { ok: "ok      ", warning: "warning ", problem: "problem ", skipped: "skipped " } as const
 
+/** Problems come first, because the other lines can be many. */
+const order: ReadonlyArray<Check["status"]> = ["problem", "warning", "ok", "skipped"]
+
+const colors = { ok: "green", warning: "yellow", problem: "red", skipped: "gray" } as const
+
 const describe = ({ advice, detail, name, status }: Check): string =>
   `${marks[status]} ${name}: ${detail}${advice === undefined ? "" : `\n           → ${advice}`}`
 
@@ -112,7 +117,8 @@ const run = Effect.fnUntraced(function* (file: string | undefined) {
     ...second,
     machine.checkVersions(cwd, "0.0.0")
   ]
-  for (const check of checks) yield* print(check, describe(check))
+  const sorted = checks.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status))
+  for (const check of sorted) yield* printColored(check, describe(check), colors[check.status])
   const problems = checks.filter(({ status }) => status === "problem").length
   if (problems > 0) return yield* failed(`The checks found ${count(problems, "problem")}.`)
 })

@@ -44,9 +44,9 @@ describe("colloquy doctor --bot", () => {
       ]
       yield* asBot(Me.setCommands({ commands }))
       assert.deepStrictEqual(yield* checksOf("orderBot.ts", env), [
-        parts,
         "commands | warning | the platform does not have /order; the platform has another description of /help; " +
-          "the bot does not have /pay | Run the bot with the option publishCommands, or set the commands by Me.setCommands."
+          "the bot does not have /pay | Run the bot with the option publishCommands, or set the commands by Me.setCommands.",
+        parts
       ])
     })
   )

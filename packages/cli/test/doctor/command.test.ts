@@ -166,4 +166,27 @@ describe("colloquy doctor describes the solution of", () => {
       assert.include(database?.detail, "DATABASE_URL")
     })
   )
+
+  it.live("problems first, in colors only in a terminal", () =>
+    Effect.gen(function* () {
+      const { env } = yield* platform
+      const settings = { ...env, BOT_TOKEN: "another-token" }
+      const states = (objects(yield* run(["doctor", "--json"], settings)) as ReadonlyArray<Check>).map(
+        ({ status }) => status
+      )
+      const order = ["problem", "warning", "ok", "skipped"]
+      assert.deepStrictEqual(
+        states,
+        states.toSorted((a, b) => order.indexOf(a) - order.indexOf(b))
+      )
+      assert.strictEqual(states[0], "problem")
+      const inTerminal = (more: object) =>
+        run(["doctor"], { ...settings, ...more }, "/", undefined, undefined, () => 80)
+      const colored = yield* inTerminal({})
+      assert.isTrue(colored.out.startsWith("\u001B[31mproblem"), colored.out)
+      for (const { out } of [yield* inTerminal({ NO_COLOR: "1" }), yield* run(["doctor"], settings)]) {
+        assert.notInclude(out, "\u001B")
+      }
+    })
+  )
 })
