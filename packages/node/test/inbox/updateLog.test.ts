@@ -48,15 +48,15 @@ describe("The log of handled updates", () => {
     it.live.skipIf(isMissing)(`is read by another process in ${kind}, and its rows are bounded`, () =>
       Effect.gen(function* () {
         const { another, store } = yield* opened
-        const logSize = 10
+        const logSize = count
         for (let process = 0; process < 3; process++) yield* inProcess(store, { logSize }, handled(store, process))
         const other = yield* another
         const entries = yield* inProcess(other, {}, UpdateLog.entries)
         assert.strictEqual(entries.at(-1)?.chat_id, 7)
         assert.strictEqual(entries.at(-1)?.outcome, "handled")
         assert.isAtLeast(entries.length, logSize)
-        // A process removes the rows of the others only once.
-        assert.isBelow(entries.length, 2 * (logSize + 50))
+        // A process removes the rows of the others once, so a log can have more entries than its size for a time.
+        assert.isBelow(entries.length, 3 * count)
         const ids = entries.map(({ id }) => Number(id))
         assert.deepStrictEqual(
           ids,
