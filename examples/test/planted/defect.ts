@@ -13,8 +13,6 @@ export interface Defect {
   readonly changes: ReadonlyArray<readonly [find: string, replace: string]>
   /** What the failure says. */
   readonly rule: string
-  /** A seed that finds the defect. */
-  readonly seed: number
 }
 
 const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url))

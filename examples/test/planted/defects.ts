@@ -15,43 +15,37 @@ export const defects: ReadonlyArray<Defect> = [
     name: "a charge outside of a step",
     bot: "pizza",
     changes: [[step, `yield* ${freshCharge}`]],
-    rule: "Each payment is an order",
-    seed: 1
+    rule: "Each payment is an order"
   },
   {
     name: "a charge with another key in each attempt",
     bot: "pizza",
     changes: [["Payments.charge(price)", freshCharge]],
-    rule: "Each payment is an order",
-    seed: 1
+    rule: "Each payment is an order"
   },
   {
     name: "a question without a timeout",
     bot: "pizza",
     changes: [['    timeout: "10 minutes",\n', ""]],
-    rule: "waits for an answer without a timeout",
-    seed: 1
+    rule: "waits for an answer without a timeout"
   },
   {
     name: "a reply before the charge has succeeded",
     bot: "pizza",
     changes: [[`const number = ${step}`, `yield* talk.say("Your payment is accepted.")\n    const number = ${step}`]],
-    rule: "Nobody is thanked who has not paid",
-    seed: 1
+    rule: "Nobody is thanked who has not paid"
   },
   {
     name: "a handler that takes each error of a charge for a declined payment",
     bot: "pizza",
     changes: [["Payments.charge(price)", "Effect.catchCause(Payments.charge(price), () => Effect.succeed(null))"]],
-    rule: "Each payment is an order",
-    seed: 1
+    rule: "Each payment is an order"
   },
   {
     name: "a second press of the staff that counts",
     bot: "shop",
     changes: [['if (order?.status !== "paid")', "if (order === null)"]],
-    rule: "Each order is ready once",
-    seed: 3
+    rule: "Each order is ready once"
   },
   {
     name: "a second press of a customer that counts",
@@ -63,49 +57,42 @@ export const defects: ReadonlyArray<Defect> = [
         "Menu.button(`pay ${amount}`, `Pay ${amount} €`, buy)"
       ]
     ],
-    rule: "Nobody pays more than the price",
-    seed: 1
+    rule: "Nobody pays more than the price"
   },
   {
     name: "a timer that is not cancelled",
     bot: "shop",
     changes: [["    yield* Reminder.cancel({ key: String(number) })\n", ""]],
-    rule: "Nobody is reminded of an order that is collected",
-    seed: 1
+    rule: "Nobody is reminded of an order that is collected"
   },
   {
     name: "an unanswered press",
     bot: "quiz",
     changes: [['return yield* Answers.answer(update, "You have had your chance.")', "return undefined"]],
-    rule: "The bot has not answered the press",
-    seed: 1
+    rule: "The bot has not answered the press"
   },
   {
     name: "a second chance after a wrong answer",
     bot: "quiz",
     changes: [["if (data.wrong.includes(user_id))", "if (data.wrong.length > 1000)"]],
-    rule: "Each member has one chance",
-    seed: 7
+    rule: "Each member has one chance"
   },
   {
     name: "a message whose error is swallowed",
     bot: "rss",
     changes: [[entry, entry.replace("Messages", "Effect.ignore(Messages").concat(")")]],
-    rule: "No entry is missing",
-    seed: 4
+    rule: "No entry is missing"
   },
   {
     name: "a message outside of the journal",
     bot: "rss",
     changes: [[entry, entry.replace("Messages", "Effect.forkDetach(Messages").concat(")")]],
-    rule: "No entry is missing",
-    seed: 1
+    rule: "No entry is missing"
   },
   {
     name: "a message that the handler does not wait for",
     bot: "desk",
     changes: [[thanks, thanks.replace("Messages", "Effect.forkDetach(Messages").concat(")")]],
-    rule: "Each question gets a first answer",
-    seed: 5
+    rule: "Each question gets a first answer"
   }
 ]

@@ -16,15 +16,11 @@ type Simulate = (bot: Bot, seeds: Seeds) => Effect.Effect<void, Simulation.Simul
 const payments = Simulation.service(Payments.Payments, Payments.makeMemory)
 
 /**
- * The rules for a harsh world, in which the answer to a press gets lost, because the answer is sent in one attempt, and an attempt dies
- * that cannot store an answer of a conversation, and is repeated.
+ * The rules for a harsh world. An answer to a press gets lost, because the answer is sent in one attempt. A message to a dialog, which
+ * the bot may not read, is sent again if the process is killed before the message is recorded. An attempt that cannot store the answer
+ * to a question dies, and is repeated.
  */
-const always = [
-  Simulation.noDeadLetters,
-  Simulation.noMessageTwice,
-  Simulation.noDialogIsStuck,
-  Simulation.limitsAreKept
-]
+const always = [Simulation.noDeadLetters, Simulation.noDialogIsStuck, Simulation.limitsAreKept]
 
 /** The payments that were carried out. */
 const paidOf = (calls: Simulation.Calls<Payments.Payments["Service"]>): ReadonlyMap<number, number> =>
