@@ -14,7 +14,8 @@ import {
   run,
   startServer,
   temporaryFolder,
-  untilItWorks
+  untilItWorks,
+  NotYet
 } from "./servers.ts"
 
 const versions = "/usr/lib/postgresql"
@@ -73,7 +74,7 @@ const makeServers = Effect.fnUntraced(function* ({ isSynchronous }: Settings) {
     Effect.filterOrFail(
       psql(port, "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'"),
       (count) => count.trim() === "1",
-      () => new Error("the replica does not follow the primary")
+      () => new NotYet({ message: "the replica does not follow the primary" })
     )
   )
   if (isSynchronous) {
@@ -135,7 +136,7 @@ export const demoted: Failover = {
         Effect.filterOrFail(
           psql(primary.port, "SELECT sent_lsn = replay_lsn FROM pg_stat_replication"),
           (isEqual) => isEqual.trim() === "t",
-          () => new Error("the replica lags behind")
+          () => new NotYet({ message: "the replica lags behind" })
         )
       )
       yield* psql(replica.port, "SELECT pg_promote()")

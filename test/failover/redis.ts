@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Failover } from "./run.ts"
-import { freePort, run, type Server, startServer, temporaryFolder, untilItWorks } from "./servers.ts"
+import { freePort, run, type Server, startServer, temporaryFolder, untilItWorks, NotYet } from "./servers.ts"
 
 /** Whether the server and its command line are installed. */
 export const isInstalled = ["redis-server", "redis-cli"].every(
@@ -31,7 +31,7 @@ const says = (port: number, args: ReadonlyArray<string>, text: string) =>
     Effect.filterOrFail(
       cli(port, ...args),
       (answer) => answer.includes(text),
-      (answer) => new Error(`${args.join(" ")} answers: ${answer}`)
+      (answer) => new NotYet({ message: `${args.join(" ")} answers: ${answer}` })
     )
   )
 

@@ -1,4 +1,5 @@
 /** What the engines have in common: processes that are killed with all their children, and addresses that move. */
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process"
@@ -37,6 +38,9 @@ export const freePort: Effect.Effect<number> = Effect.callback((resume) => {
     server.close(() => resume(Effect.succeed(port)))
   })
 })
+
+/** A server has not reached a state that the program waits for. */
+export class NotYet extends Data.TaggedError("NotYet")<{ readonly message: string }> {}
 
 /** Repeats an effect until the effect succeeds, for at most 30 seconds. */
 export const untilItWorks = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => {
