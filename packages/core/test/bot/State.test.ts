@@ -190,10 +190,10 @@ describe("State", () => {
       const commits: Array<InboxStore.Commit> = []
       const inbox = inboxOver(({ commit, read }) => ({
         read: (keys) =>
-          Effect.andThen(
-            Effect.sync(() => reads++),
-            read(keys)
-          ),
+          Effect.suspend(() => {
+            if (keys.some((key) => key.startsWith("state/"))) reads++
+            return read(keys)
+          }),
         write: () => Effect.die("written"),
         commit: (all) =>
           Effect.andThen(

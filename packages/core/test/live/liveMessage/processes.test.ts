@@ -236,7 +236,7 @@ describe("an answer whose process is killed", () => {
 
 describe("an answer that was cut off by a kill", () => {
   /** A point between two edits. */
-  const between = 46
+  const between = 54
 
   it.effect("is stopped by a press of its button that came while no process ran, and keeps the text so far", () =>
     Effect.gen(function* () {
