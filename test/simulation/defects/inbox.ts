@@ -150,7 +150,7 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a process keeps the partition of an update that the store has lost",
     file: "inbox/internal/kernel/kernel.ts",
-    find: "    this.held.lose(partition)\n    this.leases.owners.forsake(owner, [partition.key])",
+    find: "    this.leases.giveUp(partition)",
     replace: "    this.leases.owners.forsake(owner, [partition.key])",
     programs: handlers
   },

@@ -271,6 +271,57 @@ describe("Commit.add in a group of updates", () => {
     )
   )
 
+  it.effect("handles no update again of a group that was committed without an answer", () => {
+    let unanswered = 1
+    const isAnswered = (commits: ReadonlyArray<InboxStore.Commit>) =>
+      commits.every(({ together = [] }) => together.length === 0) || unanswered-- <= 0
+    return withUpdates(
+      [started(1, 1), started(2, 1), started(2, 2), started(2, 3), started(2, 4), started(2, 5)],
+      ({ rows }) =>
+        Effect.gen(function* () {
+          const fiber = yield* Effect.forkChild(batches((names) => add(...names)))
+          yield* TestClock.adjust("1 minute")
+          yield* Fiber.interrupt(fiber)
+          assert.isBelow(unanswered, 1)
+          assert.deepStrictEqual(rows.flat().toSorted(), ["1:1", "2:1", "2:2", "2:3", "2:4", "2:5"])
+        }),
+      { isAnswered }
+    )
+  })
+
+  it.effect(
+    "handles no update again of a group that was committed without an answer before one of its chats was lost",
+    () => {
+      let lose = (): unknown => undefined
+      let unanswered = 10
+      const isAnswered = (commits: ReadonlyArray<InboxStore.Commit>) => {
+        if (commits.every(({ together = [] }) => together.length === 0)) return true
+        lose()
+        return unanswered-- <= 0
+      }
+      return withUpdates(
+        eight,
+        ({ lost, rows }) =>
+          Effect.gen(function* () {
+            lose = () => lost.add("1")
+            const fiber = yield* Effect.forkChild(
+              Updates.deliveries({ perChat: 2 }).pipe(
+                Deliveries.map(nameOf),
+                Deliveries.groupedWithin(4, "1 second"),
+                Deliveries.runForEach((names) => add(...names), { concurrency: 1 })
+              )
+            )
+            yield* TestClock.adjust("5 minutes")
+            yield* Fiber.interrupt(fiber)
+            assert.isBelow(unanswered, 10)
+            const ofOther = rows.flat().filter((name) => String(name).startsWith("2:"))
+            assert.deepStrictEqual(ofOther.toSorted(), ["2:1", "2:3", "2:5", "2:7"])
+          }),
+        { isAnswered }
+      )
+    }
+  )
+
   it.effect("fails all updates of the group if a statement fails", () =>
     withUpdates(eight.slice(0, 4), ({ rows }) =>
       Effect.gen(function* () {

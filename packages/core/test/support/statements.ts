@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { SqlError, UniqueViolation } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
+import { StoreError } from "../../src/base/StoreError.ts"
 import * as InboxStore from "../../src/inbox/InboxStore.ts"
 
 type Store = InboxStore.InboxStore["Service"]
@@ -14,9 +15,14 @@ export const refused = new SqlError({ reason: new UniqueViolation({ cause: "refu
 /**
  * A shared store in memory that executes statements: each stores its parameters as a row. A statement with the parameter
  * `bad` fails, and a statement that expects a number of rows changes `changed()` rows. `lost` are partitions that
- * another process holds.
+ * another process holds. `isAnswered` says whether the answer to commits that were applied arrives.
  */
-export const makeStatementStore = (options: { readonly changed?: () => number } = {}) =>
+export const makeStatementStore = (
+  options: {
+    readonly changed?: () => number
+    readonly isAnswered?: (commits: ReadonlyArray<InboxStore.Commit>) => boolean
+  } = {}
+) =>
   Effect.map(InboxStore.makeMemory, (memory) => {
     const rows: Array<ReadonlyArray<unknown>> = []
     const commits: Array<InboxStore.Commit> = []
@@ -50,7 +56,12 @@ export const makeStatementStore = (options: { readonly changed?: () => number } 
             if (refused === undefined) rows.push(...statementsOf(parts).map(({ params }) => params))
             return refused ?? "applied"
           })
-        }),
+        }).pipe(
+          Effect.filterOrFail(
+            () => options.isAnswered?.(all) ?? true,
+            () => new StoreError({ store: "inbox", operation: "commit", reason: "no answer", isRetryable: true })
+          )
+        ),
       renew: (owner, leaseDuration) =>
         Effect.map(memory.renew(owner, leaseDuration), (keys) => keys.filter((key) => !lost.has(key)))
     }

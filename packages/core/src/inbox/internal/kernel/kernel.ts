@@ -152,7 +152,6 @@ export class Kernel<D> {
   /** The store has the lease of a partition, but not its update, so the store has lost writes. */
   giveUp(partition: Partition<D>, owner: string): void {
     if (partition.isLost || partition.owner !== owner) return
-    this.held.lose(partition)
-    this.leases.owners.forsake(owner, [partition.key])
+    this.leases.giveUp(partition)
   }
 }

@@ -48,6 +48,13 @@ export class Leases<D> {
     return !isShared || (!isLost && at.wall - wall < validFor && at.mono - mono < validFor)
   }
 
+  /** Releases a partition whose updates are not known any more. Whoever claims the partition learns which are left. */
+  giveUp(partition: Partition<D>): void {
+    if (partition.isLost) return
+    this.#held.lose(partition)
+    this.owners.forsake(partition.owner, [partition.key])
+  }
+
   /** Whether no other process has completed one of the updates, or has made a call for one of them. */
   #isUnchanged(partition: Partition<D>, { updates: stored }: Claimed): boolean {
     const { begun, isLeft, rest } = partition

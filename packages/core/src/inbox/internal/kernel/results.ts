@@ -39,14 +39,19 @@ export class Results<D> {
     return write.live
   }
 
-  #live({ changes }: Write<D>): ReadonlyArray<Change<D>> {
+  #live(write: Write<D>): ReadonlyArray<Change<D>> {
+    const { changes } = write
     const { byKey } = this.#held
     // Nothing is written of a partition that this process has claimed again after its release.
     const isHeld = ({ partition }: Change<D>): boolean => byKey.get(partition.key) === partition
     for (const change of changes) {
       change.owner = change.partition.owner
       if (change.batch === undefined || isHeld(change)) continue
-      for (const other of changes) if (other.batch === change.batch && isHeld(other)) other.result = "again"
+      for (const other of changes) {
+        if (other.batch !== change.batch || !isHeld(other)) continue
+        if (write.isUnanswered) this.#leases.giveUp(other.partition)
+        else other.result = "again"
+      }
     }
     return changes.filter((change) => change.result === undefined && isHeld(change))
   }
@@ -60,6 +65,7 @@ export class Results<D> {
       return 0
     }
     const lost = new Set<Partition<D>>()
+    const unknown = new Set<Partition<D>>()
     let isRepeated = false
     for (const change of write.live) {
       const { batch, owner, partition, release } = change
@@ -69,7 +75,9 @@ export class Results<D> {
         if (release) this.#leases.owners.onRelease(change, true)
       }
       if (change.result !== "leaseLost") continue
-      if (batch !== undefined) {
+      // A batch that was applied has released its partitions. The store knows which of its updates are left.
+      if (batch !== undefined && write.isUnanswered) unknown.add(partition)
+      else if (batch !== undefined) {
         // One of the partitions of the batch is lost. The next renewal shows which.
         write.isBroken = true
         change.result = "again"
@@ -81,6 +89,7 @@ export class Results<D> {
       } else if (!release && !partition.isLost) lost.add(partition)
     }
     for (const partition of lost) this.#held.lose(partition)
+    for (const partition of unknown) this.#leases.giveUp(partition)
     if (isRepeated) this.#held.commands.commit(write)
     else if (write.isBroken) {
       this.#leases.request()
@@ -103,6 +112,7 @@ export class Results<D> {
   /** The store has not answered. */
   failed(write: Write<D>): void {
     this.#answered(write)
+    write.isUnanswered = true
     for (const change of write.live) if (change.release) this.#leases.owners.onRelease(change, false)
   }
 

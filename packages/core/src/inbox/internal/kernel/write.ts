@@ -62,6 +62,8 @@ export class Write<D> {
   live: ReadonlyArray<Change<D>> = none
   /** Whether a batch was not applied, because one of its partitions is lost. */
   isBroken = false
+  /** Whether an attempt had no answer, so that the store may have applied the changes. */
+  isUnanswered = false
   /** Whether the changes were sent, and whether the store is applying them. */
   isBegun = false
   isSent = false
