@@ -1,6 +1,6 @@
 /** Makes plans from seeds. */
 import type { Disturbance, FaultName, Faults, Moment, Plan } from "./plan.ts"
-import { planProgram } from "./programs/programs.ts"
+import { calmer, planProgram } from "./programs/programs.ts"
 import { Dice } from "../../packages/testing/src/simulation/internal/world/dice.ts"
 
 /** The highest probability of each fault. */
@@ -68,10 +68,14 @@ const faultsOf = (probabilityOf: (name: FaultName) => number): Faults =>
  * Which faults are possible differs from seed to seed, because frequent faults hide defects that need quiet phases, and because
  * some defects need the same fault several times.
  */
-const planKinds = (dice: Dice): Faults => {
+const planKinds = (dice: Dice, kind: string): Faults => {
   if (dice.chance(0.4)) {
     // Faults of one part meet each other, such as a request that is lost while another one waits for its answer.
-    const names = dice.fork("part").pick([faultNames, faultNames, platformFaults, slowAnswers, storeFaults])
+    const parts =
+      kind === "rows"
+        ? [faultNames, storeFaults, storeFaults]
+        : [faultNames, faultNames, platformFaults, slowAnswers, storeFaults]
+    const names = dice.fork("part").pick(parts)
     const few = new Set([dice.pick(names), dice.pick(names), dice.pick(names)].slice(dice.int(3)))
     return faultsOf((name) => (few.has(name) ? (frequent[name] ?? 0) : 0))
   }
@@ -79,8 +83,8 @@ const planKinds = (dice: Dice): Faults => {
   return faultsOf((name) => (dice.chance(all) ? highest[name] * dice.pick([0.3, 1]) : 0))
 }
 
-const planFaults = (dice: Dice): Faults => {
-  const faults = planKinds(dice)
+const planFaults = (dice: Dice, kind: string): Faults => {
+  const faults = planKinds(dice, kind)
   // In some seeds nobody is ever woken.
   return dice.fork("wakes").chance(0.15) ? { ...faults, lostWake: 1 } : faults
 }
@@ -165,9 +169,9 @@ const planFailovers = (dice: Dice, duration: number): ReadonlyArray<Disturbance>
  * The store fails over again and again while handlers begin: some of the updates that are handled are lost, and the leases of
  * their chats are not.
  */
-const planManyFailovers = (dice: Dice, duration: number): ReadonlyArray<Disturbance> => {
-  const every = dice.pick([5000, 20_000, 60_000])
-  const lag = dice.pick([2000, 5000, 20_000])
+const planManyFailovers = (dice: Dice, duration: number, isCalm: boolean): ReadonlyArray<Disturbance> => {
+  const every = isCalm ? 2500 : dice.pick([5000, 20_000, 60_000])
+  const lag = isCalm ? 3000 : dice.pick([2000, 5000, 20_000])
   const disturbances: Array<Disturbance> = []
   for (let at = dice.int(every * 2); at < duration; at += 1 + dice.int(every * 2)) {
     disturbances.push({ kind: "failover", at, tasks: dice.int(20), victim: 0, millis: dice.int(lag), on: "began" })
@@ -217,9 +221,32 @@ const planTight = (dice: Dice): Partial<Plan> => ({
   disturbances: []
 })
 
+/**
+ * A process that makes no calls and knows all answers of the store keeps the order of chats after failovers, except behind updates
+ * whose acknowledgements are lost.
+ */
+const calm: Partial<Plan> = {
+  processes: 1,
+  latency: 20,
+  faults: faultsOf(() => 0),
+  concurrency: 64,
+  maxInMemory: 1000,
+  leaseDuration: 30
+}
+
+/** Some chats of a process go to processes with little room, while its batches wait for their acknowledgement. */
+const planWaiting = (dice: Dice, duration: number): Partial<Plan> => {
+  const disturbances: Array<Disturbance> = []
+  for (let at = dice.int(16_000); at < duration; at += 1 + dice.int(16_000)) {
+    const kind = dice.pick(["freeze", "cut"] as const)
+    disturbances.push({ kind, at, tasks: dice.int(20), victim: dice.int(5), millis: 3000 + dice.int(12_000) })
+  }
+  return { ...calm, processes: 3, concurrency: 1, maxInMemory: 4, leaseDuration: 5, disturbances }
+}
+
 export const planOf = (seed: number, kind?: string): Plan => {
   const dice = new Dice(`plan ${seed}`)
-  const program = planProgram(dice.fork("program"), kind)
+  const planned = planProgram(dice.fork("program"), kind)
   const delivery = dice.weighted([
     [4, "webhook"],
     [1, "polling"]
@@ -230,12 +257,15 @@ export const planOf = (seed: number, kind?: string): Plan => {
     [1, "sqlite"]
   ] as const)
   // The store in memory executes no statements.
-  const store = program.kind === "rows" ? "sqlite" : chosen
-  const mayFailOver = store === "memory" && survivesFailovers.has(program.kind)
+  const store = planned.kind === "rows" ? "sqlite" : chosen
+  const mayFailOver = store === "memory" && survivesFailovers.has(planned.kind)
   const hasManyFailovers = mayFailOver && dice.fork("many failovers").chance(0.1)
+  const isCalm = hasManyFailovers && planned.kind === "handlers" && dice.fork("calm").chance(0.5)
+  const isWaiting = planned.kind === "rows" && dice.fork("waiting").chance(0.15)
+  const program = isCalm || isWaiting ? calmer(planned) : planned
   const failovers = mayFailOver ? planFailovers(dice.fork("failovers"), duration) : []
   const disturbances = hasManyFailovers
-    ? planManyFailovers(dice.fork("failovers"), duration)
+    ? planManyFailovers(dice.fork("failovers"), duration, isCalm)
     : [...planDisturbances(dice.fork("disturbances"), duration), ...failovers]
   const hasSkews = dice.chance(0.3)
   const isTight = dice.chance(0.2)
@@ -257,7 +287,7 @@ export const planOf = (seed: number, kind?: string): Plan => {
     skews: Array.from({ length: 5 }, skew),
     storeSkew: skew(),
     isSilent: dice.fork("silent").chance(0.25),
-    faults: planFaults(dice.fork("faults")),
+    faults: planFaults(dice.fork("faults"), program.kind),
     disturbances: [...disturbances].sort((one, other) => one.at - other.at),
     concurrency: dice.pick([1, 4, 64]),
     maxInMemory: dice.pick([1, 10, 1000]),
@@ -268,6 +298,8 @@ export const planOf = (seed: number, kind?: string): Plan => {
     limits: dice.pick(["none", "process", "shared"]),
     duration,
     quiet: dice.fork("quiet").pick(quietPhases),
-    ...(isTight ? planTight(dice.fork("tight")) : {})
+    ...(isTight ? planTight(dice.fork("tight")) : {}),
+    ...(isCalm ? { ...calm, disturbances } : {}),
+    ...(isWaiting ? planWaiting(dice.fork("waiting times"), duration) : {})
   }
 }

@@ -86,7 +86,7 @@ const readEnding = async (
   platform: Platform,
   { broadcasts, process, store }: Database,
   sqlite: SqliteStore | undefined
-): Promise<Omit<Ending, "isTalkDone" | "quiet" | "talkFailure" | "processes">> => {
+): Promise<Omit<Ending, "isTalkDone" | "quiet" | "stoppedAt" | "talkFailure" | "processes">> => {
   const stored = await world.await(
     process,
     Context.empty(),
@@ -203,12 +203,14 @@ const carryOut = async (simulation: Simulation): Promise<Ending> => {
   const done = simulation.history.events.length
   await world.run(plan.quiet ?? 0)
   const quiet = simulation.history.events.slice(done)
+  const stoppedAt = world.now - epoch
   bots.stop()
   await world.run(60_000)
   const talk = talking.pollUnsafe()
   return {
     ...(await readEnding(simulation, platform, database, sqlite)),
     quiet,
+    stoppedAt,
     isTalkDone: talk !== undefined,
     talkFailure: talk?._tag === "Failure" ? String(talk.cause).slice(0, 300) : undefined,
     processes: bots.problems()

@@ -4,11 +4,18 @@ import type { Event, Handling } from "../history.ts"
 import type { StoreApplied } from "@colloquy/testing/simulation/SimulationEvent"
 import { isRelease, Ledger, type Settled } from "./ledger.ts"
 import type { Recording, Violation } from "./recording.ts"
+import { subjectOf } from "./subjects.ts"
 
 interface Open {
   readonly process: string
   readonly chat: string
   readonly subject: string
+}
+
+/** A chat with its updates, as a claim returns them. */
+interface ClaimedRow {
+  readonly key: string
+  readonly updates: ReadonlyArray<{ readonly update: { readonly text: string } }>
 }
 
 interface ProcessState {
@@ -26,6 +33,12 @@ const slackOfFaults = 16_000
 /** The same without faults of the store, in addition to the way to the store and back. */
 const slack = 2000
 
+interface Claimed {
+  readonly process: string
+  readonly at: number
+  readonly subjects: ReadonlyArray<string>
+}
+
 class Judge {
   readonly violations: Array<Violation> = []
   readonly ledger = new Ledger()
@@ -33,6 +46,8 @@ class Judge {
   readonly #processes = new Map<string, ProcessState>()
   /** Of each chat, when another process than before claimed it the last time. */
   readonly #claimedAt = new Map<string, { readonly process: string; readonly at: number }>()
+  /** Of each chat, the last claim since a failover, unless its process was disturbed afterwards and may not know the answer. */
+  readonly #claims = new Map<string, Claimed>()
   readonly #leaseDuration: number
   readonly #isStoreFaulty: boolean
   /** Consumers that have ended. */
@@ -42,10 +57,15 @@ class Judge {
   /** When the store has lost leases the last time. */
   #failedOverAt = -Infinity
   readonly #slack: number
+  readonly #stoppedAt: number
+  /** How long the answer of a store without faults takes at most. */
+  readonly #answerTime: number
   /** Whether messages are sent by handlers. A broadcast holds no chats. */
   readonly #sendsInHandlers: boolean
 
-  constructor({ faults, latency, leaseDuration, program }: Plan) {
+  constructor({ faults, latency, leaseDuration, program }: Plan, stoppedAt: number) {
+    this.#stoppedAt = stoppedAt
+    this.#answerTime = latency
     this.#sendsInHandlers = program.kind !== "broadcasts"
     this.#leaseDuration = leaseDuration * 1000
     this.#isStoreFaulty = faults.storeBefore + faults.storeAfter + faults.storeSlow > 0
@@ -66,6 +86,8 @@ class Judge {
     switch (event.type) {
       case "process": {
         const process = this.#process(event.process)
+        for (const [chat, claim] of this.#claims) if (claim.process === event.process) this.#claims.delete(chat)
+        if (event.change === "ended" && event.at >= this.#stoppedAt) this.#checkLeases(event.process, event.at)
         if (event.change === "killed" || event.change === "ended") process.isAlive = false
         else if (event.change === "frozen") process.isFrozen = true
         else if (event.change === "cut") process.isCut = true
@@ -87,13 +109,14 @@ class Judge {
         }
         this.#checkNewer(event)
         for (const settled of this.ledger.apply(event, event.at)) this.#settle(settled)
-        if (event.operation === "claim") this.#follow(event.at)
+        if (event.operation === "claim") this.#claim(event)
         return
       }
       case "failedOver":
         this.#failedOverAt = event.at
         this.ledger.lose(event.since)
         this.#claimedAt.clear()
+        this.#claims.clear()
         return this.#follow(event.at)
       case "sent":
         return this.#send(event.process, event.method, event.path, event.at)
@@ -127,6 +150,15 @@ class Judge {
     }
   }
 
+  /** A process that has ended while nothing was disturbed has released its chats. */
+  #checkLeases(process: string, at: number): void {
+    for (const [chat, lease] of this.ledger.leases) {
+      if (lease.process === process && lease.until > at) {
+        this.#violate("nothing is left at the end", `${process} has ended and still holds ${chat}`)
+      }
+    }
+  }
+
   #newerOf(process: string): Set<string> {
     const known = this.#ofNewer.get(process) ?? new Set()
     this.#ofNewer.set(process, known)
@@ -141,6 +173,15 @@ class Judge {
       const subject = this.ledger.subjectOf(id)
       if (subject !== undefined && this.#newerOf(process).has(subject))
         this.#violate("what a newer version wrote is no failure of an update", `${subject} in ${process}`)
+    }
+  }
+
+  #claim({ at, process, result, sentAt }: StoreApplied & Pick<Event, "at">): void {
+    this.#follow(at)
+    // A process ignores what it has completed during the claim. Answers can be lost if the store is faulty.
+    if (this.#isStoreFaulty || sentAt <= this.#failedOverAt + this.#answerTime) return
+    for (const { key, updates } of result as ReadonlyArray<ClaimedRow>) {
+      this.#claims.set(key, { process, at, subjects: updates.map(({ update }) => subjectOf(update.text)) })
     }
   }
 
@@ -167,19 +208,18 @@ class Judge {
   }
 
   #begin({ chat, process, run, subject }: Handling, at: number): void {
-    const isTimer = subject.startsWith("timer ")
     // A process whose lease has ended may not know yet that another one has handled the chat meanwhile.
     if (this.ledger.isValid(process, chat, at)) {
       if (this.ledger.settled.has(subject))
         this.#violate("an acknowledged update is not handled again", `${subject} in ${process}`)
-      const queue = this.ledger.queues.get(chat) ?? []
-      const position = queue.indexOf(subject)
-      const first = isTimer
-        ? -1
-        : queue.findIndex((earlier) => !this.ledger.settled.has(earlier) && !this.ledger.shaken.has(earlier))
-      if (first !== -1 && first < position) {
-        this.#violate("updates of a chat are handled in order", `${subject} began before ${queue[first]} was settled`)
+      const claim = this.#claims.get(chat)
+      if (claim?.process === process && at > claim.at + this.#answerTime)
+        claim.subjects.forEach((one) => this.ledger.expect(one))
+      const first = this.ledger.unsettledBefore(chat, subject)
+      if (first !== undefined) {
+        this.#violate("updates of a chat are handled in order", `${subject} began before ${first} was settled`)
       }
+      this.ledger.expect(subject)
     }
     for (const open of this.#open.values()) {
       if (open.chat === chat && open.process === process) {
@@ -227,10 +267,11 @@ class Judge {
 
 /** Judges the order of each chat, and returns what was settled. */
 export const auditHandling = ({
+  ending,
   events,
   plan
 }: Recording): { readonly violations: ReadonlyArray<Violation>; readonly ledger: Ledger } => {
-  const judge = new Judge(plan)
+  const judge = new Judge(plan, ending.stoppedAt)
   for (const event of events) judge.take(event)
   judge.end()
   return { violations: judge.violations, ledger: judge.ledger }

@@ -45,8 +45,13 @@ export class Ledger {
   readonly settled = new Set<string>()
   /** Subjects that the store has lost. The platform may send them again. */
   readonly lost = new Set<string>()
-  /** Subjects that a failover of the store may have thrown back: they were not settled in the replica. */
+  /** Subjects that the store had not settled after a failover, and of which a failover has lost an operation or a lease. */
   readonly shaken = new Set<string>()
+  /** Subjects whose settlement a failover has lost, as long as the holder of their chat may not know that. */
+  readonly #thrownBack = new Set<string>()
+  /** Subjects that a failover has lost, until they are settled: they can begin before the store has them again. */
+  readonly #displaced = new Set<string>()
+  readonly #everSettled = new Set<string>()
   readonly leases = new Map<string, Lease>()
   readonly #subjects = new Map<string, { readonly chat: string; readonly subject: string }>()
   /** Ids of updates that were claimed, without claims that the store has lost. */
@@ -91,25 +96,66 @@ export class Ledger {
     })
   }
 
+  /**
+   * The earlier update of a chat that has to be settled before an update begins. After a failover, a process may go on behind an
+   * update whose settlement was lost.
+   */
+  unsettledBefore(chat: string, subject: string): string | undefined {
+    const queue = this.queues.get(chat) ?? []
+    if (this.#displaced.has(subject) || !queue.includes(subject)) return undefined
+    return queue
+      .slice(0, queue.indexOf(subject))
+      .find((earlier) => !this.settled.has(earlier) && !this.#thrownBack.has(earlier))
+  }
+
+  /** The holder of a chat knows that a subject is not settled: the holder has begun the subject, or has claimed it long ago. */
+  expect(subject: string): void {
+    this.#thrownBack.delete(subject)
+  }
+
   /** Forgets the operations after a time. */
   lose(since: number): void {
     const queued = [...this.queued]
+    const before = new Map(this.leases)
     const kept = this.#applied.filter(({ at }) => at <= since)
+    const changed = this.#applied.filter(({ at }) => at > since).flatMap(({ event }) => this.#changedBy(event))
     this.#applied = []
     // Ids are still known from claims that the store has lost.
     for (const part of [this.queues, this.queued, this.settled, this.leases, this.#claimed, this.#fingerprints]) {
       part.clear()
     }
     for (const { at, event } of kept) this.apply(event, at)
-    const subjects: Array<string> = []
-    for (const [id, { subject }] of this.#subjects) {
-      subjects.push(subject)
+    const isHeld = (chat: string) => {
+      const [lease, known] = [this.leases.get(chat), before.get(chat)]
+      return lease?.owner === known?.owner && lease?.until === known?.until
+    }
+    const gone: Array<string> = []
+    for (const [id, { chat, subject }] of this.#subjects) {
       // A claim that is lost has made an update of the timer.
       const isQueued = this.#claimed.has(id) || (this.queued.has(subject) && !subject.startsWith("timer "))
       if (!isQueued) this.#gone.add(id)
+      if (!isQueued || !isHeld(chat)) gone.push(subject)
     }
-    for (const subject of [...queued, ...subjects]) if (!this.settled.has(subject)) this.shaken.add(subject)
-    for (const subject of queued) if (!this.queued.has(subject)) this.lost.add(subject)
+    for (const subject of queued) {
+      if (this.queued.has(subject)) continue
+      for (const set of [this.lost, this.#displaced]) set.add(subject)
+      gone.push(subject)
+    }
+    for (const subject of [...changed, ...gone]) if (!this.settled.has(subject)) this.shaken.add(subject)
+    for (const subject of this.#everSettled) if (!this.settled.has(subject)) this.#thrownBack.add(subject)
+  }
+
+  /** The subjects that an operation has settled, or whose journal the operation has written. */
+  #changedBy({ operation, request }: StoreApplied): ReadonlyArray<string> {
+    const ids =
+      operation === "commit"
+        ? (request as ReadonlyArray<CommitRow>).flatMap(membersOf).flatMap(({ completed }) => completed)
+        : operation === "write"
+          ? (request as ReadonlyArray<{ readonly journal?: { readonly id: string } }>).flatMap(
+              ({ journal = [] }) => journal
+            )
+          : []
+    return ids.flatMap(({ id }) => this.subjectOf(id) ?? [])
   }
 
   /** Applies an operation, and returns the updates that it settled. */
@@ -177,6 +223,8 @@ export class Ledger {
           const known = this.#subjects.get(id)
           if (known === undefined || this.#gone.has(id) || this.settled.has(known.subject)) continue
           this.settled.add(known.subject)
+          this.#everSettled.add(known.subject)
+          this.#displaced.delete(known.subject)
           settled.push({ ...known, isDead: failure !== undefined })
         }
         if (release) this.leases.delete(partitionKey)

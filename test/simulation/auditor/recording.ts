@@ -28,6 +28,8 @@ export interface Ending {
   readonly isTalkDone: boolean
   /** How the people failed. */
   readonly talkFailure: string | undefined
+  /** When all processes were stopped, in milliseconds of virtual time. Nothing was disturbed any more. */
+  readonly stoppedAt: number
   /** The events while nothing was left to do. */
   readonly quiet: ReadonlyArray<Event>
   readonly queued: number

@@ -162,6 +162,15 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     programs: handlers
   },
   {
+    name: "a chat that is claimed again goes on behind updates whose acknowledgement the store has lost",
+    file: "inbox/internal/kernel/leases.ts",
+    find: "    return stored.slice(0, compared).every((claimed, index) => {",
+    replace: `    const first = begun[0]?.entry ?? rest[0]
+    const from = Math.max(0, stored.findIndex(({ id }) => id === first?.id))
+    return stored.slice(from, from + compared).every((claimed, index) => {`,
+    programs: handlers
+  },
+  {
     name: "a webhook answers 200 although nothing was stored",
     file: "inbox/internal/sources/receiver.ts",
     find: "onSuccess: () => responses.ok, onFailure: failed",

@@ -37,6 +37,8 @@ export interface Program<P> {
   readonly plan: (dice: Dice) => P
   /** Plans that are smaller than this one, the smallest first. */
   readonly smaller: (plan: P) => ReadonlyArray<P>
+  /** The plan with handlers that take time, and do little else. */
+  readonly calmer?: (plan: P) => P
   /** The bot, which every process runs. */
   readonly bot: (
     plan: P,

@@ -41,6 +41,12 @@ export const planProgram = (dice: Dice, kind?: string): ProgramPlan => {
   return { kind: chosen, plan: programOf({ kind: chosen, plan: undefined }).plan(dice) }
 }
 
+/** The plan of a program whose handlers take time, and do little else. */
+export const calmer = (plan: ProgramPlan): ProgramPlan => ({
+  kind: plan.kind,
+  plan: programOf(plan).calmer?.(plan.plan) ?? plan.plan
+})
+
 export const smallerPrograms = (plan: ProgramPlan): ReadonlyArray<ProgramPlan> =>
   programOf(plan)
     .smaller(plan.plan)

@@ -10,7 +10,7 @@ import { sayIn } from "../people.ts"
 import type { Host, Program } from "../program.ts"
 import { auditHandlers } from "./audit.ts"
 import { addSeen, Later, newerStep, operationOf } from "./operations.ts"
-import { type HandlersPlan, planHandlers, smallerHandlers } from "./plan.ts"
+import { calmerHandlers, type HandlersPlan, planHandlers, smallerHandlers } from "./plan.ts"
 
 const bot = ({ chats }: HandlersPlan, host: Host) => {
   const messages = new Map(chats.flatMap(({ messages }) => messages.map((message) => [message.text, message] as const)))
@@ -57,6 +57,7 @@ const people = ({ chats }: HandlersPlan, simulation: Simulation) =>
 export const handlers: Program<HandlersPlan> = {
   plan: planHandlers,
   smaller: smallerHandlers,
+  calmer: calmerHandlers,
   bot,
   people,
   audit: auditHandlers

@@ -45,6 +45,18 @@ export const planHandlers = (dice: Dice): HandlersPlan => {
   }
 }
 
+/** People write every few seconds, and each handler takes up to two seconds. */
+export const calmerHandlers = ({ chats }: HandlersPlan): HandlersPlan => ({
+  chats: chats.map(({ messages, type }) => ({
+    type,
+    messages: messages.map(({ text, wait }, index) => ({
+      text,
+      wait: wait % 3000,
+      operations: [{ type: "sleep", millis: (index * 700) % 2000 }]
+    }))
+  }))
+})
+
 const smallerMessages = (message: Message): ReadonlyArray<Message> => [
   ...smallerLists(message.operations).map((operations) => ({ ...message, operations })),
   ...(message.wait > 0 ? [{ ...message, wait: 0 }] : [])

@@ -46,10 +46,11 @@ class Judge {
     if (this.#plan.perChat !== 1) return
     for (const [chat, queue] of this.#ledger.queues) {
       if (!queue.includes(subject) || !this.#ledger.isValid(process, chat, at)) continue
-      const first = queue.find((earlier) => !this.#ledger.settled.has(earlier) && !this.#ledger.shaken.has(earlier))
-      if (first !== undefined && queue.indexOf(first) < queue.indexOf(subject)) {
+      const first = this.#ledger.unsettledBefore(chat, subject)
+      if (first !== undefined) {
         this.#violate("updates of a chat are handled in order", `${subject} at ${value} before ${first} was settled`)
       }
+      this.#ledger.expect(subject)
     }
   }
 
