@@ -54,6 +54,20 @@ export const rowsDefects: ReadonlyArray<Defect> = [
     programs
   },
   {
+    name: "a batch that has lost an update is acknowledged",
+    file: "inbox/internal/kernel/commits.ts",
+    find: 'if (updates.length !== batch.size) this.#beginAgain(updates, "again")',
+    replace: 'if (updates.length === 0) this.#beginAgain(updates, "again")',
+    programs
+  },
+  {
+    name: "updates of a batch that was committed without an answer are handled again",
+    file: "inbox/internal/kernel/results.ts",
+    find: "write.isUnanswered = true",
+    replace: "write.isUnanswered = false",
+    programs
+  },
+  {
     name: "a batch that has lost a chat waits for a renewal after the stream has closed",
     file: "inbox/internal/kernel/results.ts",
     find: "!isRenewed || renewals < this.#leases.renewals",

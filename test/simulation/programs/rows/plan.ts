@@ -29,6 +29,8 @@ export interface Batches {
   readonly concurrency: number
   /** After how many milliseconds a running stream is closed, and run again. `undefined`: never. */
   readonly closeAfter?: number | undefined
+  /** For how long groups that are acknowledged by hand wait for this at most, in milliseconds. `undefined`: by `runForEach`. */
+  readonly byHand?: number | undefined
 }
 
 export interface RowsPlan {
@@ -50,7 +52,9 @@ const planBatches = (dice: Dice): Batches => ({
   millis: dice.int(3000),
   perChat: dice.pick([1, 3, "unbounded"]),
   concurrency: dice.pick([1, 4]),
-  closeAfter: dice.chance(0.3) ? 1000 + dice.int(40_000) : undefined
+  closeAfter: dice.chance(0.3) ? 1000 + dice.int(40_000) : undefined,
+  // A chat can be lost while its group waits.
+  byHand: dice.fork("by hand").chance(0.4) ? dice.fork("by hand").pick([100, 5000, 60_000]) : undefined
 })
 
 export const planRows = (dice: Dice): RowsPlan => {
@@ -66,6 +70,14 @@ export const planRows = (dice: Dice): RowsPlan => {
     batches: dice.chance(0.5) ? planBatches(dice) : undefined
   }
 }
+
+/** Batches of several chats, which wait for up to half a minute until they are acknowledged. */
+export const calmerRows = ({ chats }: RowsPlan): RowsPlan => ({
+  chats: Array.from({ length: 5 }, (_, chat) =>
+    chats[chat % chats.length].map(({ wait }, index) => ({ text: `r${chat}-${index}`, wait, steps: [] }))
+  ),
+  batches: { size: 10, millis: 1000, perChat: 1, concurrency: 4, byHand: 30_000 }
+})
 
 const smallerMessages = (message: Message): ReadonlyArray<Message> => [
   ...smallerLists(message.steps).map((steps) => ({ ...message, steps })),

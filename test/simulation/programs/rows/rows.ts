@@ -15,7 +15,7 @@ import { recorded } from "../instrument.ts"
 import { say } from "../people.ts"
 import type { Host, Program } from "../program.ts"
 import { auditRows } from "./audit.ts"
-import { type Batches, planRows, type RowsPlan, smallerRows, type Step } from "./plan.ts"
+import { type Batches, calmerRows, planRows, type RowsPlan, smallerRows, type Step } from "./plan.ts"
 
 class Declined extends Schema.TaggedError<Declined>()("Declined", {}) {}
 
@@ -73,19 +73,32 @@ const handle = ({ chats }: RowsPlan, host: Host, messages: ReadonlyArray<Handled
     yield* log("last")
   })
 
+/** Handles a group, and acknowledges the group by hand, some time later. */
+const settleByHand =
+  (plan: RowsPlan, host: Host, wait: number) =>
+  <S>(delivery: Deliveries.Delivery<ReadonlyArray<Handled>, S>) =>
+    Deliveries.provide(handle(plan, host, delivery.value), delivery).pipe(
+      Effect.andThen(Effect.sleep(host.world.dice.int(wait + 1))),
+      Effect.andThen(delivery.ack),
+      Effect.catchCause(() => delivery.retry({ after: 1000 }))
+    )
+
 const runBatches = (plan: RowsPlan, batches: Batches, host: Host) => {
-  const { closeAfter, concurrency, millis, perChat, size } = batches
+  const { byHand, closeAfter, concurrency, millis, perChat, size } = batches
   const { maxCrashes, maxInMemory, retry } = host.runOptions
   const closing = Effect.suspend(() =>
     host.world.isFaulty && closeAfter !== undefined ? Effect.sleep(closeAfter) : (Effect.never as Effect.Effect<void>)
   )
-  const pipeline = Updates.deliveries({ perChat, maxCrashes, maxInMemory }).pipe(
+  const groups = Updates.deliveries({ perChat, maxCrashes, maxInMemory }).pipe(
     Stream.interruptWhen(closing),
     Deliveries.on("message_created"),
     Deliveries.map(handledOf),
-    Deliveries.groupedWithin(size, millis),
-    Deliveries.runForEach((messages) => handle(plan, host, messages), { concurrency, retry })
+    Deliveries.groupedWithin(size, millis)
   )
+  const pipeline =
+    byHand === undefined
+      ? Deliveries.runForEach(groups, (messages) => handle(plan, host, messages), { concurrency, retry })
+      : Stream.runDrain(Stream.mapEffect(groups, settleByHand(plan, host, byHand), { concurrency }))
   // An acknowledgement fails if the store is unavailable when the stream closes.
   const isTemporary = (error: unknown) => Predicate.hasProperty(error, "isRetryable") && error.isRetryable === true
   return Effect.forever(Effect.catchIf(pipeline, isTemporary, () => Effect.void))
@@ -114,4 +127,11 @@ const people = ({ chats }: RowsPlan, simulation: Simulation) =>
     { concurrency: "unbounded", discard: true }
   )
 
-export const rows: Program<RowsPlan> = { plan: planRows, smaller: smallerRows, bot, people, audit: auditRows }
+export const rows: Program<RowsPlan> = {
+  plan: planRows,
+  smaller: smallerRows,
+  calmer: calmerRows,
+  bot,
+  people,
+  audit: auditRows
+}
