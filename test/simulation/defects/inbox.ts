@@ -79,15 +79,15 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a second attempt that does not begin again",
     file: "inbox/internal/kernel/emitter.ts",
-    find: 'else if (end === "next") delivery.beginNext()',
-    replace: 'else if (end === "next") delivery.outcome = undefined',
+    find: 'if (end === "next") return delivery.beginNext()',
+    replace: 'if (end === "next") return void (delivery.outcome = undefined)',
     programs: handlers
   },
   {
     name: "a retry keeps the changes of the attempt before",
     file: "inbox/internal/kernel/delivery.ts",
-    find: "    this.#current?.close()\n    this.#current = undefined\n  }\n\n  /**\n   * Returns what is written",
-    replace: "  }\n\n  /**\n   * Returns what is written",
+    find: "    this.#current?.close()\n    this.#current = undefined\n",
+    replace: "",
     programs: handlers
   },
   {
