@@ -50,7 +50,15 @@ const compile = (path: string) => {
     rootDir: root
   }
   const extended = join(root, "examples/tsconfig.json")
-  writeFileSync(config, JSON.stringify({ extends: extended, compilerOptions, include: [path], references: [] }))
+  writeFileSync(
+    config,
+    JSON.stringify({
+      extends: extended,
+      compilerOptions,
+      include: [path, join(root, "packages/node/src/**/*.d.ts")],
+      references: []
+    })
+  )
   const tsc = join(root, "node_modules/typescript/bin/tsc")
   return spawnSync(process.execPath, [tsc, "-p", config], { cwd: root, encoding: "utf8" })
 }
