@@ -13,6 +13,7 @@ import { describe } from "./commands/describeCommand.ts"
 import { doctor } from "./doctor/command.ts"
 import { type CommandFailed, failed, invalid, toFailure, withoutSecrets } from "./base/failure.ts"
 import { dead, inbox, timers } from "./commands/inboxCommands.ts"
+import { simulate } from "./commands/simulateCommand.ts"
 import { sendCommand, subscriptions, webhook } from "./commands/platformCommands.ts"
 import { envFile, globalFlags, type Place, Process, variables } from "./base/settings.ts"
 import { status } from "./commands/statusCommand.ts"
@@ -34,6 +35,7 @@ export const command = Command.make(name).pipe(
     doctor,
     status,
     describe,
+    simulate,
     checkDeploy,
     verifyPlatform,
     updates,

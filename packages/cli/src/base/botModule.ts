@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url"
 import { type CommandFailed, invalid, toFailure } from "./failure.ts"
 import { Process } from "./settings.ts"
 
-type AnyBot = Bot.Bot<unknown, unknown>
+export type AnyBot = Bot.Bot<unknown, unknown>
 
 // The module has its own copy of Colloquy, so the bot is recognized by its data.
 const isBot = (value: unknown): value is AnyBot =>
@@ -20,11 +20,19 @@ const problemOf = (exported: unknown): string => {
     : "the export `bot` is not a bot. Export the value of Bot.make: `export const bot = Bot.make(…)`."
 }
 
-/** The bot of a module, and the services that the module exports for a rehearsal of the bot. */
-interface Program {
+/** The bot of a module, and what the module exports for a rehearsal and for a simulation of the bot. */
+export interface Program {
   readonly bot: AnyBot
+  /** The name of the export. */
+  readonly name: "bot" | "parts"
+  /** The path of the module. */
+  readonly path: string
+  /** The options with which the bot is simulated. */
+  readonly simulation: object | undefined
   readonly services: Layer.Layer<never, unknown>
 }
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
 const isLayer = (value: unknown): value is Layer.Layer<never, unknown> => Layer.isLayer(value)
 
@@ -32,18 +40,22 @@ const isLayer = (value: unknown): value is Layer.Layer<never, unknown> => Layer.
 export const importProgram = (file: string): Effect.Effect<Program, CommandFailed, Process> =>
   Effect.gen(function* () {
     const { cwd } = yield* Process
+    const path = resolve(cwd, file)
     const module: {
       readonly bot?: unknown
       readonly parts?: unknown
       readonly rehearsal?: unknown
+      readonly simulation?: unknown
     } = yield* Effect.tryPromise({
-      try: () => import(pathToFileURL(resolve(cwd, file)).href),
+      try: () => import(pathToFileURL(path).href),
       catch: (error) => invalid(`${file} cannot be imported: ${toFailure(error).message}`)
     })
     const bot = [module.bot, module.parts].find(isBot)
     if (bot === undefined) return yield* invalid(`${file}: ${problemOf(module.bot)}`)
     const { rehearsal = Layer.empty } = module
-    if (isLayer(rehearsal)) return { bot, services: rehearsal }
+    const name = bot === module.bot ? "bot" : "parts"
+    const simulation = isObject(module.simulation) ? module.simulation : undefined
+    if (isLayer(rehearsal)) return { bot, name, path, services: rehearsal, simulation }
     return yield* invalid(
       `${file}: the export \`rehearsal\` is not a layer. Export the services of a rehearsal as a layer.`
     )

@@ -14,12 +14,14 @@ import type * as Bot from "@colloquy/core/bot/Bot"
 import type * as Handler from "@colloquy/core/inbox/Handler"
 import type { Inbox } from "@colloquy/core/inbox/Inbox"
 import type { Updates } from "@colloquy/core/inbox/Updates"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import type { ChatOptions } from "../emulator/EmulatorOptions.ts"
 import type { Person, PersonError } from "../emulator/Person.ts"
 import * as invariants from "./internal/invariants.ts"
 import { runAll } from "./internal/runAll.ts"
@@ -126,7 +128,7 @@ export interface Service<in out Id, in out Shape> {
   /** The key of the service. */
   readonly tag: Context.Key<Id, Shape>
   /** Makes the service without faults, once for each seed. */
-  readonly make: Effect.Effect<Shape>
+  readonly make: Effect.Effect<Shape, never, Scope.Scope>
   /** The error of a call that fails. */
   readonly failure: ((method: string) => unknown) | undefined
 }
@@ -154,6 +156,8 @@ type ErrorOf<Shape> = {
  * service once, and all processes of the bot reach this service through a network: the service outlives processes that are
  * killed, and by the rules of the seed a call fails before or after the service has carried out the call, takes long, is never
  * answered, or is carried out twice.
+ *
+ * The service without faults is the service of a layer, or what a function returns.
  *
  * Operations are the methods of the service that return effects, and its effects. The operations of the service itself need no
  * other services. `failure` makes the error of a call that fails. Default: the call dies, and the handler is tried again.
@@ -193,9 +197,16 @@ type ErrorOf<Shape> = {
  */
 export const service = <Id, Shape extends object>(
   tag: Context.Key<Id, Shape>,
-  make: () => NoInfer<Shape>,
+  make: Layer.Layer<Id> | (() => NoInfer<Shape>),
   options: { readonly failure?: ((method: string) => NoInfer<ErrorOf<Shape>>) | undefined } = {}
-): Service<Id, Shape> => ({ tag, make: Effect.sync(make), failure: options.failure })
+): Service<Id, Shape> => ({
+  tag,
+  make:
+    typeof make === "function"
+      ? Effect.sync(make)
+      : Effect.map(Layer.build(Layer.fresh(make)), (context) => Context.get(context, tag)),
+  failure: options.failure
+})
 
 /**
  * A call that a service has carried out.
@@ -325,6 +336,11 @@ export interface Options<S extends Services = {}, ROut = never> {
   readonly layer?: Layer.Layer<ROut, never, Provided> | undefined
   /** People with a purpose. Up to three people follow each of them. Default: none. */
   readonly visitors?: ReadonlyArray<Visitor> | undefined
+  /**
+   * Group chats with the bot as an administrator, for example the chat of the staff, whose id is a setting of the bot. The first
+   * people are the members. Default: in four of ten seeds, some people are in a group with the bot.
+   */
+  readonly chats?: ReadonlyArray<Pick<ChatOptions, "chat_id" | "title">> | undefined
   /** Texts that people write, such as answers that the bot accepts. Default: none, people write what most bots ask for. */
   readonly texts?: ReadonlyArray<string> | undefined
   /**
@@ -343,7 +359,9 @@ export interface Options<S extends Services = {}, ROut = never> {
 export class SimulationFailed extends Data.TaggedError("SimulationFailed")<{
   /** The seed. */
   readonly seed: number
-  /** The name of the rule. */
+  /** The smallest part of the seed that was found to fail in the same way. The option `seeds` repeats it. */
+  readonly case: Case
+  /** The name of the rule: the name of the function, or `atEnd`. */
   readonly rule: string
   /** What happened, as a story. */
   readonly message: string
@@ -387,7 +405,7 @@ export const run = <E, R, const S extends Services = {}, ROut = never>(
   )
 
 /**
- * The bot answers every press of a button, also a press that is out of date.
+ * The bot answers every press of a button, also a press that is out of date. An answer that is lost on its way counts.
  *
  * @category invariants
  * @since 0.1.0

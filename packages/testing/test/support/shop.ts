@@ -9,6 +9,7 @@ import * as Handler from "@colloquy/core/inbox/Handler"
 import * as Journal from "@colloquy/core/inbox/Journal"
 import * as Keyboard from "@colloquy/core/model/Keyboard"
 import * as Update from "@colloquy/core/model/Update"
+import { assert } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -120,3 +121,19 @@ export const chargedOnce = (end: Simulation.End<{ readonly payments: typeof paym
   for (const [order, keys] of orders)
     if (keys.size > 1) throw new Error(`The order ${order} was charged ${keys.size} times`)
 }
+
+export const options = { days: 2, people: 4, faults: "harsh", services: { payments }, atEnd: chargedOnce } as const
+
+/** A mistake, with the rule that finds the mistake, and what is said about the mistake. */
+export type Expected = readonly [mistake: Mistake, rule: string, sentence: RegExp]
+
+/** A simulation finds a mistake, and its case finds the mistake again. */
+export const findMistake = (...[mistake, rule, sentence]: Expected) =>
+  Effect.gen(function* () {
+    const failed = yield* Effect.flip(Simulation.run(shop(mistake), { ...options, seeds: 100 }))
+    assert.strictEqual(failed.rule, rule)
+    assert.match(failed.message, sentence)
+    assert.include(failed.message, `The option that repeats this: seeds: [{ seed: ${failed.seed}`)
+    const again = yield* Effect.flip(Simulation.run(shop(mistake), { ...options, seeds: [failed.case] }))
+    assert.strictEqual(again.rule, rule)
+  })

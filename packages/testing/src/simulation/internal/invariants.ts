@@ -21,15 +21,10 @@ const textIn = (body: string): string => {
 
 const quoted = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
 
-/** The presses that the bot has to answer, with the callbacks that were answered. */
+/** An answer that is lost on its way counts: bots do not repeat answers to presses. */
 export const everyPressIsAnswered: Invariant = (history) => {
   const answered = new Set(
-    ofType(history, "executed").flatMap(({ method, path, status }) =>
-      // The platform refuses the answer to a person who has left.
-      method === "POST" && (status === 200 || status === 403)
-        ? (/^\/answers\?.*callback_id=([^&]+)/.exec(path)?.slice(1) ?? [])
-        : []
-    )
+    ofType(history, "sent").flatMap(({ path }) => /^\/answers\?.*callback_id=([^&]+)/.exec(path)?.slice(1) ?? [])
   )
   const open = ofType(history, "did").find(
     ({ callback_id }) =>
@@ -124,46 +119,45 @@ const chatOfScope = (scope: string): number | undefined => {
   return chat === undefined ? undefined : Number(chat)
 }
 
-/** When a person got the first word for an update: the first request of a run that handles it, or a word in its chat. */
-const firstWords = (history: History): ReadonlyMap<string, number> => {
+/** When the people of each chat saw a word of the bot: the requests of handlers that change something. */
+const wordsOf = (history: History): ReadonlyMap<number | undefined, ReadonlyArray<number>> => {
   const runs = runsOf(history)
   const requests = new Map(ofType(history, "sent").map(({ request, run }) => [request, run]))
-  const words = new Map<string, number>()
-  for (const { at, method, request } of ofType(history, "executed")) {
+  const words = new Map<number | undefined, Array<number>>()
+  for (const { at, method, request, status } of ofType(history, "executed")) {
     const run = requests.get(request)
-    const handled = run === undefined ? undefined : runs.get(run)
-    if (method !== "GET" && handled !== undefined && !words.has(handled.update)) words.set(handled.update, at)
+    const chat = run === undefined ? undefined : runs.get(run)?.chat_id
+    if (method === "GET" || status !== 200 || chat === undefined) continue
+    const times = words.get(chat) ?? []
+    times.push(at)
+    words.set(chat, times)
   }
   return words
 }
+
+/** The updates that a handler has taken. */
+const takenIn = (history: History): ReadonlySet<string> =>
+  new Set(ofType(history, "ended").flatMap(({ outcome, update }) => (outcome === "success" ? [update] : [])))
 
 export const nobodyWaits = ({
   longerThan = "10 minutes"
 }: { readonly longerThan?: Duration.Input | undefined } = {}) => {
   const limit = Duration.toMillis(longerThan)
   const rule: Invariant = (history) => {
-    const taken = new Map(
-      ofType(history, "ended").flatMap(({ at, outcome, update }) =>
-        outcome === "success" ? [[update, at] as const] : []
-      )
-    )
-    const words = firstWords(history)
+    const taken = takenIn(history)
+    const words = wordsOf(history)
     const left = leftChats(history)
     const disturbed = ofType(history, "process").map(({ at }) => at)
     for (const { action, at, callback_id, chat_id, message_id, person, text } of ofType(history, "did")) {
-      if (action !== "press" && action !== "send") continue
-      const update = callback_id ?? message_id
-      const end = update === undefined ? undefined : taken.get(update)
-      if (update === undefined || chat_id === undefined || chat_id < 0 || end === undefined || left.has(chat_id))
-        continue
-      const word = words.get(update) ?? Infinity
+      const update = callback_id ?? message_id ?? ""
+      const isInDialog = chat_id !== undefined && chat_id > 0 && !left.has(chat_id)
+      if ((action !== "press" && action !== "send") || !isInDialog || !taken.has(update)) continue
+      const word = words.get(chat_id)?.find((time) => time >= at) ?? Infinity
       // Nobody can answer while processes are killed again and again.
-      const since = disturbed.findLast((time) => time < word) ?? 0
-      if (word - (word === Infinity ? at : Math.max(at, since)) <= limit) continue
-      return {
-        message: `${person} has waited longer than ${Duration.format(Duration.millis(limit))} for a word about ${quoted(text)}`,
-        chat_id
-      }
+      const since = word === Infinity ? at : Math.max(at, disturbed.findLast((time) => time < word) ?? 0)
+      if (word - since <= limit) continue
+      const message = `${person} has waited longer than ${Duration.format(Duration.millis(limit))} for a word about ${quoted(text)}`
+      return { message, chat_id, at: at + limit }
     }
     return undefined
   }

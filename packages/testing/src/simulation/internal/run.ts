@@ -5,6 +5,7 @@ import { BotApi } from "@colloquy/core/client/BotApi"
 import * as RateLimiterStore from "@colloquy/core/client/RateLimiterStore"
 import type * as Handler from "@colloquy/core/inbox/Handler"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
+import type { ChatId } from "@colloquy/core/model/Recipient"
 import * as Update from "@colloquy/core/model/Update"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -41,6 +42,8 @@ export interface Subject {
 export interface Outcome {
   readonly plan: Plan
   readonly history: History
+  /** The ids of the people, by their numbers. */
+  readonly people: ReadonlyArray<number>
   /** What has ended the simulation early. */
   readonly failure: string | undefined
 }
@@ -115,7 +118,7 @@ const makeStage = (subject: Subject, seedCase: Case): Stage => {
 const startPeople = async (
   { plan, recording, seedCase, subject, world }: Stage,
   { context }: Platform
-): Promise<void> => {
+): Promise<ReadonlyArray<Person>> => {
   const { bot, options } = subject
   const { people: count = 10, texts = [], visitors = [] } = options
   const process = new Process("people")
@@ -126,17 +129,19 @@ const startPeople = async (
     recordedPerson(await world.await(process, Context.empty(), platform.user({ first_name: nameOf(index) })), recording)
   const people: Array<Person> = []
   for (let index = 0; index < count; index++) people.push(await make(index))
-  const members = dice.chance(0.4) ? people.slice(0, 2 + dice.int(5)) : []
-  const group =
-    members.length < 2
-      ? undefined
-      : await world.await(process, Context.empty(), platform.chat({ title: "Friends", members, bot: { admin: true } }))
+  const hasFriends = dice.chance(0.4)
+  const { chats = hasFriends && count > 1 ? [{ title: "Friends" }] : [] } = options
+  const members = chats.length > 0 ? people.slice(0, 2 + dice.int(5)) : []
+  const groups: Array<ChatId> = []
+  for (const chat of chats) {
+    const made = platform.chat({ ...chat, members, bot: { admin: true } })
+    groups.push((await world.await(process, Context.empty(), made)).chat_id)
+  }
   const habits = habitsOf(dice)
   let actions = 0
   const mayAct = () => ++actions <= (seedCase.actions ?? Infinity)
   for (const [index, person] of people.entries()) {
     if (seedCase.people?.includes(index) === false) continue
-    const isMember = members.includes(person)
     const actor: Actor = {
       commands,
       texts,
@@ -144,7 +149,7 @@ const startPeople = async (
       platform,
       dice: dice.fork(`person ${index}`),
       habits,
-      group: isMember ? group?.chat_id : undefined,
+      group: members.includes(person) ? groups[index % groups.length] : undefined,
       mayAct
     }
     world.fork(process, context, live(actor, plan.duration))
@@ -156,11 +161,13 @@ const startPeople = async (
     const own = dice.fork(`visitor ${index}`)
     for (let rest = 1 + own.int(3); rest > 0; rest--, index++) {
       const person = await make(index)
+      people.push(person)
       if (seedCase.people?.includes(index) === false) continue
       for (let visits = 1 + own.int(2); visits > 0; visits--)
         world.fork(process, context, pay(visitor, person, own.int(plan.duration)))
     }
   }
+  return people
 }
 
 /** Bots look for work all the time. While nothing is under way, time jumps to what comes next. */
@@ -215,7 +222,9 @@ const dialogsIn = (rows: ReadonlyArray<InboxStore.Row>): ReadonlyArray<Dialog> =
   })
 }
 
-const carryOut = async (stage: Stage): Promise<Pick<History, "deadLetters" | "dialogs">> => {
+type Ending = Pick<History, "deadLetters" | "dialogs"> & Pick<Outcome, "people">
+
+const carryOut = async (stage: Stage): Promise<Ending> => {
   const { plan, recording, subject, world } = stage
   const { bot, context: caller, options } = subject
   const platform = await makePlatform(stage)
@@ -244,7 +253,7 @@ const carryOut = async (stage: Stage): Promise<Pick<History, "deadLetters" | "di
   })
   jumpWhileIdle(stage, opened.store, bots.has)
   bots.start()
-  await startPeople(stage, platform)
+  const people = await startPeople(stage, platform)
   await disturbAll({
     ...plan,
     world,
@@ -265,6 +274,7 @@ const carryOut = async (stage: Stage): Promise<Pick<History, "deadLetters" | "di
   bots.stop()
   await world.run(60_000)
   return {
+    people: people.map(({ user_id }) => user_id),
     deadLetters: letters.map(({ failure, update }) => ({
       update: update.text,
       chat_id: Result.isSuccess(update.decoded) ? Update.chatOf(update.decoded.success) : undefined,
@@ -282,16 +292,17 @@ export const simulate = async (subject: Subject, seedCase: Case): Promise<Outcom
   const { stackTraceLimit } = Error
   // Stacks are most of the cost of an error, and differ from machine to machine.
   Error.stackTraceLimit = 0
+  const outcomeOf = ({ people, ...ending }: Ending, failure?: string): Outcome => {
+    const { events } = recording
+    const history = { seed: seedCase.seed, events, duration: world.now - epoch, ...ending }
+    return { plan, history, people, failure }
+  }
   try {
-    const ending = await carryOut(stage)
-    return { plan, history: historyOf(ending), failure: undefined }
+    return outcomeOf(await carryOut(stage))
   } catch (error) {
     if (!(error instanceof TimeStandsStill)) throw error
-    return { plan, history: historyOf({ deadLetters: [], dialogs: [] }), failure: error.message }
+    return outcomeOf({ people: [], deadLetters: [], dialogs: [] }, error.message)
   } finally {
     Error.stackTraceLimit = stackTraceLimit
-  }
-  function historyOf(ending: Pick<History, "deadLetters" | "dialogs">): History {
-    return { seed: seedCase.seed, events: recording.events, duration: world.now - epoch, ...ending }
   }
 }

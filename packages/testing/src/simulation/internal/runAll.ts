@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type { Case, End, Invariant, Options, Services, SimulationFailed, Violation } from "../Simulation.ts"
 import * as invariants from "./invariants.ts"
 import { type Outcome, simulate, type Subject } from "./run.ts"
+import { shrink } from "./shrink.ts"
 import { storyOf } from "./story.ts"
 
 /** A rule that does not hold. */
@@ -56,25 +57,46 @@ const casesOf = ({ seeds = 100 }: Options<Services, unknown>): ReadonlyArray<Cas
     : seeds.map((seed) => (typeof seed === "number" ? { seed } : seed))
 
 /** How a seed has failed. */
-type Failure = Pick<SimulationFailed, "message" | "rule" | "seed">
+type Failure = Pick<SimulationFailed, "case" | "message" | "rule" | "seed">
 
-const failureOf = ({ history }: Outcome, { message, rule, ...where }: Broken, seedCase: Case): Failure => ({
-  seed: seedCase.seed,
-  rule,
-  message: [
-    `${message} (${rule}, seed ${seedCase.seed}).`,
-    ...storyOf(history, where),
-    `Repeat this with the option seeds: [${JSON.stringify(seedCase)}]`
-  ].join("\n")
-})
+/** Tells the failure of a seed with as little as possible. */
+const tell = async (subject: Subject, seedCase: Case, outcome: Outcome, { rule }: Broken): Promise<Failure> => {
+  const attempt = async (smaller: Case) => {
+    const other = await simulate(subject, smaller)
+    return judge(other, subject.options)?.rule === rule ? other : undefined
+  }
+  const isRepeated = (await attempt(seedCase)) !== undefined
+  const smallest = isRepeated ? await shrink({ seedCase, outcome }, attempt) : { seedCase, outcome }
+  const { message, ...where } = judge(smallest.outcome, subject.options) ?? { message: "" }
+  const notice =
+    "The seed does not repeat this. The bot reads the time or random numbers, or waits, by other means than Effect."
+  return {
+    seed: seedCase.seed,
+    case: smallest.seedCase,
+    rule,
+    message: [
+      `${message}. Rule: ${rule}. Seed: ${seedCase.seed}.`,
+      ...storyOf(smallest.outcome.history, where),
+      isRepeated ? `The option that repeats this: seeds: [${codeOf(smallest.seedCase)}]` : notice
+    ].join("\n")
+  }
+}
 
-export const runAll = (subject: Omit<Subject, "context">): Effect.Effect<void, Failure> =>
+/** A case as code. */
+export const codeOf = (seedCase: Case): string =>
+  JSON.stringify(seedCase)
+    .replaceAll(/"(\w+)":/g, " $1: ")
+    .replaceAll(/,(?! )/g, ",")
+    .replace(/\}$/, " }")
+
+export const runAll = ({ bot, options }: Omit<Subject, "context">): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const context = yield* Effect.context<never>()
-    for (const seedCase of casesOf(subject.options)) {
-      const outcome = yield* Effect.promise(() => simulate({ ...subject, context }, seedCase))
-      const found = judge(outcome, subject.options)
+    const subject = { bot, options, context }
+    for (const seedCase of casesOf(options)) {
+      const outcome = yield* Effect.promise(() => simulate(subject, seedCase))
+      const found = judge(outcome, options)
       if (found === undefined) continue
-      return yield* Effect.fail(failureOf(outcome, found, seedCase))
+      return yield* Effect.fail(yield* Effect.promise(() => tell(subject, seedCase, outcome, found)))
     }
   })

@@ -2,6 +2,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
 import type { AnyService } from "../Simulation.ts"
 import { CurrentRun } from "./machine/machine.ts"
 import type { ServiceFaults } from "./plan.ts"
@@ -91,11 +92,16 @@ export const makeServices = async (
   const instances: Array<Instance> = []
   for (const [name, service] of Object.entries(services)) {
     const process = new Process(name)
+    const scope = await world.open(process, context, Scope.make())
     instances.push({
       name,
       process,
       service,
-      shape: await world.open(process, context, service.make as Effect.Effect<object>)
+      shape: await world.open(
+        process,
+        context,
+        Effect.provideService(service.make as Effect.Effect<object, never, Scope.Scope>, Scope.Scope, scope)
+      )
     })
   }
   return (from) =>
