@@ -40,7 +40,7 @@ describe("colloquy simulate", () => {
       const { code, out } = await colloquy("simulate", "support/stuckBot.ts", "--seeds", "20", "--write", file)
       assert.strictEqual(code, 1)
       assert.match(out, /The conversation "rate" waits for an answer without a timeout/)
-      assert.match(out, /day 1, \d\d:\d\d:\d\d: \w+ wrote "\/rate"/)
+      assert.match(out, /day \d, \d\d:\d\d:\d\d: \w+ wrote "\/rate/)
       assert.match(out, /the bot wrote "How was the cake\?"/)
       assert.match(readFileSync(file, "utf8"), /import \{ bot, simulation \} from "\.\.\/\.\.\/support\/stuckBot\.ts"/)
       const vitest = join(workspace, "node_modules/vitest/vitest.mjs")
