@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { index, modules, pageOf } from "./internal/reference.ts"
 import { publicPackages, root } from "./internal/workspace.ts"
 
-const all = modules()
+const all = await modules()
 
 for (const name of publicPackages) {
   const folder = join(root, "packages", name, "dist/docs")

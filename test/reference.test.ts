@@ -119,8 +119,8 @@ describe("declarationsOf", () => {
 describe("the reference", () => {
   let all: ReadonlyArray<Module> = []
 
-  beforeAll(() => {
-    all = modules()
+  beforeAll(async () => {
+    all = await modules()
   }, 120_000)
 
   it("prints every option of every public options type with its documentation and its default", () => {
@@ -147,6 +147,19 @@ describe("the reference", () => {
       paths.map(({ path }) => path)
     )
     for (const module of all) assert.include(pageOf(module), `# ${module.name}`)
+  })
+
+  it("breaks a long signature into lines, and links the errors of an endpoint", () => {
+    const messages = all.find(({ name }) => name === "Messages")!
+    const send = messages.declarations.find(({ name }) => name === "send")!
+    assert.isAtMost(Math.max(...send.code.split("\n").map(({ length }) => length)), 84)
+    assert.include(
+      pageOf(messages),
+      "Errors: [`Forbidden`](ApiError.md#forbidden), [`NotFound`](ApiError.md#notfound), " +
+        "[`AttachmentNotReady`](ApiError.md#attachmentnotready), [`Unauthorized`](ApiError.md#unauthorized), " +
+        "[`RateLimited`](ApiError.md#ratelimited), [`RequestFailed`](ApiError.md#requestfailed)\n"
+    )
+    assert.notInclude(pageOf(all.find(({ name }) => name === "Keyboard")!), "Errors: ")
   })
 
   it("lists each module with the way in which it is imported", () => {

@@ -1,4 +1,5 @@
 /** The API reference: a page for each public module, from its sources and what the compiler declares. */
+import { format } from "oxfmt"
 import { type Declaration, declarationsOf, type Member } from "./declarations.ts"
 import { type Comment, comments, description, tags } from "./jsdoc.ts"
 import { type File, files, publicPackages, run } from "./workspace.ts"
@@ -34,30 +35,37 @@ const summaryOf = (source: File): string => {
 
 const categoryOf = ({ comment }: Declaration): string | undefined => comment && tags(comment, "category")[0]
 
-const modulesOf = (name: string): ReadonlyArray<Module> => {
+/** Breaks a signature into lines that fit beside the navigation. A code that cannot be formatted by itself stays. */
+const withLines = async (declaration: Declaration): Promise<Declaration> => {
+  const options = { semi: false, printWidth: 84, trailingComma: "none" } as const
+  const { code, errors } = await format("signature.d.ts", declaration.code, options)
+  return errors.length > 0 ? declaration : { ...declaration, code: code.trimEnd() }
+}
+
+const modulesOf = async (name: string): Promise<ReadonlyArray<Module>> => {
   const [index] = files(`packages/${name}/src/index.ts`)
   const exported = new Set([...index.text.matchAll(/from "\.\/([\w/]+\.ts)"/g)].map(([, path]) => path))
-  return files(`packages/${name}/src/*/*.ts`).flatMap((source): ReadonlyArray<Module> => {
+  const read = files(`packages/${name}/src/*/*.ts`).map(async (source): Promise<Module> => {
     const [, path, module] = /\/src\/((?:\w+\/)*(\w+)\.ts)$/.exec(source.path)!
     const [declared] = files(`packages/${name}/dist/${path.replace(/\.ts$/, ".d.ts")}`)
-    return [
-      {
-        package: name,
-        name: module,
-        source: source.path,
-        isInIndex: exported.has(path),
-        summary: summaryOf(source),
-        declarations: declarationsOf(source, declared).filter((each) => categoryOf(each) !== undefined)
-      }
-    ]
+    const documented = declarationsOf(source, declared).filter((each) => categoryOf(each) !== undefined)
+    return {
+      package: name,
+      name: module,
+      source: source.path,
+      isInIndex: exported.has(path),
+      summary: summaryOf(source),
+      declarations: await Promise.all(documented.map(withLines))
+    }
   })
+  return Promise.all(read)
 }
 
 /** Compiles the public packages, and returns their public modules. */
-export const modules = (): ReadonlyArray<Module> => {
+export const modules = async (): Promise<ReadonlyArray<Module>> => {
   const compiled = run("tsc", ["-b", ...publicPackages.map((name) => `packages/${name}`)])
   if (!compiled.ok) throw new Error(compiled.output)
-  return publicPackages.flatMap(modulesOf)
+  return (await Promise.all(publicPackages.map(modulesOf))).flat()
 }
 
 const fence = (code: string): string => `\`\`\`ts\n${code}\n\`\`\``
@@ -65,17 +73,33 @@ const fence = (code: string): string => `\`\`\`ts\n${code}\n\`\`\``
 const memberText = ({ comment, name }: Member): string =>
   `- \`${name}\`: ${prose(comment).replaceAll("\n\n", " ").replaceAll("\n", "\n  ")}`
 
-const declarationText = ({ code, comment, members, name }: Declaration): string =>
-  [
+/** The errors that every call can have, by `ApiError.Common`. */
+const common = ["Unauthorized", "RateLimited", "RequestFailed"]
+
+/** The links to the errors of an endpoint, or nothing for another declaration. */
+const errorsOf = ({ code }: Declaration): ReadonlyArray<string> => {
+  if (!/^export const \w+: (?:Endpoint\.)?Endpoint</.test(code)) return []
+  const own = [...code.matchAll(/\bApiError\.(\w+)/g)].map(([, name]) => name)
+  const links = [...own.filter((name) => name !== "Common"), ...common].map(
+    (name) => `[\`${name}\`](ApiError.md#${name.toLowerCase()})`
+  )
+  return [`Errors: ${links.join(", ")}`]
+}
+
+const declarationText = (declaration: Declaration): string => {
+  const { code, comment, members, name } = declaration
+  return [
     `### ${name}`,
     ...(comment === undefined ? [] : [prose(comment)]),
     fence(code),
+    ...errorsOf(declaration),
     members.map(memberText).join("\n"),
     ...(comment === undefined ? [] : examplesOf(comment).map((example) => `Example:\n\n${fence(example)}`)),
     ...(comment === undefined || section(comment) === undefined ? [] : [`API document: ${section(comment)}`])
   ]
     .filter((part) => part !== "")
     .join("\n\n")
+}
 
 /** The path by which a module is imported. */
 const specifierOf = ({ package: from, source }: Module): string =>
