@@ -127,6 +127,7 @@ export const makePictures = async (): Promise<void> => {
     await light.locator(".pinned").waitFor()
     await save(light, "two-people")
     const dark = await open(1240, 700, "dark")
+    await save(dark, "chat-dark")
     await dark.getByRole("tab", { name: "Requests" }).click()
     await dark.locator(".log-head").first().click()
     await dark.getByText("Copy as curl").waitFor()
@@ -145,7 +146,7 @@ export const makePictures = async (): Promise<void> => {
 /** The pictures that the documentation shows and that do not exist. */
 export const missingPictures = (pages: ReadonlyArray<{ readonly path: string; readonly text: string }>) =>
   pages.flatMap(({ path, text }) =>
-    [...text.matchAll(/\]\(([\w./-]*pictures\/[\w-]+\.png)\)/g)]
+    [...text.matchAll(/(?:\]\(|src(?:set)?=")([\w./-]*pictures\/[\w-]+\.png)[)"]/g)]
       .map(([, picture]) => join(root, path, "..", picture))
       .filter((picture) => !existsSync(picture))
   )
