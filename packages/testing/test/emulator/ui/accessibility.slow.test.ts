@@ -1,7 +1,6 @@
 /// <reference lib="dom" />
-import axe from "axe-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import type { Page } from "playwright-core"
+import { violationsOf } from "../../support/axe.ts"
 import { isSkipped, openPage } from "../../support/browser.ts"
 import { type PageEmulator, startEmulator } from "../../support/pageEmulator.ts"
 
@@ -12,17 +11,6 @@ beforeAll(async () => {
 })
 
 afterAll(() => emulator?.stop())
-
-/** The violations that axe finds on the screen. */
-const violationsOf = async (page: Page): Promise<ReadonlyArray<string>> => {
-  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source)
-  return page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { readonly axe: typeof axe }).axe.run({
-      resultTypes: ["violations"]
-    })
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join("\n")}`)
-  })
-}
 
 const keyboard = {
   type: "inline_keyboard",
