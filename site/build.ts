@@ -8,6 +8,7 @@ import { root } from "../scripts/internal/workspace.ts"
 import { buildFrame } from "./internal/frame.ts"
 import { llms } from "./internal/llms.ts"
 import { readSite } from "./internal/pages.ts"
+import { declarations } from "./internal/types.ts"
 
 const site = join(root, "site")
 
@@ -17,7 +18,7 @@ const { values } = parseArgs({ options: { base: { type: "string", default: "/" }
 
 rmSync(target, { recursive: true, force: true })
 
-const all = modules()
+const all = await modules()
 const { assets, pages } = readSite(all)
 
 for (const [path, text] of pages) {
@@ -28,7 +29,9 @@ for (const [to, from] of assets) cpSync(join(root, from), join(target, "public",
 for (const name of ["index.md", "playground.md"]) cpSync(join(site, name), join(target, name))
 
 mkdirSync(join(target, "public"), { recursive: true })
+cpSync(join(site, "icon.svg"), join(target, "public/icon.svg"))
 writeFileSync(join(target, "public/llms.txt"), llms(all))
 
 await buildFrame(join(target, "public/emulator"))
+writeFileSync(join(target, "public/emulator/types.bin"), declarations())
 await build(site, { base: values.base, ...(values.out === undefined ? {} : { outDir: values.out }) })

@@ -2,19 +2,25 @@
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { BrowserContextOptions, Page } from "playwright-core"
+import { strFromU8, unzipSync } from "../site/node_modules/fflate/esm/index.mjs"
+import { violationsOf } from "../packages/testing/test/support/axe.ts"
 import { executablePath, launch } from "../packages/testing/test/support/browserLaunch.ts"
 import { contrastOf } from "../packages/testing/test/support/contrast.ts"
 import { modules } from "../scripts/internal/reference.ts"
 import { publicPackages, run } from "../scripts/internal/workspace.ts"
-import { botOf } from "../site/internal/bots.ts"
+import { botOf, bots } from "../site/internal/bots.ts"
+import { makeSearch, questions } from "./support/siteSearch.ts"
 import { serveFolder } from "./support/staticServer.ts"
 
 /** The browser test must run in `.ci/run`. */
 const withoutBrowser = executablePath === undefined && process.env["BROWSER_TESTS"] !== "required"
 
 let folder = ""
+
+let printed = ""
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "site-"))
@@ -27,6 +33,7 @@ beforeAll(() => {
     join(folder, "manual")
   ])
   if (!built.ok) throw new Error(built.output)
+  printed = built.output
 }, 600_000)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -69,6 +76,8 @@ const targets = (html: string): ReadonlyArray<string> =>
 const idsOf = (html: string): ReadonlySet<string> => new Set([...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id!))
 
 describe("the site of the documentation", () => {
+  it("is built without a warning", () => assert.notMatch(printed, /warn|conflict|deprecat|unrecognized|\(!\)/i))
+
   it("has only links to pages, headings and files that exist", () => {
     const paths = globSync("manual/**/*.html", { cwd: folder }).filter(
       (path) => !path.startsWith("manual/emulator/index")
@@ -92,12 +101,46 @@ describe("the site of the documentation", () => {
     assert.deepStrictEqual([...new Set(broken)], [])
   })
 
-  it("has a page for each module of the reference, and its search index contains them", () => {
-    for (const { name, package: from } of modules()) {
+  it("has a page for each module of the reference, and its search index contains them", async () => {
+    for (const { name, package: from } of await modules()) {
       assert.isTrue(existsSync(join(folder, `manual/api/${from}/${name}.html`)), name)
     }
     const [index] = globSync("manual/assets/chunks/*localSearchIndex*.js", { cwd: folder })
     assert.include(readFileSync(join(folder, index!), "utf8"), "api/core/Messages.html")
+  })
+
+  it("finds what people look for as the first result: at least 36 of 40 questions", async () => {
+    const [file] = globSync("manual/assets/chunks/*localSearchIndexroot*.js", { cwd: folder })
+    const { default: index } = (await import(pathToFileURL(join(folder, file!)).href)) as { readonly default: string }
+    const search = makeSearch(index)
+    assert.lengthOf(questions, 40)
+    const wrong = questions.flatMap(([query, ...places]) => {
+      const found = search(query)
+      return found !== undefined && places.includes(found) ? [] : [`${query}: ${found}`]
+    })
+    assert.isAtMost(wrong.length, 4, wrong.join("\n"))
+    const required = ["send a photo", "upload a file", "getting started", "buttons", "wait for an answer", "deploy"]
+    assert.deepStrictEqual(
+      wrong.filter((line) => required.some((query) => line.startsWith(`${query}:`))),
+      []
+    )
+  })
+
+  it("has the types of the guide, the errors of each endpoint, and a link to the source", () => {
+    const read = (path: string) => readFileSync(join(folder, "manual", path), "utf8")
+    assert.match(read("effect-primer.html"), /data-type="const send: Endpoint[^"]*Forbidden \| NotFound/)
+    const reference = read("api/core/Messages.html")
+    for (const name of ["Forbidden", "NotFound", "AttachmentNotReady", "RateLimited"]) {
+      assert.match(reference, new RegExp(`class="errors"[^]*?href="\\./ApiError\\.html#${name.toLowerCase()}"`))
+    }
+    assert.include(reference, "code/packages/core/src/endpoints/Messages.ts.html")
+  })
+
+  it("shows its version, and the previous and the next page", () => {
+    const html = readFileSync(join(folder, "manual/handlers.html"), "utf8")
+    const { version } = JSON.parse(readFileSync("packages/core/package.json", "utf8")) as { readonly version: string }
+    assert.include(html, `v${version}`)
+    assert.match(html, /pager-link prev[^]*pager-link next/)
   })
 
   it("links to the reference where a page of the repository links to the source of a public module", () => {
@@ -153,6 +196,89 @@ export const bot = Bot.run(Handler.on("message_created", (update) => Messages.re
       await page.locator(".playground-error").getByText('a bot can import "@colloquy/core" and "effect"').waitFor()
       assert.deepStrictEqual(problems, [])
     }))
+
+  it("runs each of the eight bots, and checks the types of a program while somebody writes", () =>
+    inBrowser("playground.html", {}, async (page, problems) => {
+      await chatOf(page)
+      assert.lengthOf(bots(), 8)
+      for (const { name } of bots().toReversed()) {
+        await page.getByRole("combobox").selectOption(name)
+        await page.getByText("The bot is running").waitFor()
+      }
+      const editor = page.getByRole("textbox", { name: "The program of the bot" })
+      await editor.focus()
+      await page.keyboard.press("ControlOrMeta+A")
+      await page.keyboard.insertText('import { Effect } from "effect"\n\nconst count: number = "one"\n')
+      await page.locator(".cm-lintRange-error").first().waitFor()
+      await page.locator(".cm-lintRange-error").first().hover()
+      await page.getByText("Type 'string' is not assignable to type 'number'").waitFor()
+      await page.locator(".cm-line", { hasText: "count" }).getByText("count").hover()
+      await page.getByText("const count: number", { exact: false }).first().waitFor()
+      assert.deepStrictEqual(problems, [])
+    }))
+
+  it("keeps a program in the address, marks the line of its error, shows its log, and makes a project of it", () =>
+    inBrowser("playground.html", {}, async (page) => {
+      await chatOf(page)
+      const editor = page.getByRole("textbox", { name: "The program of the bot" })
+      const program = (line: string) => `import { Effect } from "effect"\n\n${line}\n`
+      const write = async (line: string) => {
+        await editor.focus()
+        await page.keyboard.press("ControlOrMeta+A")
+        await page.keyboard.insertText(program(line))
+        await page.keyboard.press("ControlOrMeta+Enter")
+      }
+      await write("export const bot = Effect.log(missing)")
+      await page.getByText("Line 3: missing is not defined").waitFor()
+      await page.locator(".cm-lint-marker-error").first().waitFor()
+      const line = 'export const bot = Effect.andThen(Effect.log("hello log"), Effect.never)'
+      await write(line)
+      await page.getByRole("log").getByText("hello log").waitFor()
+      assert.include(page.url(), "#program=")
+      await page.reload()
+      await page.getByRole("log").getByText("hello log").waitFor()
+      assert.include(await editor.innerText(), "hello log")
+      const downloaded = page.waitForEvent("download")
+      await page.getByRole("button", { name: "Open as a project" }).click()
+      const archive = readFileSync(await (await downloaded).path())
+      const files = unzipSync(archive)
+      assert.strictEqual(strFromU8(files["my-bot/src/bot.ts"]!), program(line))
+      assert.include(strFromU8(files["my-bot/package.json"]!), "colloquy-emulator")
+    }))
+
+  it("begins with a program, the error that nobody handles, and a bot that answers", () =>
+    inBrowser("index.html", { viewport: { width: 1280, height: 800 } }, async (page, problems) => {
+      await page.locator(".type-error").getByText("is not assignable to type 'never'").waitFor()
+      const chat = await chatOf(page)
+      const composer = chat.getByRole("textbox", { name: "Message", exact: true })
+      await composer.fill("good morning")
+      await composer.press("Enter")
+      await chat.getByRole("button", { name: "Louder" }).waitFor()
+      await page.locator(".start-code .typed", { hasText: /^send$/ }).hover()
+      await page.getByRole("tooltip").getByText("Forbidden | ").waitFor()
+      assert.deepStrictEqual(problems, [])
+    }))
+
+  it.each(["light", "dark"] as const)("has no violation of axe in %s colors, at 1280 and 360 px", (colorScheme) =>
+    inBrowser("index.html", { colorScheme }, async (page) => {
+      for (const path of [
+        "index.html",
+        "playground.html",
+        "handlers.html",
+        "api/core/Messages.html",
+        "contents.html"
+      ]) {
+        for (const width of [1280, 360]) {
+          await page.setViewportSize({ width, height: 800 })
+          await page.goto(new URL(`/manual/${path}`, page.url()).href)
+          if (path === "playground.html") await chatOf(page)
+          // The frame has tests of its own.
+          const violations = await violationsOf(page, ["iframe"])
+          assert.deepStrictEqual(violations, [], `${path} at ${width} px`)
+        }
+      }
+    })
+  )
 
   it.each([1280, 360])("finds a section by a search, and opens it, in a window of %d px", (width) =>
     inBrowser("introduction.html", { viewport: { width, height: 800 } }, async (page) => {

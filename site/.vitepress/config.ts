@@ -1,6 +1,11 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { defineConfig } from "vitepress"
-import { bots } from "../internal/bots.ts"
-import { reference, sections } from "../internal/pages.ts"
+import { root } from "../../scripts/internal/workspace.ts"
+import { bots, project } from "../internal/bots.ts"
+import { makeHovers } from "../internal/hovers.ts"
+import { programs, reference, sections, startProgram, translations } from "../internal/pages.ts"
+import { processTerm, searchOptions, tasksOf } from "../internal/search.ts"
 
 const escape = (code: string): string =>
   code.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
@@ -13,20 +18,59 @@ const slugify = (heading: string): string =>
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
     .replaceAll(/\s/g, "-")
 
+const { version } = JSON.parse(readFileSync(join(root, "packages/core/package.json"), "utf8")) as { version: string }
+
 export default defineConfig({
   title: "Colloquy",
   description: "Bots for a messenger, as typed effects",
   lang: "en",
+  locales: {
+    root: { label: "English", lang: "en" },
+    ru: {
+      label: "Русский",
+      lang: "ru",
+      link: "/ru/introduction",
+      description: "Боты для мессенджера как типизированные эффекты",
+      themeConfig: {
+        nav: [
+          { text: "Руководство", link: "/ru/introduction" },
+          { text: "Попробовать", link: "/playground" },
+          { text: "Справочник", link: "/api/contents" }
+        ],
+        sidebar: [{ text: "Начало", items: translations() }],
+        outline: { level: [2, 3], label: "На этой странице" },
+        docFooter: { prev: "Назад", next: "Дальше" },
+        darkModeSwitchLabel: "Оформление",
+        lightModeSwitchTitle: "Светлое оформление",
+        darkModeSwitchTitle: "Тёмное оформление",
+        sidebarMenuLabel: "Меню",
+        returnToTopLabel: "К началу страницы",
+        langMenuLabel: "Язык"
+      }
+    }
+  },
   srcDir: ".pages",
   outDir: "dist",
   cacheDir: ".vitepress/cache",
-  head: [["link", { rel: "icon", href: "data:," }]],
+  // The path at which the site is served is an option of the build.
+  transformHead: ({ siteData }) => [["link", { rel: "icon", type: "image/svg+xml", href: `${siteData.base}icon.svg` }]],
+  // The start page and the playground have no landmark for their content.
+  transformHtml: (html) =>
+    html.includes("<main") ? html : html.replace('id="VPContent"', 'id="VPContent" role="main"'),
   markdown: {
     theme: { light: "github-light-high-contrast", dark: "github-dark" },
     // The code host reads {…} after a heading as text.
     attrs: { disable: true },
+    codeTransformers: [makeHovers(programs(), startProgram())],
     anchor: { slugify },
     config: (md) => {
+      // An empty cell heads nothing.
+      md.core.ruler.push("empty-heads", ({ tokens }) => {
+        tokens.forEach(({ type }, index) => {
+          const [open, content, close] = tokens.slice(index, index + 3)
+          if (type === "th_open" && content?.content === "") open!.tag = close!.tag = "td"
+        })
+      })
       const fence = md.renderer.rules.fence!
       md.renderer.rules.fence = (tokens, index, options, env, self) => {
         const token = tokens[index]!
@@ -39,26 +83,56 @@ export default defineConfig({
     }
   },
   themeConfig: {
+    // Not every page has a translation.
+    i18nRouting: false,
+    logo: { src: "/icon.svg", alt: "" },
     nav: [
       { text: "Guide", link: "/introduction" },
       { text: "Try it", link: "/playground" },
-      { text: "Reference", link: "/api/contents" }
+      { text: "Reference", link: "/api/contents" },
+      { text: `v${version}`, link: "/versions" }
     ],
     sidebar: {
       "/api/": [{ text: "Modules", link: "/api/contents" }, ...reference()],
       "/": [{ text: "Try it in the browser", link: "/playground" }, ...sections()]
     },
     outline: [2, 3],
-    search: { provider: "local" }
+    search: {
+      provider: "local",
+      options: {
+        _render: (source, env, md) => {
+          const html = md.render(source, env)
+          return env.frontmatter?.["search"] === false ? "" : tasksOf(env.relativePath, html)
+        },
+        miniSearch: { options: { processTerm }, searchOptions }
+      }
+    }
   },
   vite: {
     // Tree shaking is a quarter of the time of a build, and removes less than 1 % of the files.
-    build: { chunkSizeWarningLimit: 4000, rollupOptions: { treeshake: false } },
+    build: {
+      chunkSizeWarningLimit: 4000,
+      rollupOptions: {
+        treeshake: false,
+        // The chunks of VitePress are fixed, and two of them import each other.
+        onwarn: (warning, report) => (warning.code === "CIRCULAR_CHUNK" ? undefined : report(warning))
+      }
+    },
     plugins: [
+      {
+        // The compiler runs in a worker. The extensions of the editor import it for their other half.
+        name: "compiler-in-worker",
+        enforce: "pre",
+        resolveId: (id) => (id === "typescript" ? "\0virtual:typescript" : null),
+        load: (id) => (id === "\0virtual:typescript" ? "export default { ScriptElementKind: {} }" : null)
+      },
       {
         name: "bots",
         resolveId: (id) => (id === "virtual:bots" ? `\0${id}` : null),
-        load: (id) => (id === "\0virtual:bots" ? `export const bots = ${JSON.stringify(bots())}` : null)
+        load: (id) =>
+          id === "\0virtual:bots"
+            ? `export const bots = ${JSON.stringify(bots())}\nexport const project = ${JSON.stringify(project())}`
+            : null
       }
     ]
   }

@@ -9,7 +9,7 @@ import { openChat, panes, tool } from "../../packages/testing/ui/store.ts"
 import { theme } from "../../packages/testing/ui/theme.ts"
 import { setTransport } from "../../packages/testing/ui/transport.ts"
 import { makeRuntime, makeTransport } from "./emulator.ts"
-import { loadBot } from "./program.ts"
+import { loadBot, ProgramError } from "./program.ts"
 import type { FromFrame, ToFrame } from "./protocol.ts"
 
 const tell = (message: FromFrame): void => parent.postMessage(message, location.origin)
@@ -33,7 +33,11 @@ const run = async (code: string): Promise<void> => {
     })
     tell({ type: "running" })
   } catch (error) {
-    tell({ type: "stopped", message: error instanceof Error ? error.message : String(error) })
+    tell({
+      type: "stopped",
+      message: error instanceof Error ? error.message : String(error),
+      line: error instanceof ProgramError ? error.line : undefined
+    })
   }
 }
 

@@ -3,16 +3,31 @@ import { transform } from "sucrase"
 import type { Services } from "./emulator.ts"
 
 /** The program of the reader as an effect, or why it cannot be run. */
-export class ProgramError extends Error {}
+export class ProgramError extends Error {
+  /** The line of the program, counted from 1. */
+  readonly line: number | undefined
+
+  constructor(message: string, line?: number) {
+    super(message)
+    this.line = line
+  }
+}
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** The line of a program that was loaded from a Blob. Removing the types keeps the lines. */
+const lineOf = (error: unknown): number | undefined => {
+  const [, line] = /blob:[^\s)]*:(\d+):\d+/.exec(error instanceof Error ? (error.stack ?? "") : "") ?? []
+  return line === undefined ? undefined : Number(line)
+}
 
 /** Removes the types. They are not checked. */
 const toJavaScript = (code: string): string => {
   try {
     return transform(code, { transforms: ["typescript"], disableESTransforms: true }).code
   } catch (error) {
-    throw new ProgramError(messageOf(error))
+    const [, message, line] = /^(?:Error transforming [^:]*: )?(.*?)(?: \((\d+):\d+\))?$/s.exec(messageOf(error)) ?? []
+    throw new ProgramError(message ?? messageOf(error), line === undefined ? undefined : Number(line))
   }
 }
 
@@ -24,7 +39,8 @@ const load = async (code: string): Promise<Readonly<Record<string, unknown>>> =>
     throw new ProgramError(
       /module specifier/.test(messageOf(error))
         ? `${messageOf(error)} In this page, a bot can import "@colloquy/core" and "effect".`
-        : messageOf(error)
+        : messageOf(error),
+      lineOf(error)
     )
   } finally {
     URL.revokeObjectURL(url)

@@ -7,7 +7,7 @@ export type ToFrame =
 export type FromFrame =
   | { readonly type: "ready" }
   | { readonly type: "running" }
-  /** The program could not be started, or it ended. */
-  | { readonly type: "stopped"; readonly message: string }
+  /** The program could not be started, or it ended. `line` is the line of the program, counted from 1. */
+  | { readonly type: "stopped"; readonly message: string; readonly line?: number | undefined }
   /** A line of the log of the bot. */
   | { readonly type: "log"; readonly line: string }

@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import type { Choices } from "../../packages/create/src/choices.ts"
+import { filesOf, fill } from "../../packages/create/src/project.ts"
 import { root } from "../../scripts/internal/workspace.ts"
 
 /** A bot of the examples that runs in the page. */
@@ -29,11 +31,36 @@ export const botOf = (source: string): string => {
   return `${withoutUnusedImports(definition).trim()}\n`
 }
 
-const bot = (name: string, title: string): Bot => ({
-  name,
-  title,
-  code: botOf(readFileSync(join(root, `examples/src/${name}.ts`), "utf8"))
-})
+const read = (path: string): string => readFileSync(join(root, path), "utf8")
 
-/** The examples that need no service besides the platform. */
-export const bots = (): ReadonlyArray<Bot> => [bot("echo", "Echo"), bot("pizza", "A conversation: ordering a pizza")]
+const example = (name: string, title: string): Bot => ({ name, title, code: botOf(read(`examples/src/${name}.ts`)) })
+
+const recipe = (name: string, title: string): Bot => ({ name, title, code: read(`examples/src/recipes/${name}.ts`) })
+
+const small = (name: string, title: string): Bot => ({ name, title, code: read(`site/bots/${name}.ts`) })
+
+/** The bots that need no service besides the platform. */
+export const bots = (): ReadonlyArray<Bot> => [
+  example("echo", "Echo, with a button"),
+  small("counter", "State: counting messages"),
+  small("menu", "A menu of settings"),
+  example("pizza", "A conversation: ordering a pizza"),
+  recipe("firstMessage", "A timer: greeting once"),
+  recipe("longTexts", "Long texts in parts"),
+  small("stream", "A stream: batches beside answers"),
+  small("errors", "An error that is handled")
+]
+
+const choices: Choices = { name: "my-bot", template: "echo", source: "polling", store: "sqlite" }
+
+/** The files of a new project, without its bot and the test of this bot. */
+export const project = (): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(filesOf(choices)).flatMap(([path, content]) => {
+      if (path === "src/bot.ts" || path.startsWith("test/")) return []
+      const text =
+        "text" in content ? content.text : fill(read(`packages/create/templates/${content.template}`), choices, "npm")
+      // The project has no test yet.
+      return [[path, path === "package.json" ? text.replace("vitest run", "vitest run --passWithNoTests") : text]]
+    })
+  )

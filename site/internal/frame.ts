@@ -8,6 +8,9 @@ import { pageStyle } from "../../scripts/internal/page.ts"
 
 const source = join(root, "site/frame")
 
+/** `core` and `effect` are what a bot imports, and `types` is the compiler of the editor. */
+const entries = ["main", "core", "effect", "types"]
+
 /** The modules of Node that the emulator imports to serve files. A browser has no files. */
 const withoutFiles = {
   name: "without-files",
@@ -17,9 +20,11 @@ const withoutFiles = {
 /** Writes the page into `folder`. A bot imports the same instances of the packages as the emulator. */
 export const buildFrame = async (folder: string): Promise<void> => {
   const bundle = await rolldown({
-    input: { frame: join(source, "main.ts"), core: join(source, "core.ts"), effect: join(source, "effect.ts") },
+    input: Object.fromEntries(entries.map((name) => [name === "main" ? "frame" : name, join(source, `${name}.ts`)])),
     platform: "browser",
     plugins: [withoutFiles],
+    // The settings of the checked types are not those of the bundle.
+    tsconfig: false,
     transform: { jsx: { runtime: "automatic", importSource: "preact" } },
     resolve: { conditionNames: ["source", "browser", "import", "default"] },
     logLevel: "warn"
@@ -37,6 +42,11 @@ export const buildFrame = async (folder: string): Promise<void> => {
   writeFileSync(join(folder, "index.html"), readFileSync(join(source, "index.html"), "utf8"))
   writeFileSync(
     join(folder, "licenses.txt"),
-    licensesOf(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : [])))
+    licensesOf(
+      output
+        .flatMap((file) => (file.type === "chunk" ? file.moduleIds : []))
+        // Modules that the bundler makes have no license.
+        .filter((id) => !id.startsWith("\0"))
+    )
   )
 }

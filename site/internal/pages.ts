@@ -58,7 +58,15 @@ export interface Site {
   readonly assets: ReadonlyMap<string, string>
 }
 
-const linkPattern = /(\]\()([^)\s]+)(\))/g
+/** The links to the errors of an endpoint, as one block that the style of the site shows as chips. */
+const withErrors = (text: string): string =>
+  text.replaceAll(
+    /^Errors: (.*)$/gm,
+    (_, links: string) => `<div class="errors">\n\n${links.replaceAll(", ", " ")}\n\n</div>`
+  )
+
+/** The ends of links, and the pictures for light and dark colors, which are HTML. */
+const linkPattern = /(\]\(|<(?:img|source)\b[^>]*\bsrc(?:set)?=")([^)\s"]+)(\)|")/g
 
 /** Applies `change` to the text outside of code. */
 const outsideCode = (text: string, change: (text: string) => string): string =>
@@ -87,7 +95,7 @@ export const readSite = (modules: ReadonlyArray<Module>): Site => {
   ])
   const pages = new Map<string, string>()
   const assets = new Map<string, string>()
-  const waiting: Array<string> = ["README.md", ...globSync("docs/*.md", { cwd: root }), ...generated.keys()]
+  const waiting: Array<string> = ["README.md", ...globSync("docs/{,ru/}*.md", { cwd: root }), ...generated.keys()]
   const seen = new Set(waiting)
 
   const visit = (path: string): void => {
@@ -116,10 +124,27 @@ export const readSite = (modules: ReadonlyArray<Module>): Site => {
     return `${to.startsWith(".") ? to : `./${to}`}.md${hash}`
   }
 
+  const sourceOf = new Map(modules.map((module) => [referenceOf(module), module.source]))
+
+  /** Links to the source below the title of a page of the reference. */
+  const withSource = (text: string, path: string, place: string): string => {
+    const source = sourceOf.get(path)
+    if (source === undefined) return text
+    visit(source)
+    return text.replace(/^# .*$/m, (title) => `${title}\n\n[Source](${relative(dirname(place), placeOf(source))}.md)`)
+  }
+
   const read = (path: string): string => {
     const place = placeOf(path)
     const made = generated.get(path)
-    if (made !== undefined) return changeLinks(made, (target) => linked(path, place, target))
+    if (made !== undefined)
+      return withErrors(
+        withSource(
+          changeLinks(made, (target) => linked(path, place, target)),
+          path,
+          place
+        )
+      )
     const full = join(root, path)
     if (statSync(full).isDirectory()) {
       const rows = filesBelow(path).map(
@@ -134,6 +159,21 @@ export const readSite = (modules: ReadonlyArray<Module>): Site => {
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) pages.set(`${placeOf(path)}.md`, read(path))
   return { pages, assets }
 }
+
+const programsIn = (page: string): ReadonlyArray<string> =>
+  [...readFileSync(join(root, "site/.pages", page), "utf8").matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) =>
+    code!.trimEnd()
+  )
+
+/** The program of the start page, which does not compile. */
+export const startProgram = (): string => programsIn("index.md")[0]!
+
+/** The programs in TypeScript on the pages for readers, after the pages are written. The reference declares its types itself. */
+export const programs = (): ReadonlyArray<string> =>
+  globSync("**/*.md", {
+    cwd: join(root, "site/.pages"),
+    exclude: (name) => /^(?:api|code|public)$/.test(name)
+  }).flatMap(programsIn)
 
 /** The sections of `docs/README.md`, for the navigation. */
 export const sections = () =>
@@ -151,10 +191,22 @@ export const sections = () =>
       return { text, items }
     })
 
+/** The translated pages, in the order of their originals. */
+export const translations = () => {
+  const order = sections().flatMap(({ items }) => items.map(({ link }) => link))
+  return globSync("docs/ru/*.md", { cwd: root })
+    .map((path) => ({
+      text: /^# (.+)$/m.exec(readFileSync(join(root, path), "utf8"))?.[1] ?? path,
+      link: `/${placeOf(path)}`
+    }))
+    .toSorted((a, b) => order.indexOf(a.link.slice(3)) - order.indexOf(b.link.slice(3)))
+}
+
 /** The modules of the reference, by package, after their pages are written. */
 export const reference = () =>
   publicPackages.map((name) => ({
     text: `@colloquy/${name}`,
+    link: `/api/contents#colloquy${name}`,
     collapsed: true,
     items: globSync("*.md", { cwd: join(root, "site/.pages/api", name) })
       .toSorted()

@@ -1,28 +1,30 @@
-import { useData, withBase } from "vitepress"
-import { defineComponent, h, onBeforeUnmount, onMounted, ref, watch } from "vue"
-import type { FromFrame, ToFrame } from "../../frame/protocol.ts"
 import { bots } from "virtual:bots"
+import { defineComponent, h, onBeforeUnmount, onMounted, ref } from "vue"
+import { programInAddress, putIntoAddress, removeFromAddress } from "./address.ts"
 import type { Editor } from "./editor.ts"
+import { useFrame } from "./frame.ts"
+import { downloadProject } from "./project.ts"
 
 const maxLines = 200
+
+/** The choice of a program that is none of the examples. */
+const own = "own"
 
 /** An editor with a bot beside the emulator, which runs in a frame. */
 export const Playground = defineComponent({
   setup: () => {
-    const { isDark } = useData()
     const place = ref<HTMLElement>()
-    const frame = ref<HTMLIFrameElement>()
+    const chosen = ref(bots[0]!.name)
     const status = ref("Loading the emulator…")
     const isError = ref(false)
     const isReady = ref(false)
     const lines = ref<ReadonlyArray<string>>([])
     let editor: Editor | undefined
 
-    const tell = (message: ToFrame) => frame.value?.contentWindow?.postMessage(message, location.origin)
-
     const run = () => {
       if (!isReady.value || editor === undefined) return
       lines.value = []
+      editor.showError(undefined)
       tell({ type: "run", code: editor.text() })
     }
 
@@ -31,17 +33,20 @@ export const Playground = defineComponent({
       isError.value = failed
     }
 
-    const receive = ({ data, origin, source }: MessageEvent<FromFrame>) => {
-      if (origin !== location.origin || source !== frame.value?.contentWindow) return
-      if (data.type === "ready") {
+    const { frame, start, tell } = useFrame({
+      onReady: () => {
         isReady.value = true
-        tell({ type: "theme", theme: isDark.value ? "dark" : "light" })
         run()
+      },
+      onRunning: () => show("The bot is running. Write to it in the chat."),
+      onStopped: ({ line, message }) => {
+        show(line === undefined ? message : `Line ${line}: ${message}`, true)
+        editor?.showError(line === undefined ? undefined : { line, message })
+      },
+      onLog: (line) => {
+        lines.value = [...lines.value, line].slice(-maxLines)
       }
-      if (data.type === "running") show("The bot is running. Write to it in the chat.")
-      if (data.type === "stopped") show(data.message, true)
-      if (data.type === "log") lines.value = [...lines.value, data.line].slice(-maxLines)
-    }
+    })
 
     const choose = (name: string) => {
       const bot = bots.find((each) => each.name === name)
@@ -50,41 +55,67 @@ export const Playground = defineComponent({
       run()
     }
 
+    /** An example has a short address, and another program is the address. */
+    const keep = (text: string) => {
+      const bot = bots.find(({ code }) => code === text)
+      chosen.value = bot?.name ?? own
+      if (bot === bots[0]) removeFromAddress()
+      else putIntoAddress(text)
+    }
+
     onMounted(async () => {
-      addEventListener("message", receive)
-      watch(isDark, (dark) => tell({ type: "theme", theme: dark ? "dark" : "light" }))
       const { makeEditor } = await import("./editor.ts")
-      editor = makeEditor(place.value!, bots[0]!.code, run)
+      const program = programInAddress() ?? bots[0]!.code
+      editor = makeEditor(place.value!, program, { run, onChange: keep })
+      keep(program)
       // The frame starts when the editor can receive its messages.
-      frame.value!.src = withBase("/emulator/index.html")
+      start()
     })
 
-    onBeforeUnmount(() => {
-      removeEventListener("message", receive)
-      editor?.destroy()
-    })
+    onBeforeUnmount(() => editor?.destroy())
+
+    const bar = () =>
+      h("div", { class: "playground-bar" }, [
+        h("label", [
+          "Bot ",
+          h(
+            "select",
+            { value: chosen.value, onChange: ({ target }: Event) => choose((target as HTMLSelectElement).value) },
+            [
+              ...bots.map(({ name, title }) => h("option", { value: name }, title)),
+              ...(chosen.value === own ? [h("option", { value: own }, "Your program")] : [])
+            ]
+          )
+        ]),
+        h("button", { type: "button", disabled: !isReady.value, onClick: run, title: "Ctrl+Enter" }, "Run"),
+        h(
+          "button",
+          {
+            type: "button",
+            class: "playground-second",
+            title: "Downloads a project with this program, which npm install && npm start runs",
+            onClick: () => editor && downloadProject(editor.text())
+          },
+          "Open as a project"
+        ),
+        h("output", { class: isError.value ? "playground-error" : "", role: "status" }, status.value)
+      ])
+
+    const log = () =>
+      h(
+        "pre",
+        { class: "playground-log", tabindex: 0, role: "log", "aria-label": "Log of the bot" },
+        lines.value.length === 0 ? "The log of the bot: Effect.log writes here." : lines.value.join("\n")
+      )
 
     return () =>
       h("div", { class: "playground" }, [
-        h("div", { class: "playground-bar" }, [
-          h("label", [
-            "Bot ",
-            h(
-              "select",
-              { onChange: ({ target }: Event) => choose((target as HTMLSelectElement).value) },
-              bots.map(({ name, title }) => h("option", { value: name }, title))
-            )
-          ]),
-          h("button", { type: "button", disabled: !isReady.value, onClick: run, title: "Ctrl+Enter" }, "Run"),
-          h("output", { class: isError.value ? "playground-error" : "", role: "status" }, status.value)
-        ]),
+        bar(),
         h("div", { class: "playground-panes" }, [
           h("div", { class: "playground-editor", ref: place }),
           h("iframe", { class: "playground-frame", ref: frame, title: "The chat with the bot" })
         ]),
-        lines.value.length === 0
-          ? null
-          : h("pre", { class: "playground-log", tabindex: 0, "aria-label": "Log of the bot" }, lines.value.join("\n"))
+        log()
       ])
   }
 })

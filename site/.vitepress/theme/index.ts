@@ -2,6 +2,8 @@ import type { Theme } from "vitepress"
 import DefaultTheme from "vitepress/theme"
 import { Diagram } from "./Diagram.ts"
 import { Playground } from "./Playground.ts"
+import { Start } from "./Start.ts"
+import { followTypes } from "./typeTip.ts"
 import "./style.css"
 
 export default {
@@ -9,5 +11,7 @@ export default {
   enhanceApp: ({ app }) => {
     app.component("Diagram", Diagram)
     app.component("Playground", Playground)
+    app.component("Start", Start)
+    if (typeof document !== "undefined") followTypes()
   }
 } satisfies Theme
