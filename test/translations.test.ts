@@ -1,0 +1,28 @@
+import { assert, describe, it } from "@effect/vitest"
+import { hashOf, problemOf } from "../scripts/internal/translations.ts"
+
+const original = { path: "docs/page.md", text: "# Page\n\n```sh\nnpm start\n```\n" }
+
+const translationOf = (hash: string, code = "npm start") => ({
+  path: "docs/ru/page.md",
+  text: `---\noriginal: docs/page.md\nhash: ${hash}\n---\n\n# Страница\n\n\`\`\`sh\n${code}\n\`\`\`\n`
+})
+
+describe("a translated page", () => {
+  it("has no problem if it was made from its original as the original is now", () => {
+    assert.isUndefined(problemOf(translationOf(hashOf(original.text)), [original]))
+  })
+
+  it("is older than an original that was changed, and the problem has the new hash", () => {
+    const changed = { ...original, text: `${original.text}More.\n` }
+    assert.strictEqual(
+      problemOf(translationOf(hashOf(original.text)), [changed]),
+      `docs/ru/page.md is older than docs/page.md: translate what has changed, and set hash: ${hashOf(changed.text)}`
+    )
+  })
+
+  it("has the code of its original, and names an original that exists", () => {
+    assert.include(problemOf(translationOf(hashOf(original.text), "npm run"), [original]), "has other code")
+    assert.include(problemOf(translationOf(hashOf(original.text)), []), "does not name its original")
+  })
+})
