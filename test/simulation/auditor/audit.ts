@@ -26,7 +26,7 @@ const auditEnding = ({ ending, plan }: Recording): ReadonlyArray<Violation> => {
 }
 
 /** How often a process may use the store or the platform in an hour in which it has nothing to do, and at once before. */
-const idle = { hourly: 1500, atOnce: 100 } as const
+const idle = { hourly: 1800, atOnce: 100 } as const
 
 /** Processes that have nothing to do look for work now and then, and do not handle anything again. */
 const auditQuiet = ({ ending, events, plan: { delivery, quiet = 0 } }: Recording): ReadonlyArray<Violation> => {
