@@ -103,11 +103,8 @@ export interface Violation {
  * ```ts
  * import { Simulation } from "@colloquy/testing"
  *
- * const saysNothingInCapitals: Simulation.Invariant = ({ events }) => {
- *   for (const event of events) {
- *     if (event.type === "asked" && /[A-Z]{10}/.test(event.text)) return `The bot shouts: ${event.text}`
- *   }
- * }
+ * const saysNothingInCapitals: Simulation.Invariant = ({ events }) =>
+ *   events.some((event) => event.type === "asked" && /[A-Z]{10}/.test(event.text)) ? "The bot shouts." : undefined
  * ```
  *
  * @category models
@@ -328,9 +325,9 @@ export interface Options<S extends Services = {}, ROut = never> {
   readonly faults?: "none" | "mild" | "harsh" | undefined
   /** The rules that hold for every history. Default: {@link standard}. */
   readonly always?: ReadonlyArray<Invariant> | undefined
-  /** Checks the end of each seed, for example by assertions. */
+  /** Checks the end of each seed, for example by assertions. Default: no check. */
   readonly atEnd?: ((end: End<S>) => void) | undefined
-  /** The services of the author, by the names that they have in `atEnd`. */
+  /** The services of the author, by the names that they have in `atEnd`. Default: none. */
   readonly services?: S | undefined
   /** Further services of the bot. Each process builds the layer when it starts. Default: none. */
   readonly layer?: Layer.Layer<ROut, never, Provided> | undefined

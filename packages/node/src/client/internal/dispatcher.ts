@@ -1,3 +1,6 @@
+// The declarations of the files of undici, for every program that compiles this file.
+// oxlint-disable-next-line typescript/triple-slash-reference
+/// <reference path="./undici.d.ts" />
 // The index of undici loads a fetch, a WebSocket, caches and mocks too, which are half of the code of a small bot. Bun replaces
 // the module "undici" by its own module, which has no dispatchers, but does not replace a file of the package.
 import connect from "undici/lib/api/api-connect.js"
