@@ -251,6 +251,7 @@ export const bot = Bot.run(Handler.on("message_created", (update) => Messages.re
       await page.locator(".type-error").getByText("is not assignable to type 'never'").waitFor()
       const chat = await chatOf(page)
       const composer = chat.getByRole("textbox", { name: "Message", exact: true })
+      assert.strictEqual(await page.evaluate(() => scrollY), 0)
       await composer.fill("good morning")
       await composer.press("Enter")
       await chat.getByRole("button", { name: "Louder" }).waitFor()

@@ -14,6 +14,12 @@ import type { FromFrame, ToFrame } from "./protocol.ts"
 
 const tell = (message: FromFrame): void => parent.postMessage(message, location.origin)
 
+// The chat focuses its field, which must not scroll the page around the frame.
+const { focus } = HTMLElement.prototype
+HTMLElement.prototype.focus = function (options) {
+  focus.call(this, { ...options, preventScroll: true })
+}
+
 const runtime = makeRuntime((line) => tell({ type: "log", line }))
 
 setTransport(makeTransport(runtime))
