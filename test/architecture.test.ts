@@ -131,3 +131,27 @@ describe("the layout of the code", () => {
     )
   })
 })
+
+/** The package of a specifier: the first part, or the first two with a scope. */
+const packageOf = (specifier: string): string =>
+  specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/")
+
+describe("the dependencies of a package", () => {
+  it.each(publicPackages)("contain every package whose values %s imports", (name) => {
+    const [manifest] = files(`packages/${name}/package.json`)
+    const { dependencies, name: own, peerDependencies } = JSON.parse(manifest!.text) as Record<string, object>
+    const declared = new Set([...Object.keys(dependencies ?? {}), ...Object.keys(peerDependencies ?? {}), String(own)])
+    // The command of the emulator is bundled with all that the command imports.
+    const published = files(`packages/${name}/src/**/*.ts`).filter(({ path }) => !path.endsWith("/command/main.ts"))
+    const undeclared = published.flatMap(({ path, text }) =>
+      [...text.matchAll(/^(?:import|export) (?!type )[^"\n]*\bfrom "([^."][^"]*)"|\bimport\("([^."][^"]*)"\)/gm)]
+        .map(([, statement, call]) => packageOf(statement ?? call!))
+        .filter((imported) => !imported.startsWith("node:") && !declared.has(imported))
+        .map((imported) => `${path} imports ${imported}`)
+    )
+    assert.deepStrictEqual(undeclared, [])
+  })
+})

@@ -4,11 +4,9 @@
  * @since 0.1.0
  */
 import * as Settings from "@colloquy/core/client/Settings"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Config from "effect/Config"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as HttpRouter from "effect/http/HttpRouter"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
@@ -103,6 +101,28 @@ const measure = Effect.gen(function* () {
  */
 export const layerProcess: Layer.Layer<never> = Layer.effectDiscard(measure)
 
+/** Answers requests for the metrics until the scope closes. */
+const serve = Effect.fnUntraced(function* (host: string, port: number, path: string) {
+  const run = Effect.runPromiseWith(yield* Effect.context<never>())
+  const server = createServer((request, response) => {
+    if (request.method !== "GET" || request.url?.split("?")[0] !== path) return void response.writeHead(404).end()
+    void run(PrometheusMetrics.format()).then((text) =>
+      response.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(text)
+    )
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void, MetricsServerError>((resume) => {
+      server.once("error", (cause) => resume(new MetricsServerError({ host, port, cause })))
+      server.listen({ host, port }, () => resume(Effect.void))
+    }),
+    () =>
+      Effect.sync(() => {
+        server.close()
+        server.closeAllConnections()
+      })
+  )
+})
+
 /**
  * Serves all metrics of the program in the text format of Prometheus, on a server of its own. Anyone who can connect to the server can
  * read the metrics. Fails with {@link MetricsServerError} if the server cannot start.
@@ -127,11 +147,7 @@ export const layerServer = ({
   host = "127.0.0.1",
   path = "/metrics",
   port
-}: ServerOptions): Layer.Layer<never, MetricsServerError> =>
-  HttpRouter.serve(PrometheusMetrics.layerHttp({ path }), { disableListenLog: true, disableLogger: true }).pipe(
-    Layer.provide(NodeHttpServer.layer(createServer, { port, host })),
-    Layer.catch(({ cause }) => Layer.effectDiscard(new MetricsServerError({ host, port, cause })))
-  )
+}: ServerOptions): Layer.Layer<never, MetricsServerError> => Layer.effectDiscard(serve(host, port, path))
 
 /**
  * The settings of {@link layerConfig}: `BOT_METRICS_PORT` and `BOT_METRICS_HOST`.
