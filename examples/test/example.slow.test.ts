@@ -86,7 +86,7 @@ describe("npm run example", { concurrent: false }, () => {
 
   it("runs upload, which shows a progress bar and sends the video after it was processed", async () => {
     const { conversation, printed } = await runSuccessfully("upload")
-    assert.deepStrictEqual(conversation, ["Ann  (opens the bot)", "bot  The video of the day  (video)"])
+    assert.deepStrictEqual(conversation, ["Ann  (opens the bot)", "bot  The video of the day", "(video)"])
     assert.match(printed[0], /^video\.mp4 \[-+] {3}0% 0\.0 MB\/30\.0 MB/)
     const end = printed.findIndex((line) =>
       line.startsWith("video.mp4 [########################] 100% 30.0 MB/30.0 MB")

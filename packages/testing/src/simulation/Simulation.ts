@@ -341,7 +341,7 @@ export interface Options<S extends Services = {}, ROut = never> {
   /** Texts that people write, such as answers that the bot accepts. Default: none, people write what most bots ask for. */
   readonly texts?: ReadonlyArray<string> | undefined
   /**
-   * The options with which the bot runs. Default: those of `Bot.run`, except that updates are tried 40 times, every 5 seconds,
+   * The options with which the bot runs. Default: those of `Bot.run`, except that updates are tried 200 times, every 5 seconds,
    * because the faults of a simulation last longer than those of a good day.
    */
   readonly run?: Pick<Bot.RunOptions, "concurrency" | "maxCrashes" | "retry" | "timeout"> | undefined

@@ -90,7 +90,7 @@ const lastWait = 600_000
 /** Faults happen more often than the defaults of the library expect. */
 const runOptions: Bot.RunOptions = {
   maxCrashes: 1000,
-  retry: Schedule.upTo(Schedule.spaced("5 seconds"), { times: 40 })
+  retry: Schedule.upTo(Schedule.spaced("5 seconds"), { times: 200 })
 }
 
 const makeStage = (subject: Subject, seedCase: Case): Stage => {

@@ -327,7 +327,7 @@ describe.skipIf(isSkipped)("the chat of the page", () => {
     const ben = await emulator.post("/users", { first_name: "Ben" })
     await emulator.post("/chats", { type: "chat", title: "Friends", members: [ann.user_id, ben.user_id] })
     const { page, problems } = await openPage(emulator.url)
-    await page.getByRole("button", { name: /Friends/ }).click()
+    await page.locator(".chat-row", { hasText: "Friends" }).click()
     await page.getByRole("button", { name: "Two people side by side" }).click()
     const [left, right] = [page.locator(".pane").first(), page.locator(".pane").last()]
     await left.getByRole("textbox", { name: "Message" }).fill("Hi Ben")

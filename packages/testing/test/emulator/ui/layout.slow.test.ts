@@ -210,7 +210,7 @@ describe.skipIf(isSkipped)("the page", () => {
     await page.context().setOffline(true)
     await other.post("/messages", { user_id, text: "while offline" })
     await page.context().setOffline(false)
-    await page.getByRole("button", { name: /while offline/ }).click()
+    await page.locator(".chat-row", { hasText: "while offline" }).click()
     await bubble(page, "while offline").waitFor()
     await other.stop()
     await page.locator(".lost").waitFor()

@@ -230,7 +230,7 @@ describe.skipIf(isSkipped)("the tools of the page", () => {
     await emulator.asBot("GET", "/me")
     await tool.getByText("“number 104”").waitFor()
     assert.strictEqual(await tool.getByText("“number 0”").count(), 0)
-    await tool.getByRole("button", { name: /Show more of 10\d/ }).click()
+    await tool.getByRole("button", { name: /Show more of \d+/ }).click()
     await tool.getByText("“number 0”").waitFor()
     await tool.getByLabel("Text").fill("number 77")
     await tool.getByText("“number 0”").waitFor({ state: "detached" })
