@@ -134,7 +134,7 @@ describe("create-colloquy, from its packed file", () => {
   const platformOf = ({ child, output }: ReturnType<typeof start>) =>
     new Promise<string>((resolve, reject) => {
       child.stderr!.on("data", () => {
-        const [, found] = /^Open (\S+)\/_emulator\/ui to write to the bot\.$/m.exec(output()) ?? []
+        const [, found] = /^(?:The platform is at|Open) (http:\/\/[^/\s]+)/m.exec(output()) ?? []
         if (found !== undefined) resolve(found)
       })
       child.once("exit", () => reject(new Error(output())))
