@@ -5,11 +5,9 @@
  *
  * @since 0.1.0
  */
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
-import type * as Scope from "effect/Scope"
 import type { RedisClusterOptions, RedisSentinelOptions } from "redis"
 
 type Send = Redis.Redis["Service"]["send"]
@@ -58,14 +56,14 @@ const layer = <C extends Client>(make: Effect.Effect<() => C, Redis.RedisError>,
           yield* fails(() => client.connect())
           return { send: sendBy(client), close: Effect.promise(async () => void client.destroy()) }
         }),
-        subscribe: Effect.fnUntraced(function* (
-          channel: string,
-          onMessage: (message: Redis.RedisMessage) => void
-        ): Effect.fn.Return<Effect.Effect<void, Redis.RedisError>, Redis.RedisError, Scope.Scope> {
-          const client = yield* connected(create)
-          yield* fails(() => client.subscribe(channel, (message, channel) => onMessage({ channel, message })))
-          return Deferred.await(yield* Deferred.make<void, Redis.RedisError>())
-        })
+        // The client subscribes again after each failure, so the subscription lasts until the scope closes.
+        subscribe: (channel, onMessage) =>
+          connected(create).pipe(
+            Effect.flatMap((client) =>
+              fails(() => client.subscribe(channel, (message, channel) => onMessage({ channel, message })))
+            ),
+            Effect.as(Effect.never)
+          )
       })
     })
   )
