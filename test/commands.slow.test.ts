@@ -66,7 +66,7 @@ describe("the packed commands, in an empty folder", () => {
     const help = operator("colloquy", "--help")
     assert.deepStrictEqual([help.code, help.err], [0, ""])
     const [, table] = readFileSync(join(root, "docs/cli.md"), "utf8").split("## Commands")
-    const commands = [...table!.split("###")[0]!.matchAll(/^\| `([a-z]+)/gm)].map(([, name]) => name!)
+    const commands = [...table!.split("###")[0]!.matchAll(/^\| `([a-z-]+)/gm)].map(([, name]) => name!)
     for (const name of new Set(commands)) assert.match(help.out, new RegExp(`^  ${name}  `, "m"))
   })
 
@@ -134,7 +134,7 @@ describe("the packed commands, in an empty folder", () => {
     )
     const versions = String(checks.find(({ name }) => name === "versions")!["detail"])
     assert.match(versions, /^Node [\d.]+, @colloquy\/core [\d.]+, @colloquy\/node [\d.]+, effect [\d.]+$/)
-    assert.deepStrictEqual(colloquy("inbox", "stats"), [{ queued: 0, dead_letters: 0 }])
+    assert.deepStrictEqual(colloquy("inbox", "stats"), [{ queued: 0, dead_letters: 0, paused: false }])
     for (const list of [
       ["inbox", "list", "--kind", "message_created"],
       ["dead", "list", "--since", "2 hours", "--cause", "refused"],
