@@ -12,7 +12,7 @@ const limits: Readonly<Record<string, number>> = {
   testing: 1200,
   worker: 50,
   create: 150,
-  cli: 700
+  cli: 800
 }
 
 const sizeOf = (name: string, tarball: string) => {
