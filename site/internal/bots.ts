@@ -44,7 +44,7 @@ export const bots = (): ReadonlyArray<Bot> => [
   example("echo", "Echo, with a button"),
   small("counter", "State: counting messages"),
   small("menu", "A menu of settings"),
-  example("pizza", "A conversation: ordering a pizza"),
+  example("quiz", "A scene: a quiz in a group"),
   recipe("firstMessage", "A timer: greeting once"),
   recipe("longTexts", "Long texts in parts"),
   small("stream", "A stream: batches beside answers"),
