@@ -7,9 +7,9 @@ import { run } from "./internal/workspace.ts"
 
 /** The largest sizes of the packed packages, in kilobytes. */
 const limits: Readonly<Record<string, number>> = {
-  core: 1700,
+  core: 1850,
   node: 350,
-  testing: 1200,
+  testing: 1300,
   worker: 50,
   create: 150,
   cli: 800
