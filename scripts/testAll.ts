@@ -6,7 +6,7 @@
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { join, relative } from "node:path"
 import { parseArgs } from "node:util"
 import { root } from "./internal/workspace.ts"
 
@@ -14,10 +14,10 @@ const { values } = parseArgs({ options: { report: { type: "string" } } })
 
 interface Report {
   readonly numPassedTests: number
-  readonly numFailedTests: number
   readonly testResults: ReadonlyArray<{
+    readonly name: string
     readonly status: string
-    readonly assertionResults: ReadonlyArray<{ readonly status: string }>
+    readonly assertionResults: ReadonlyArray<{ readonly status: string; readonly fullName: string }>
   }>
 }
 
@@ -33,16 +33,21 @@ const parts: ReadonlyArray<readonly [script: string, ...args: ReadonlyArray<stri
   ["test:deno", "--minutes", "15", "--report"]
 ]
 
-/** A file that cannot be loaded, and an error outside of any test, count as one failed test each. */
+/**
+ * The number of passed tests in a report, and the names of the failed ones. A file that cannot be loaded, and an error outside of any
+ * test, count as one failed test each.
+ */
 const countsOf = (report: string, succeeded: boolean) => {
-  if (!existsSync(report)) return { passed: 0, failed: 1 }
-  const { numFailedTests, numPassedTests, testResults } = JSON.parse(readFileSync(report, "utf8")) as Report
-  const unloaded = testResults.filter(
-    ({ assertionResults, status }) =>
-      status === "failed" && assertionResults.every((result) => result.status !== "failed")
-  )
-  const failed = numFailedTests + unloaded.length
-  return { passed: numPassedTests, failed: succeeded ? failed : Math.max(1, failed) }
+  if (!existsSync(report)) return { passed: 0, failed: ["no report was written"] }
+  const { numPassedTests, testResults } = JSON.parse(readFileSync(report, "utf8")) as Report
+  const failed = testResults
+    .filter(({ status }) => status === "failed")
+    .flatMap(({ assertionResults, name }) => {
+      const file = relative(root, name)
+      const tests = assertionResults.filter(({ status }) => status === "failed")
+      return tests.length > 0 ? tests.map(({ fullName }) => `${file}: ${fullName}`) : [file]
+    })
+  return { passed: numPassedTests, failed: succeeded || failed.length > 0 ? failed : ["an error outside of any test"] }
 }
 
 const results = parts.map(([script, ...args]) => {
@@ -59,9 +64,10 @@ const results = parts.map(([script, ...args]) => {
 rmSync(folder, { recursive: true, force: true })
 
 for (const { failed, minutes, passed, script } of results) {
-  console.log(`${script}: ${passed} passed, ${failed} failed, ${minutes.toFixed(1)} minutes`)
+  console.log(`${script}: ${passed} passed, ${failed.length} failed, ${minutes.toFixed(1)} minutes`)
+  for (const name of failed) console.log(`  failed: ${name}`)
 }
-const sum = (key: "passed" | "failed") => results.reduce((total, result) => total + result[key], 0)
-const total = { passed: sum("passed"), failed: sum("failed") }
-if (values.report !== undefined) writeFileSync(values.report, JSON.stringify(total))
-process.exitCode = total.failed === 0 ? 0 : 1
+const passed = results.reduce((total, result) => total + result.passed, 0)
+const failed = results.reduce((total, result) => total + result.failed.length, 0)
+if (values.report !== undefined) writeFileSync(values.report, JSON.stringify({ passed, failed }))
+process.exitCode = failed === 0 ? 0 : 1
