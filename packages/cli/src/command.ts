@@ -3,6 +3,8 @@ import type * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
+import type { HelpDoc } from "effect/cli/HelpDoc"
+import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -52,9 +54,28 @@ export const command = Command.make(name).pipe(
   Command.withGlobalFlags(globalFlags)
 )
 
+// The flags of all commands come last, so that the subcommands are on the first screen.
+const formatHelp = (help: HelpDoc, colors: boolean): string => {
+  const { formatHelpDoc } = CliOutput.defaultFormatter({ colors })
+  const { examples = [], globalFlags = [], ...own } = help
+  const { annotations, usage } = help
+  // The first section is the usage.
+  const sectionsOf = (doc: Partial<HelpDoc>) =>
+    formatHelpDoc({ annotations, usage, description: "", flags: [], ...doc })
+      .split("\n\n")
+      .slice(1)
+  return [formatHelpDoc(own), ...sectionsOf({ examples, globalFlags: [] }), ...sectionsOf({ globalFlags })].join("\n\n")
+}
+
 // Errors are printed in one line; help is printed on request.
 const presenter: CliOutput.Presenter = {
-  present: (event) => (event._tag === "InvalidInvocation" ? Effect.void : CliOutput.defaultPresenter.present(event))
+  present: (event) => {
+    if (event._tag === "InvalidInvocation") return Effect.void
+    if (event._tag === "Version") return CliOutput.defaultPresenter.present(event)
+    return Effect.flatMap(TerminalCapabilities.TerminalCapabilities, ({ canColor }) =>
+      Console.log(formatHelp(event.helpDoc, canColor))
+    )
+  }
 }
 
 const usage = ({ errors }: CliError.ShowHelp): CommandFailed =>

@@ -1,9 +1,11 @@
 import * as Json from "@colloquy/core/base/Json"
+import { displayWidth } from "effect/cli/CliOutput"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { stripVTControlCharacters, styleText } from "node:util"
-import { isJson, Process } from "./settings.ts"
+import { isJson, type Place, Process } from "./settings.ts"
 
 // A message of a user must not move the cursor or change colours.
 const printable = (text: string): string => stripVTControlCharacters(text).replaceAll(/[^\P{Cc}\t\n]/gu, "\uFFFD")
@@ -15,13 +17,17 @@ export const print = (value: unknown, text: string) =>
 /** The color of a line. */
 export type Color = "gray" | "green" | "red" | "yellow"
 
+/** Colors a text if standard output is a terminal and `NO_COLOR` is not set. */
+export const colored = ({ columns, env }: Place, text: string, color: Color | undefined): string =>
+  color === undefined || columns === undefined || env["NO_COLOR"]
+    ? text
+    : styleText(color, text, { validateStream: false })
+
 /** Prints a value as {@link print}, in a color if standard output is a terminal and `NO_COLOR` is not set. */
 export const printColored = (value: unknown, text: string, color: Color) =>
   Effect.gen(function* () {
-    const { columns, env } = yield* Process
-    const isColored = columns !== undefined && !env["NO_COLOR"] && !(yield* isJson)
-    if (isColored) yield* Console.log(styleText(color, printable(text), { validateStream: false }))
-    else yield* print(value, text)
+    const shown = (yield* isJson) ? Json.stringify(value) : colored(yield* Process, printable(text), color)
+    yield* Console.log(shown)
   })
 
 /** Prints a text for people, which `--json` leaves out. */
@@ -36,26 +42,59 @@ export const noteMore = (limit: number) =>
     )
   )
 
+/** A row of a list. */
+export interface Row {
+  /** The row as JSON. */
+  readonly value: unknown
+  /** The columns. */
+  readonly cells: ReadonlyArray<string | undefined>
+  /** A line below the columns. */
+  readonly below?: string
+  /** The color of the columns, by the state of the row. */
+  readonly color?: Color | undefined
+}
+
+const withBelow = (line: string, { below }: Row): string =>
+  below === undefined ? line : `${line}\n    ${printable(below)}`
+
+/** Prints a row as JSON, or its columns. */
+const printRow = (row: Row) => print(row.value, withBelow(row.cells.filter(Predicate.isNotUndefined).join("  "), row))
+
+/** Prints rows in a terminal: aligned, in colors, and at most as wide as the terminal. */
+const printAligned = (rows: ReadonlyArray<Row>, place: Place, width: number) => {
+  const lines = table(
+    rows.map(({ cells }) => cells),
+    width
+  )
+  return Effect.forEach(rows, (row, index) => Console.log(withBelow(colored(place, lines[index]!, row.color), row)), {
+    discard: true
+  })
+}
+
 /**
- * Prints the first rows of a list, or a notice that no rows match. Notices about further rows go to standard error, so
- * that standard output has only rows.
+ * Prints the first rows of a list, or a notice that no rows match. Rows are aligned in a terminal. Notices about further rows go to
+ * standard error, so that standard output has only rows.
  */
-export const printRows = <A, E, R, E2, R2>(
+export const printRows = <A, E, R>(
   rows: Stream.Stream<A, E, R>,
   limit: number,
   nothing: string,
-  printRow: (row: A) => Effect.Effect<void, E2, R2>
+  toRow: (row: A) => Row
 ) =>
   Effect.gen(function* () {
+    const place = yield* Process
+    const width = (yield* isJson) ? undefined : place.columns?.()
+    const aligned: Array<Row> = []
+    const show = (row: Row) => (width === undefined ? printRow(row) : Effect.sync(() => void aligned.push(row)))
     const found = yield* rows.pipe(
       Stream.take(limit + 1),
       Stream.zipWithIndex,
-      Stream.tap(([row, index]) => (index < limit ? printRow(row) : Effect.void)),
+      Stream.tap(([row, index]) => (index < limit ? show(toRow(row)) : Effect.void)),
       Stream.runCount
     )
     if (found === 0) return yield* printText(nothing)
-    if (found <= limit) return
-    yield* noteMore(limit)
+    if (width !== undefined) yield* printAligned(aligned, place, width)
+    if (found > limit) yield* noteMore(limit)
   })
 
 /** A time in UTC, without the milliseconds. */
@@ -86,17 +125,46 @@ export const duration = (millis: number): string => {
     .join(" ")
 }
 
-/** Rows with aligned columns. */
-export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join("  ")
-        .trimEnd()
-    )
-    .join("\n")
+const segmenter = new Intl.Segmenter()
+
+/** Cuts a text to a width in a terminal, with an ellipsis in place of the rest. */
+export const cut = (text: string, width: number): string => {
+  if (displayWidth(text) <= width) return text
+  let shown = ""
+  let left = width - 1
+  for (const { segment } of segmenter.segment(text)) {
+    left -= displayWidth(segment)
+    if (left < 0) break
+    shown += segment
+  }
+  return `${shown}…`
+}
+
+/**
+ * Returns rows as lines with aligned columns, without columns that are empty. The widest columns are cut until the lines have the
+ * width.
+ */
+export const table = (
+  rows: ReadonlyArray<ReadonlyArray<string | undefined>>,
+  width = Number.POSITIVE_INFINITY
+): ReadonlyArray<string> => {
+  const texts = rows.map((row) => row.map((cell = "") => printable(cell).replaceAll(/\s+/g, " ")))
+  const widths = (texts[0] ?? []).map((_, column) =>
+    texts.reduce((widest, row) => Math.max(widest, displayWidth(row[column]!)), 0)
+  )
+  const gaps = 2 * (widths.filter((width) => width > 0).length - 1)
+  const excess = () => widths.reduce((sum, width) => sum + width, gaps) - width
+  while (excess() > 0 && Math.max(...widths) > 1) widths[widths.lastIndexOf(Math.max(...widths))]!--
+  return texts.map((row) =>
+    row
+      .flatMap((text, column) => {
+        const width = widths[column]!
+        const cell = cut(text, width)
+        return width === 0 ? [] : [cell + " ".repeat(width - displayWidth(cell))]
+      })
+      .join("  ")
+      .trimEnd()
+  )
 }
 
 /** `1 update`, `2 updates`. */

@@ -19,6 +19,9 @@ import { type CommandFailed, failed, invalid, toFailure } from "./failure.ts"
 import { codeOf } from "./network.ts"
 import { prefix, Process, store, type StoreKind, variables } from "./settings.ts"
 
+/** After this time in the inbox, an update is late. In milliseconds. */
+export const lateAfter = 300_000
+
 /** The place where the bot stores its data. */
 export interface Place {
   readonly kind: StoreKind

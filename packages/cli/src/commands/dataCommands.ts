@@ -26,7 +26,7 @@ import { resolve } from "node:path"
 import { parseUserId } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid, toFailure } from "../base/failure.ts"
-import { count, print, printRows, table, time } from "../base/output.ts"
+import { type Color, count, print, printColored, printRows, type Row, table, time } from "../base/output.ts"
 import { Process, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
 import { limitFlag, parseTime } from "./updateView.ts"
@@ -62,20 +62,23 @@ const checked = <A, E, R>({ activeSince }: ChatFlags, effect: Effect.Effect<A, E
 
 const chatToJson = Schema.encodeSync(KnownChat)
 
-const describeChat = ({ chat_id, last_seen, title, type = "unknown type", user }: KnownChat): string =>
-  [
-    String(chat_id),
-    type,
-    `last seen ${time(last_seen)}`,
-    ...(title === undefined ? [] : [JSON.stringify(title)]),
-    ...(user === undefined ? [] : [`${user.first_name} (${user.user_id})`])
-  ].join("  ")
+const chatRow = (chat: KnownChat): Row => {
+  const { chat_id, last_seen, title, type = "unknown type", user } = chat
+  return {
+    value: chatToJson(chat),
+    cells: [
+      String(chat_id),
+      type,
+      `last seen ${time(last_seen)}`,
+      title === undefined ? undefined : JSON.stringify(title),
+      user === undefined ? undefined : `${user.first_name} (${user.user_id})`
+    ]
+  }
+}
 
 const listChats = ({ limit, ...flags }: ChatFlags & { readonly limit: number }) =>
   Effect.gen(function* () {
-    yield* printRows(ChatStore.stream(yield* filterOf(flags)), limit, "No chat matches.", (chat) =>
-      print(chatToJson(chat), describeChat(chat))
-    )
+    yield* printRows(ChatStore.stream(yield* filterOf(flags)), limit, "No chat matches.", chatRow)
   })
 
 const countChats = (flags: ChatFlags) =>
@@ -342,7 +345,14 @@ const describeBroadcast = ({ counts, name, startedAt, status, total }: Broadcast
     ["started", time(startedAt)],
     ["recipients", total === undefined ? "unknown" : String(total)],
     ...Object.entries(counts).map(([outcome, number]) => [outcome.toLowerCase(), String(number)])
-  ])
+  ]).join("\n")
+
+const broadcastColors: Readonly<Record<Broadcast.Status, Color>> = {
+  running: "green",
+  paused: "yellow",
+  cancelled: "gray",
+  finished: "gray"
+}
 
 const summaryOf = (name: string) =>
   Effect.flatMap(
@@ -352,7 +362,11 @@ const summaryOf = (name: string) =>
 
 const broadcastStatus = (name: string) =>
   Effect.flatMap(summaryOf(name), ({ startedAt, ...summary }) =>
-    print({ ...summary, started_at: startedAt }, describeBroadcast({ ...summary, startedAt }))
+    printColored(
+      { ...summary, started_at: startedAt },
+      describeBroadcast({ ...summary, startedAt }),
+      broadcastColors[summary.status]
+    )
   )
 
 const setBroadcast = (name: string, verb: "pause" | "resume") =>

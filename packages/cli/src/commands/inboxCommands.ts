@@ -18,10 +18,10 @@ import * as stores from "../base/stores.ts"
 import { deadTest } from "./deadTestCommand.ts"
 import {
   chatFlag,
+  deadLetterRow,
   deadLetterToJson,
   describeDeadLetter,
-  describeEntry,
-  entryToJson,
+  entryRow,
   isSelected,
   limitFlag,
   parseTime,
@@ -64,8 +64,8 @@ const resume = Effect.gen(function* () {
 })
 
 const list = ({ limit, ...filter }: UpdateFilter & { readonly limit: number }) =>
-  printRows(Stream.filter(Inbox.queued, isSelected(filter)), limit, "No queued update matches.", (entry) =>
-    print(entryToJson(entry), describeEntry(entry))
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    printRows(Stream.filter(Inbox.queued, isSelected(filter)), limit, "No queued update matches.", entryRow(now))
   )
 
 export const inbox = Command.make("inbox").pipe(
@@ -136,9 +136,7 @@ const checked = <A, E, R>({ since, until }: DeadFilter, effect: Effect.Effect<A,
   Effect.andThen(Effect.andThen(parseTime("--since", since), parseTime("--until", until)), effect)
 
 const listDead = ({ limit, ...filter }: DeadFilter & { readonly limit: number }) =>
-  printRows(matching(filter), limit, "No dead letter matches.", (letter) =>
-    print(deadLetterToJson(letter), describeDeadLetter(letter))
-  )
+  printRows(matching(filter), limit, "No dead letter matches.", deadLetterRow)
 
 const unknownId = (id: string) => failed(`There is no dead letter ${id}. \`colloquy dead list\` prints the ids.`)
 
@@ -150,7 +148,7 @@ const showDead = (id: string) =>
     yield* print(
       deadLetterToJson(letter),
       [
-        describeDeadLetter(letter).split("\n", 1)[0],
+        describeDeadLetter(letter),
         `received  ${time(letter.update.receivedAt)}`,
         `failed    ${time(letter.failedAt)}, after ${count(letter.attempts, "attempt")}`,
         "",
@@ -195,7 +193,7 @@ const planOf = (ids: ReadonlyArray<string>) =>
         () => ({ number: 0, lines: [] as ReadonlyArray<string> }),
         ({ lines, number }, letter) => ({
           number: number + 1,
-          lines: number < maxDescribed ? [...lines, describeDeadLetter(letter).split("\n", 1)[0]!] : lines
+          lines: number < maxDescribed ? [...lines, describeDeadLetter(letter)] : lines
         })
       )
     )
@@ -283,19 +281,20 @@ const listTimers = ({
         (Option.isNone(name) || name.value === timer.name) &&
         (Option.isNone(chat) || chat.value === String(timer.chat_id))
     )
-    yield* printRows(selected, limit, "No timer matches.", ({ dueAt, ...timer }) =>
-      print(
-        { due_at: dueAt, ...timer },
-        [
-          `${time(dueAt)}  ${dueAt <= now ? "due" : `in ${duration(dueAt - now)}`}  ${timer.name}`,
-          ...(timer.key === undefined ? [] : [`key ${timer.key}`]),
-          ...(timer.chat_id === undefined ? [] : [`chat ${timer.chat_id}`]),
-          ...(timer.user_id === undefined ? [] : [`user ${timer.user_id}`]),
-          ...(timer.recurrence === undefined ? [] : ["recurs"]),
-          timer.value
-        ].join("  ")
-      )
-    )
+    yield* printRows(selected, limit, "No timer matches.", ({ dueAt, ...timer }) => ({
+      value: { due_at: dueAt, ...timer },
+      cells: [
+        time(dueAt),
+        dueAt <= now ? "due" : `in ${duration(dueAt - now)}`,
+        timer.name,
+        timer.key === undefined ? undefined : `key ${timer.key}`,
+        timer.chat_id === undefined ? undefined : `chat ${timer.chat_id}`,
+        timer.user_id === undefined ? undefined : `user ${timer.user_id}`,
+        timer.recurrence === undefined ? undefined : "recurs",
+        timer.value
+      ],
+      color: dueAt <= now ? "yellow" : undefined
+    }))
   })
 
 export const timers = Command.make("timers").pipe(

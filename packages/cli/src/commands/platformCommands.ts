@@ -10,11 +10,12 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
 import { switchFlag } from "../base/flags.ts"
 import { asBot, parseChatId, parseUserId } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid } from "../base/failure.ts"
-import { count, print, printText, time } from "../base/output.ts"
+import { count, print, printRows, type Row, time } from "../base/output.ts"
 import { probe } from "../base/probe.ts"
 
 const send = ({
@@ -71,18 +72,27 @@ export const sendCommand = Command.make(
   Command.withExamples([{ command: 'colloquy send -42 "The shop opens at nine."', description: "Writes to a group" }])
 )
 
-const describeSubscription = ({ time: at, update_types, url }: Subscription): string =>
-  [
-    url,
-    ...(at == null ? [] : [`since ${time(at)}`]),
-    update_types == null ? "all updates" : update_types.join(", ")
-  ].join("  ")
+const subscriptionRow = (subscription: Subscription): Row => {
+  const { time: at, update_types, url } = subscription
+  return {
+    value: subscription,
+    cells: [
+      url,
+      at == null ? undefined : `since ${time(at)}`,
+      update_types == null ? "all updates" : update_types.join(", ")
+    ],
+    color: "green"
+  }
+}
 
-const listSubscriptions = Effect.gen(function* () {
-  const subscriptions = yield* Subscriptions.list()
-  for (const subscription of subscriptions) yield* print(subscription, describeSubscription(subscription))
-  if (subscriptions.length === 0) yield* printText("No webhook is subscribed; updates are delivered by long polling.")
-})
+const listSubscriptions = Effect.flatMap(Subscriptions.list(), (subscriptions) =>
+  printRows(
+    Stream.fromIterable(subscriptions),
+    subscriptions.length,
+    "No webhook is subscribed; updates are delivered by long polling.",
+    subscriptionRow
+  )
+)
 
 const insecure = Config.withDefault(Config.Boolean("BOT_WEBHOOK_INSECURE"), false)
 

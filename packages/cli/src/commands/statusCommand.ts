@@ -10,10 +10,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { stripVTControlCharacters } from "node:util"
 import { invalid } from "../base/failure.ts"
 import { switchFlag } from "../base/flags.ts"
-import { count, duration, table, time } from "../base/output.ts"
+import { type Color, colored, count, cut, duration, table, time } from "../base/output.ts"
 import { isJson, Process, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
 
@@ -123,47 +122,62 @@ const list = (values: Readonly<Record<string, number>>): string =>
     .map(([name, value]) => `${name} ${value}`)
     .join(", ") || "none"
 
+type Line = readonly [text: string, color?: Color | undefined]
+
+/** Rows as lines in which the columns are aligned. */
+const linesOfTable = (
+  rows: ReadonlyArray<readonly [cells: ReadonlyArray<string>, color?: Color]>,
+  width: number
+): ReadonlyArray<Line> => {
+  const lines = table(
+    rows.map(([cells]) => cells),
+    width - 2
+  )
+  return rows.map(([, color], index) => [`  ${lines[index]!}`, color])
+}
+
 /** The status as lines of text. */
-const linesOf = (status: Status): ReadonlyArray<string> => {
-  const { log, processes } = status
-  const age = status.oldest_age_ms === undefined ? "" : `, the oldest received ${duration(status.oldest_age_ms)} ago`
+const linesOf = (status: Status, width: number): ReadonlyArray<Line> => {
+  const { log, oldest_age_ms = 0, processes } = status
+  const age = status.oldest_age_ms === undefined ? "" : `, the oldest received ${duration(oldest_age_ms)} ago`
   const times = "median_ms" in log ? `; half within ${log.median_ms} ms, 95 % within ${log.p95_ms} ms` : ""
   return [
-    `${time(status.at)}  ${status.updates_per_second} updates a second`,
-    "",
-    `queued        ${count(status.queued, "update")}${age}`,
-    `dead letters  ${status.dead_letters}`,
-    `last ${log.entries}`.padEnd(14) + list(log.outcomes) + times,
-    `calls         ${status.calls_per_second} a second of ${status.calls_per_second_limit}; waiting: ${list(status.waiting_calls)}`,
+    [`${time(status.at)}  ${status.updates_per_second} updates a second`],
+    [""],
+    [`queued        ${count(status.queued, "update")}${age}`, oldest_age_ms > stores.lateAfter ? "yellow" : undefined],
+    [`dead letters  ${status.dead_letters}`, status.dead_letters > 0 ? "red" : undefined],
+    [`last ${log.entries}`.padEnd(14) + list(log.outcomes) + times],
+    [
+      `calls         ${status.calls_per_second} a second of ${status.calls_per_second_limit}; waiting: ${list(status.waiting_calls)}`
+    ],
     ...(status.conversations.length === 0
       ? []
-      : [
-          "",
-          `conversations${"more_conversations" in status ? ` (the first ${maxConversations})` : ""}`,
-          table(
+      : ([
+          [""],
+          [`conversations${"more_conversations" in status ? ` (the first ${maxConversations})` : ""}`],
+          ...linesOfTable(
             status.conversations.map(({ conversation, question, ...one }) => [
-              `  ${conversation}`,
-              question,
-              String(one.count)
-            ])
+              [conversation, question, String(one.count)]
+            ]),
+            width
           )
-        ]),
-    "",
-    processes.length === 0 ? "no process has handled an update within the last hour" : "processes",
-    ...(processes.length === 0
-      ? []
-      : [
-          table(
-            processes.map((process) => [
-              `  ${process.name}`,
-              `for ${duration(status.at - process.started_at)}`,
-              `seen ${duration(status.at - process.at)} ago`,
-              `${process.handled} handled`,
-              count(process.chats, "chat"),
-              process.chats_named.join(" ")
-            ])
-          )
-        ])
+        ] as const)),
+    [""],
+    [processes.length === 0 ? "no process has handled an update within the last hour" : "processes"],
+    ...linesOfTable(
+      processes.map((process) => [
+        [
+          process.name,
+          `for ${duration(status.at - process.started_at)}`,
+          `seen ${duration(status.at - process.at)} ago`,
+          `${process.handled} handled`,
+          count(process.chats, "chat"),
+          process.chats_named.join(" ")
+        ],
+        status.at - process.at <= busyFor ? "green" : "gray"
+      ]),
+      width
+    )
   ]
 }
 
@@ -173,11 +187,10 @@ const clear = "\u001B[H\u001B[2J"
 const show = (isWatched: boolean) =>
   Effect.gen(function* () {
     const status = yield* read
-    const { columns } = yield* Process
-    if (columns === undefined || (yield* isJson)) return yield* Console.log(Json.stringify(status))
-    const lines = linesOf(status)
-      .flatMap((line) => line.split("\n"))
-      .map((line) => stripVTControlCharacters(line).slice(0, columns()))
+    const place = yield* Process
+    const width = place.columns?.()
+    if (width === undefined || (yield* isJson)) return yield* Console.log(Json.stringify(status))
+    const lines = linesOf(status, width).map(([text, color]) => colored(place, cut(text, width), color))
     yield* Console.log(`${isWatched ? clear : ""}${lines.join("\n")}`)
   })
 

@@ -6,9 +6,11 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { type CommandFailed, invalid } from "../base/failure.ts"
-import { time } from "../base/output.ts"
+import { type Row, time } from "../base/output.ts"
+import { lateAfter } from "../base/stores.ts"
 
 const decodedOf = ({ decoded }: QueuedUpdate): Update.Update | undefined =>
   Result.isSuccess(decoded) ? decoded.success : undefined
@@ -30,20 +32,20 @@ export const chatOf = (queued: QueuedUpdate): string | undefined => {
 
 const quote = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)
 
-/** Kind, chat, user and text of an update, in one line. */
-export const describe = (queued: QueuedUpdate): string => {
+/** Kind, chat, user, timer and text of an update. */
+const cellsOf = (queued: QueuedUpdate): Row["cells"] => {
   const update = decodedOf(queued)
-  if (update === undefined) return `malformed  ${quote(queued.text)}`
+  if (update === undefined) return ["malformed", undefined, undefined, undefined, quote(queued.text)]
   const chat = chatOf(queued)
   const user = Update.userOf(update)
   const text = Update.textOf(update)
   return [
     kindOf(queued),
-    ...(chat === undefined ? [] : [`chat ${chat}`]),
-    ...(user === undefined ? [] : [`${user.first_name} (${user.user_id})`]),
-    ...(update.update_type === "colloquy_timer" ? [`timer ${update.name}`] : []),
-    ...(text === undefined ? [] : [quote(text)])
-  ].join("  ")
+    chat === undefined ? undefined : `chat ${chat}`,
+    user === undefined ? undefined : `${user.first_name} (${user.user_id})`,
+    update.update_type === "colloquy_timer" ? `timer ${update.name}` : undefined,
+    text === undefined ? undefined : quote(text)
+  ]
 }
 
 const jsonOf = (text: string): unknown =>
@@ -68,10 +70,26 @@ export const deadLetterToJson = (letter: DeadLetter) => ({
   failed_at: letter.failedAt
 })
 
-export const describeEntry = ({ id, update }: Entry): string => `${id}  ${time(update.receivedAt)}  ${describe(update)}`
+/** A queued update as a row of a list. */
+export const entryRow =
+  (now: number) =>
+  (entry: Entry): Row => ({
+    value: entryToJson(entry),
+    cells: [entry.id, time(entry.update.receivedAt), ...cellsOf(entry.update)],
+    color: now - entry.update.receivedAt > lateAfter ? "yellow" : undefined
+  })
 
+/** A dead letter as a row of a list. */
+export const deadLetterRow = (letter: DeadLetter): Row => ({
+  value: deadLetterToJson(letter),
+  cells: [letter.id, time(letter.failedAt), ...cellsOf(letter.update)],
+  below: letter.error.split("\n", 1)[0]!,
+  color: "red"
+})
+
+/** A dead letter in one line. */
 export const describeDeadLetter = (letter: DeadLetter): string =>
-  `${letter.id}  ${time(letter.failedAt)}  ${describe(letter.update)}\n    ${letter.error.split("\n", 1)[0]}`
+  deadLetterRow(letter).cells.filter(Predicate.isNotUndefined).join("  ")
 
 /** The flag `--chat`. Accepts only whole numbers, because another value would select no chat. */
 export const chatFlag = (description: string) =>

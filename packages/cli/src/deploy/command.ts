@@ -11,7 +11,7 @@ import * as Stream from "effect/Stream"
 import { importProgram } from "../base/botModule.ts"
 import { failed } from "../base/failure.ts"
 import { switchFlag } from "../base/flags.ts"
-import { count, print } from "../base/output.ts"
+import { count, print, printColored } from "../base/output.ts"
 import { withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
 import * as report from "./report.ts"
@@ -42,7 +42,8 @@ const check = Effect.fnUntraced(function* ({ allow, file, strict }: Flags) {
     (a, b) => Number(report.isProblem(policy, b.outcome)) - Number(report.isProblem(policy, a.outcome))
   )
   for (const group of sorted) {
-    yield* print({ ...group, is_problem: report.isProblem(policy, group.outcome) }, report.describe(policy, group))
+    const value = { ...group, is_problem: report.isProblem(policy, group.outcome) }
+    yield* printColored(value, report.describe(policy, group), report.colorOf(policy, group))
   }
   const total = (selected: ReadonlyArray<report.Group>) => selected.reduce((sum, group) => sum + group.count, 0)
   const found = total(sorted.filter(({ outcome }) => report.isProblem(policy, outcome)))

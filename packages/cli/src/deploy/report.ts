@@ -1,4 +1,5 @@
 import type * as Rehearsal from "@colloquy/core/inbox/Rehearsal"
+import type { Color } from "../base/output.ts"
 import type { Predicted } from "./parked.ts"
 
 type Outcome = Rehearsal.Prediction["outcome"]
@@ -79,3 +80,7 @@ export const describe = (policy: Policy, { count, detail, examples, kind, name, 
   const shown = outcome === "continues" ? "" : `\n         such as ${examples.join(", ")}`
   return `${mark} ${kind} ${name} (${count}): ${verbs[outcome]}${said}${shown}`
 }
+
+/** The color of a group, by its outcome. */
+export const colorOf = (policy: Policy, { outcome }: Group): Color =>
+  isProblem(policy, outcome) ? "red" : outcome === "continues" ? "green" : "yellow"

@@ -166,8 +166,6 @@ export const checkRedis = (url: string | undefined, isStore: boolean): Effect.Ef
   )
 }
 
-const maxAge = 300_000
-
 /** Checks the queued updates and dead letters of the inbox. */
 export const checkInbox = (place: stores.Place) => {
   const name = "inbox"
@@ -176,7 +174,7 @@ export const checkInbox = (place: stores.Place) => {
     const { deadLetters, oldestReceivedAt, queued } = yield* Effect.flatMap(Inbox.Inbox, ({ stats }) => stats)
     const now = yield* Clock.currentTimeMillis
     const age = oldestReceivedAt === undefined ? 0 : now - oldestReceivedAt
-    if (age > maxAge) {
+    if (age > stores.lateAfter) {
       return problem(
         name,
         `${count(queued, "update")} queued, the oldest received ${duration(age)} ago`,

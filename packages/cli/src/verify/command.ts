@@ -7,13 +7,15 @@ import { writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { asBot } from "../base/client.ts"
 import { failed, toFailure } from "../base/failure.ts"
-import { count, print, printText } from "../base/output.ts"
+import { count, printColored, printText } from "../base/output.ts"
 import { Process, withSettings } from "../base/settings.ts"
 import { type Finding, verify } from "./verify.ts"
 
 const isUpgrade = ({ grade, result }: Finding): boolean => result === "confirmed" && grade !== "A"
 
 const marks = { confirmed: "ok      ", differs: "differs ", unclear: "unclear " } as const
+
+const colors = { confirmed: "green", differs: "red", unclear: "yellow" } as const
 
 const describe = (finding: Finding): string => {
   const { assumption, detail, fact, grade, result } = finding
@@ -42,7 +44,9 @@ const run = Effect.fnUntraced(function* (chat_id: number, report: Option.Option<
   yield* printText("Tries the assumptions in the chat, which takes about a minute. Do not use the chat meanwhile.")
   const found = yield* verify({ baseUrl, token, chat_id })
   const findings = found.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result))
-  for (const finding of findings) yield* print({ ...finding, upgrade: isUpgrade(finding) }, describe(finding))
+  for (const finding of findings) {
+    yield* printColored({ ...finding, upgrade: isUpgrade(finding) }, describe(finding), colors[finding.result])
+  }
   if (Option.isSome(report)) {
     const { cwd } = yield* Process
     yield* Effect.try({
