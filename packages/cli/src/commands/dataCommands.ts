@@ -360,13 +360,27 @@ const summaryOf = (name: string) =>
     Option.match({ onNone: () => Effect.fail(unknownBroadcast(name)), onSome: Effect.succeed })
   )
 
+const broadcastToJson = ({ startedAt, ...summary }: Broadcast.Summary) => ({ ...summary, started_at: startedAt })
+
 const broadcastStatus = (name: string) =>
-  Effect.flatMap(summaryOf(name), ({ startedAt, ...summary }) =>
-    printColored(
-      { ...summary, started_at: startedAt },
-      describeBroadcast({ ...summary, startedAt }),
-      broadcastColors[summary.status]
-    )
+  Effect.flatMap(summaryOf(name), (summary) =>
+    printColored(broadcastToJson(summary), describeBroadcast(summary), broadcastColors[summary.status])
+  )
+
+const broadcastRow = (summary: Broadcast.Summary): Row => {
+  const { counts, name, startedAt, status, total = "unknown" } = summary
+  const done = Object.values(counts).reduce((sum, number) => sum + number, 0)
+  return {
+    value: broadcastToJson(summary),
+    cells: [name, status, `started ${time(startedAt)}`, `${done} of ${total}`],
+    color: broadcastColors[status]
+  }
+}
+
+const listBroadcasts = (limit: number) =>
+  Effect.flatMap(
+    BroadcastStore.use((store) => store.list(limit + 1)),
+    (found) => printRows(Stream.fromIterable(found), limit, "There is no broadcast.", broadcastRow)
   )
 
 const setBroadcast = (name: string, verb: "pause" | "resume") =>
@@ -385,8 +399,11 @@ const setBroadcast = (name: string, verb: "pause" | "resume") =>
 const broadcastName = { name: Argument.String("name").pipe(Argument.withDescription("Name of the broadcast")) }
 
 export const broadcast = Command.make("broadcast").pipe(
-  Command.withDescription("Shows, pauses and resumes a broadcast"),
+  Command.withDescription("Shows, pauses and resumes broadcasts"),
   Command.withSubcommands([
+    Command.make("list", { limit: limitFlag }, ({ limit }) => onBroadcasts(listBroadcasts(limit))).pipe(
+      Command.withDescription("Lists the broadcasts, the last started first")
+    ),
     Command.make("status", broadcastName, ({ name }) => onBroadcasts(broadcastStatus(name))).pipe(
       Command.withDescription("Prints the state of a broadcast and the number of its results")
     ),

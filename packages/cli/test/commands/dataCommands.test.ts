@@ -68,7 +68,7 @@ for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
       })
     )
 
-    it.live("broadcast status, pause and resume show and change a broadcast", () =>
+    it.live("broadcast list, status, pause and resume show and change a broadcast", () =>
       Effect.gen(function* () {
         const { colloquy, place } = yield* makeBot(kind)
         const onBroadcasts = <A, E>(effect: Effect.Effect<A, E, BroadcastStore.BroadcastStore>) =>
@@ -82,6 +82,15 @@ for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
         const request = { name: "news", owner: "one", leaseDuration: 0, create: true }
         yield* onBroadcasts(BroadcastStore.BroadcastStore.use((store) => store.acquireLease(request)))
         assert.strictEqual(yield* statusOf, "running")
+        yield* onBroadcasts(
+          BroadcastStore.BroadcastStore.use((store) => store.acquireLease({ ...request, name: "old" }))
+        )
+        const names = Effect.map(colloquy("broadcast", "list", "--json"), (ran) =>
+          objects(ran).map(({ name, status }) => `${name} ${status}`)
+        )
+        assert.sameMembers(yield* names, ["news running", "old running"])
+        const cut = yield* colloquy("broadcast", "list", "--limit", "1", "--json")
+        assert.deepStrictEqual([objects(cut).length, cut.err], [1, '{"more":true,"limit":1}'])
         assert.strictEqual((yield* colloquy("broadcast", "pause", "news")).code, 0)
         assert.strictEqual(yield* statusOf, "paused")
         assert.include((yield* colloquy("broadcast", "status", "news")).out, "status      paused")

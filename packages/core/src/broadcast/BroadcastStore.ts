@@ -38,6 +38,8 @@ export class BroadcastStore extends Context.Service<
     }) => Effect.Effect<Option.Option<Summary>, StoreError>
     /** Returns the state of a broadcast, or none if the broadcast does not exist. */
     readonly summary: (name: string) => Effect.Effect<Option.Option<Summary>, StoreError>
+    /** Returns the state of up to `limit` broadcasts, the last started first. */
+    readonly list: (limit: number) => Effect.Effect<ReadonlyArray<Summary>, StoreError>
     /**
      * Changes the status or the total of a broadcast. Returns `false`, and changes nothing, if the broadcast does not
      * exist, was cancelled or has finished.

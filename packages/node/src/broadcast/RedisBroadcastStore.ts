@@ -43,7 +43,8 @@ const chunkSize = 500
 export const make: (options?: Options) => Effect.Effect<BroadcastStore.BroadcastStore["Service"], never, Redis.Redis> =
   Effect.fnUntraced(function* (options: Options = {}) {
     const redis = yield* Redis.Redis
-    const keysOf = (name: string) => scripts.keysOf(keyPrefix("broadcasts", options.prefix), name)
+    const prefix = keyPrefix("broadcasts", options.prefix)
+    const keysOf = (name: string) => scripts.keysOf(prefix, name)
     const acquireLease = redis.eval(scripts.acquireLease)
     const update = redis.eval(scripts.update)
     const begin = redis.eval(scripts.begin)
@@ -64,16 +65,38 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
         Effect.mapError(toStoreError(operation))
       )
 
+    const summary = (name: string, operation: string) =>
+      summaryOf(operation, name, redis.send("HMGET", keysOf(name).broadcast, ...scripts.fields))
+
     return BroadcastStore.BroadcastStore.of({
       acquireLease: acquireFromGone(
         ({ create, leaseDuration, name, owner }) =>
-          summaryOf("acquireLease", name, acquireLease(keysOf(name), owner, leaseDuration, create)),
+          summaryOf("acquireLease", name, acquireLease(keysOf(name), name, owner, leaseDuration, create)),
         (name) =>
           redis
             .send<string | null>("HGET", keysOf(name).broadcast, "owner")
             .pipe(Effect.mapError(toStoreError("acquireLease")))
       ),
-      summary: (name) => summaryOf("summary", name, redis.send("HMGET", keysOf(name).broadcast, ...scripts.fields)),
+      summary: (name) => summary(name, "summary"),
+      list: (limit) =>
+        redis
+          .send<ReadonlyArray<string>>(
+            "ZRANGE",
+            scripts.namesKey(prefix),
+            "+inf",
+            "-inf",
+            "BYSCORE",
+            "REV",
+            "LIMIT",
+            "0",
+            `${limit}`
+          )
+          .pipe(
+            Effect.mapError(toStoreError("list")),
+            // A broadcast may be removed between the two reads.
+            Effect.flatMap(Effect.forEach((name) => summary(name, "list"))),
+            Effect.map(Arr.getSomes)
+          ),
       update: (name, { status, total }) =>
         Effect.mapBoth(update(keysOf(name), status, total), {
           onFailure: toStoreError("update"),
@@ -112,7 +135,10 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
           .pipe(Effect.flatMap(Effect.forEach(fromJson)), Effect.mapError(toStoreError("records")))
       },
       remove: (name) =>
-        Effect.mapBoth(remove(keysOf(name)), { onFailure: toStoreError("remove"), onSuccess: (count) => count > 0 })
+        Effect.mapBoth(remove(keysOf(name), name), {
+          onFailure: toStoreError("remove"),
+          onSuccess: (count) => count > 0
+        })
     })
   })
 

@@ -108,6 +108,11 @@ export const make: (
     return BroadcastStore.BroadcastStore.of({
       acquireLease: acquireFromGone((request) => Effect.suspend(() => acquireLease(request)), ownerOf),
       summary: (name) => summaryOf("summary", sql<BroadcastRow>`SELECT * FROM ${broadcasts} WHERE name = ${name}`),
+      list: (limit) =>
+        sql<BroadcastRow>`SELECT * FROM ${broadcasts} ORDER BY started_at DESC, name LIMIT ${limit}`.pipe(
+          Effect.flatMap(Effect.forEach(toSummary)),
+          Effect.mapError(toStoreError("list"))
+        ),
       update: (name, { status, total }) =>
         isChanged(
           "update",

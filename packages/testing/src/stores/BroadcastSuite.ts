@@ -293,6 +293,27 @@ const recordCases: ReadonlyArray<Case> = [
     })
   },
   {
+    name: "lists the broadcasts, the last started first",
+    effect: Effect.gen(function* () {
+      const list = (limit: number) => BroadcastStore.BroadcastStore.use((store) => store.list(limit))
+      equals(yield* list(10), [])
+      for (const broadcast of ["one", "two: ж", "three"]) yield* acquireLease("owner", 0, true, broadcast)
+      yield* acquireLease("owner", 0, true, "one")
+      yield* addRecords([sent(1)], "two: ж")
+      const all = yield* list(10)
+      equals(new Set(all.map(({ name }) => name)), new Set(["one", "two: ж", "three"]))
+      equals(all.find(({ name }) => name === "two: ж")?.counts, { ...none, Sent: 1 })
+      const starts = all.map(({ startedAt }) => startedAt)
+      equals(
+        starts,
+        starts.toSorted((a, b) => b - a)
+      )
+      equals((yield* list(2)).length, 2)
+      yield* remove("two: ж")
+      equals(new Set((yield* list(10)).map(({ name }) => name)), new Set(["one", "three"]))
+    })
+  },
+  {
     name: "removes a broadcast with its records, and accepts no further ones",
     effect: Effect.gen(function* () {
       equals(yield* remove(), false)

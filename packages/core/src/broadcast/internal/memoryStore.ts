@@ -65,6 +65,13 @@ export const make = (clock: Clock.Clock) => {
       }),
     summary: (name: string) =>
       Effect.sync(() => Option.map(Option.fromUndefinedOr(broadcasts.get(name)), (found) => summaryOf(name, found))),
+    list: (limit: number) =>
+      Effect.sync(() =>
+        [...broadcasts]
+          .map(([name, found]) => summaryOf(name, found))
+          .sort((a, b) => b.startedAt - a.startedAt)
+          .slice(0, limit)
+      ),
     update: (name: string, changes: { readonly status?: Status | undefined; readonly total?: number | undefined }) =>
       Effect.sync(() => {
         const broadcast = broadcasts.get(name)

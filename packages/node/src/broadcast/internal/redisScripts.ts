@@ -6,16 +6,21 @@ import { type BroadcastRow, fromRecord } from "./row.ts"
 
 /**
  * A broadcast is a hash. Its records are JSON texts in a sorted set whose scores are the chats. The scores are the
- * order of pages, and find the record of a chat.
+ * order of pages, and find the record of a chat. The names of all broadcasts are a sorted set whose scores are the
+ * times of their starts.
  */
 interface Keys {
   readonly broadcast: string
   readonly records: string
+  readonly names: string
 }
+
+export const namesKey = (prefix: string): string => `${prefix}:names`
 
 export const keysOf = (prefix: string, name: string): Keys => ({
   broadcast: `${prefix}:broadcast:${name}`,
-  records: `${prefix}:records:${name}`
+  records: `${prefix}:records:${name}`,
+  names: namesKey(prefix)
 })
 
 const counters = ["Sent", "Forbidden", "NotFound", "Failed"] as const satisfies ReadonlyArray<RecipientStatus>
@@ -40,19 +45,22 @@ export const toRow = (name: string, values: ReadonlyArray<string | null>): Broad
 }
 
 export const acquireLease = Redis.script(
-  (keys: Keys, owner: string, leaseDuration: number, create: boolean) => [
+  (keys: Keys, name: string, owner: string, leaseDuration: number, create: boolean) => [
     keys.broadcast,
+    keys.names,
     owner,
     leaseDuration,
-    create ? 1 : 0
+    create ? 1 : 0,
+    name
   ],
   {
-    numberOfKeys: 1,
+    numberOfKeys: 2,
     lua: `${readingClock}
 local lease, now = redis.call("HMGET", KEYS[1], "owner", "lease_until"), read_clock()
 if not lease[1] then
   if ARGV[3] == "0" then return {} end
   redis.call("HSET", KEYS[1], "status", "running", "started_at", string.format("%.0f", now))
+  redis.call("ZADD", KEYS[2], string.format("%.0f", now), ARGV[4])
 elseif lease[1] ~= ARGV[1] and tonumber(lease[2]) > now then
   return {}
 end
@@ -109,9 +117,10 @@ end`
   }
 )
 
-export const remove = Redis.script((keys: Keys) => [keys.broadcast, keys.records], {
-  numberOfKeys: 2,
+export const remove = Redis.script((keys: Keys, name: string) => [keys.broadcast, keys.records, keys.names, name], {
+  numberOfKeys: 3,
   lua: `
 redis.call("UNLINK", KEYS[2])
+redis.call("ZREM", KEYS[3], ARGV[1])
 return redis.call("DEL", KEYS[1])`
 }).withReturnType<number>()

@@ -140,6 +140,12 @@ export const makeStore = (storage: DurableObjectStorage, clock: Clock.Clock): Br
       run("summary", () =>
         summaryOf(query<BroadcastRow>("SELECT * FROM colloquy_broadcasts WHERE name = ?", encodeText(name)))
       ),
+    list: (limit) =>
+      run("list", () =>
+        query<BroadcastRow>("SELECT * FROM colloquy_broadcasts ORDER BY started_at DESC, name LIMIT ?", limit).map(
+          toSummary
+        )
+      ),
     update: (name, { status, total }) =>
       run(
         "update",

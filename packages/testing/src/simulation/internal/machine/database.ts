@@ -137,6 +137,7 @@ const broadcastsOf = (store: BroadcastStore["Service"], call: Call): BroadcastSt
   BroadcastStore.of({
     acquireLease: (request) => call("acquireLease", request, store.acquireLease(request)),
     summary: (name) => call("summary", name, store.summary(name)),
+    list: (limit) => call("list", limit, store.list(limit)),
     update: (name, changes) => call("update", changes, store.update(name, changes)),
     pending: (name, chats) => call("pending", chats, store.pending(name, chats)),
     begin: (request) => call("begin", request, store.begin(request)),
