@@ -2,6 +2,7 @@ import * as RateLimiter from "@colloquy/core/client/RateLimiter"
 import { ChatId } from "@colloquy/core/model/Recipient"
 import { UserId } from "@colloquy/core/model/User"
 import * as NodeBot from "@colloquy/node/bot/NodeBot"
+import * as Argument from "effect/cli/Argument"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
@@ -30,3 +31,9 @@ export const parseUserId = (text: string): Effect.Effect<UserId, CommandFailed> 
     ? Effect.succeed(id)
     : Effect.fail(invalid(`"${text}" is not the id of a user: use a whole number.`))
 }
+
+/** An argument that is the URL of a webhook. */
+export const urlArgument = Argument.String("url").pipe(
+  Argument.filter(URL.canParse, (url) => `"${url}" is not a URL: use https://host/path.`),
+  Argument.withDescription("URL of the webhook: https:// without a port")
+)

@@ -108,7 +108,7 @@ const exportChats = ({ file, ...flags }: ChatFlags & { readonly file: Option.Opt
 
 const decodeChat = Schema.decodeUnknownResult(KnownChat)
 
-const importChats = (file: string) =>
+const readChats = (file: string) =>
   Effect.gen(function* () {
     const { cwd } = yield* Process
     const text = yield* Effect.try({
@@ -129,6 +129,11 @@ const importChats = (file: string) =>
       }
       records.push(ChatRecord.fromKnownChat(decoded.success))
     }
+    return records
+  })
+
+const importChats = (records: ReadonlyArray<ChatRecord.ChatRecord>) =>
+  Effect.gen(function* () {
     const store = yield* ChatStore.ChatStore
     for (let from = 0; from < records.length; from += 500) yield* store.upsert(records.slice(from, from + 500))
     yield* print({ chats: records.length }, `Stored ${count(records.length, "chat")}.`)
@@ -154,7 +159,9 @@ export const chats = Command.make("chats").pipe(
       },
       (flags) => checked(flags, onChats(exportChats(flags)))
     ).pipe(Command.withDescription("Writes the chats as NDJSON: a chat in each line")),
-    Command.make("import", { file: Argument.String("file") }, ({ file }) => onChats(importChats(file))).pipe(
+    Command.make("import", { file: Argument.String("file") }, ({ file }) =>
+      Effect.flatMap(readChats(file), (records) => onChats(importChats(records)))
+    ).pipe(
       Command.withDescription("Stores the chats of an export. Facts of newer updates are kept. - is standard input")
     )
   ])

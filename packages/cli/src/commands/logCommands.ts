@@ -1,5 +1,6 @@
 import * as Argument from "effect/cli/Argument"
 import * as UpdateLog from "@colloquy/core/inbox/UpdateLog"
+import type { ChatId } from "@colloquy/core/model/Recipient"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Duration from "effect/Duration"
@@ -59,9 +60,8 @@ export const tail = Command.make(
   )
 )
 
-const tell = (chat: string, limit: number) =>
+const tell = (chat_id: ChatId, limit: number) =>
   Effect.gen(function* () {
-    const chat_id = yield* parseChatId(chat)
     const all = (yield* UpdateLog.entries).filter((entry) => entry.chat_id === chat_id)
     if (all.length === 0) return yield* printText("The log has no update of this chat.")
     for (const entry of all.slice(-limit)) yield* printColored(logToJson(entry), describeStory(entry), colorOf(entry))
@@ -72,5 +72,5 @@ const tell = (chat: string, limit: number) =>
 export const story = Command.make(
   "story",
   { chat: Argument.String("chat").pipe(Argument.withDescription("Id of the chat")), limit: limitFlag },
-  ({ chat, limit }) => onInbox(tell(chat, limit))
+  ({ chat, limit }) => Effect.flatMap(parseChatId(chat), (chat_id) => onInbox(tell(chat_id, limit)))
 ).pipe(Command.withDescription("Prints the last updates of a chat with what the bot did: parts, calls and errors"))

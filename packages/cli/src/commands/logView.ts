@@ -99,6 +99,7 @@ export const describeStory = (entry: UpdateLog.Entry): string =>
   [
     summaryOf(entry),
     ...entry.calls.map(describeCall),
+    ...(entry.omittedCalls === undefined ? [] : [`    … and ${count(entry.omittedCalls, "more call")}`]),
     ...(entry.error === undefined ? [] : [`    ${entry.error}`])
   ].join("\n")
 

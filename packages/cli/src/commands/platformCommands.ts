@@ -1,4 +1,5 @@
 import * as Messages from "@colloquy/core/endpoints/Messages"
+import * as Platform from "@colloquy/core/base/Platform"
 import * as Settings from "@colloquy/core/client/Settings"
 import type { Subscription } from "@colloquy/core/model/Subscription"
 import * as Subscriptions from "@colloquy/core/endpoints/Subscriptions"
@@ -12,7 +13,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { switchFlag } from "../base/flags.ts"
-import { asBot, parseChatId, parseUserId } from "../base/client.ts"
+import { asBot, parseChatId, parseUserId, urlArgument } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid } from "../base/failure.ts"
 import { count, print, printRows, type Row, time } from "../base/output.ts"
@@ -58,7 +59,13 @@ export const sendCommand = Command.make(
   "send",
   {
     chat: Argument.String("chat").pipe(Argument.withDescription("Id of the chat, or of the user with --user")),
-    text: Argument.String("text").pipe(Argument.withDescription("Text of the message, at most 4000 characters")),
+    text: Argument.String("text").pipe(
+      Argument.filter(
+        (text) => Platform.lengthOf(text) <= Platform.maxTextLength,
+        (text) => `The text has ${Platform.lengthOf(text)} characters: at most ${Platform.maxTextLength} are allowed.`
+      ),
+      Argument.withDescription(`Text of the message, at most ${Platform.maxTextLength} characters`)
+    ),
     toUser: switchFlag("user", "The id is that of a user, not of a chat"),
     format: Flag.Literals("format", ["markdown", "html"]).pipe(
       Flag.withDescription("Format of the text. Default: plain text"),
@@ -153,7 +160,7 @@ export const subscriptions = Command.make("subscriptions").pipe(
     Command.make(
       "set",
       {
-        url: Argument.String("url").pipe(Argument.withDescription("URL of the webhook: https:// without a port")),
+        url: urlArgument,
         types: Flag.String("type").pipe(
           Flag.atLeast(0),
           Flag.withDescription("Type of updates to deliver; repeat it for more. Default: all")
@@ -165,7 +172,7 @@ export const subscriptions = Command.make("subscriptions").pipe(
       },
       (flags) => asBot(setSubscription(flags))
     ).pipe(Command.withDescription("Subscribes a webhook, or changes its subscription")),
-    Command.make("remove", { url: Argument.String("url"), ...confirmFlags }, ({ url, ...flags }) =>
+    Command.make("remove", { url: urlArgument, ...confirmFlags }, ({ url, ...flags }) =>
       asBot(removeSubscription(url, flags))
     ).pipe(Command.withDescription("Removes the subscription of a webhook, after a question"))
   ])
@@ -235,6 +242,7 @@ export const webhook = Command.make("webhook").pipe(
       "rotate-secret",
       {
         url: Flag.String("url").pipe(
+          Flag.filter(URL.canParse, (url) => `--url "${url}": is not a URL`),
           Flag.withDescription("URL of the webhook. Default: BOT_WEBHOOK_URL, or the only one that is subscribed"),
           Flag.optional
         ),

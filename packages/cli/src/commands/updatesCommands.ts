@@ -44,17 +44,8 @@ const textsIn = (text: string): ReadonlyArray<{ readonly at: string; readonly te
 
 const deduplicationWindow = 86_400_000
 
-const replay = ({
-  again,
-  dryRun,
-  file,
-  rate
-}: {
-  readonly again: boolean
-  readonly dryRun: boolean
-  readonly file: string
-  readonly rate: Option.Option<number>
-}) =>
+/** The updates of a file, all of which can be decoded. */
+const readUpdates = (file: string) =>
   Effect.gen(function* () {
     const { cwd } = yield* Process
     const text = yield* Effect.try({
@@ -70,13 +61,20 @@ const replay = ({
       }
       updates.push(QueuedUpdate.fromDecoded(decoded, { receivedAt: now, text: json }))
     }
-    if (dryRun) {
-      return yield* print(
-        { updates: updates.length },
-        `${file}: ${count(updates.length, "update")}. Nothing was stored.`
-      )
-    }
+    return updates
+  })
+
+interface ReplayFlags {
+  readonly again: boolean
+  readonly dryRun: boolean
+  readonly file: string
+  readonly rate: Option.Option<number>
+}
+
+const enqueue = (updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>, { again, rate }: ReplayFlags) =>
+  Effect.gen(function* () {
     const { store } = yield* Inbox.Inbox
+    const now = yield* Clock.currentTimeMillis
     const duplicatesSince = again ? Number.MAX_SAFE_INTEGER : now - deduplicationWindow
     const added = yield* paced(updates, rate, (updates) =>
       store.enqueue({ updates, deadLetters: [], now, duplicatesSince })
@@ -90,6 +88,14 @@ const replay = ({
   })
 
 const onInbox = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.inbox))
+
+/** Reads the file before the settings, so that a mistake in the file is found without a bot. */
+const replay = (flags: ReplayFlags) =>
+  Effect.flatMap(readUpdates(flags.file), (updates) =>
+    flags.dryRun
+      ? print({ updates: updates.length }, `${flags.file}: ${count(updates.length, "update")}. Nothing was stored.`)
+      : onInbox(enqueue(updates, flags))
+  )
 
 export const updates = Command.make("updates").pipe(
   Command.withDescription("Shows the updates that the bot has handled, and queues updates from a file"),
@@ -108,7 +114,7 @@ export const updates = Command.make("updates").pipe(
         dryRun: switchFlag("dry-run", "Checks the file, and stores nothing"),
         rate: rateFlag
       },
-      (flags) => onInbox(replay(flags))
+      replay
     ).pipe(Command.withDescription("Queues the updates of a file, for the bot to handle"))
   ])
 )

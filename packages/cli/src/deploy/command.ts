@@ -8,7 +8,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import { importProgram } from "../base/botModule.ts"
+import { importProgram, type Program } from "../base/botModule.ts"
 import { failed } from "../base/failure.ts"
 import { switchFlag } from "../base/flags.ts"
 import { count, print, printColored } from "../base/output.ts"
@@ -24,10 +24,12 @@ interface Flags {
   readonly strict: boolean
 }
 
-const check = Effect.fnUntraced(function* ({ allow, file, strict }: Flags) {
+const check = Effect.fnUntraced(function* (
+  { bot, services }: Program,
+  states: ReadonlyArray<Rehearsal.RehearsedState>,
+  { allow, strict }: Flags
+) {
   const { store } = yield* Inbox
-  const states = Rehearsal.collectStates()
-  const { bot, services } = yield* importProgram(file)
   // The emulator takes a third of the time in which the command starts, and other commands do not need the emulator.
   const [{ predictions }, { layerDry }] = yield* Effect.promise(() =>
     Promise.all([import("./parked.ts"), import("./world.ts")])
@@ -64,7 +66,12 @@ export const checkDeploy = Command.make(
     ),
     strict: switchFlag("strict", "Counts everything that does not go on as it is as a problem")
   },
-  (flags) => withSettings(Effect.provide(check(flags), stores.inbox))
+  (flags) =>
+    Effect.gen(function* () {
+      const states = Rehearsal.collectStates()
+      const program = yield* importProgram(flags.file)
+      yield* withSettings(Effect.provide(check(program, states, flags), stores.inbox))
+    })
 ).pipe(
   Command.withDescription(
     "Says what a new program would do with the stored conversations, scenes, states, timers, updates and dead letters, without a change. Exit code 1: a problem was found"
