@@ -1,5 +1,5 @@
 import { Json } from "@colloquy/core"
-import { Emulator, type EmulatorOptions, EmulatorServer } from "@colloquy/testing"
+import { Emulator, type EmulatorOptions, EmulatorServer, NodeWebhookSender } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -17,7 +17,10 @@ const send = async (method: string, url: string, body: unknown, headers: Record<
 /** An emulator on real ports with a clock that can be stopped, and functions that call it as a bot and as a test. */
 export const startEmulator = async (options: EmulatorOptions.Options = {}) => {
   const runtime = ManagedRuntime.make(
-    EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer(options)), Layer.provide(EmulatorServer.layerClock))
+    EmulatorServer.layer().pipe(
+      Layer.provideMerge(Emulator.layer(options)),
+      Layer.provide(Layer.merge(EmulatorServer.layerClock, NodeWebhookSender.layer()))
+    )
   )
   const { url } = await runtime.runPromise(EmulatorServer.EmulatorServer.use((server) => Effect.succeed(server)))
   return {

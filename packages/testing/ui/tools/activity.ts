@@ -77,14 +77,15 @@ export const steps = computed((): ReadonlyArray<Step> => {
 
 /**
  * The state of an update as far as the emulator sees it. `handled`: the bot has acknowledged the update, or its last request
- * succeeded. `failed`: the last request or the last delivery failed.
+ * succeeded. `failed`: the last request failed, or no delivery has succeeded.
  */
 export const stateOf = ({ requests, update }: Step): UpdateState => {
   if (update === undefined) return requests.some(isError) ? "failed" : "handled"
   const last = requests.at(-1)
   if (last !== undefined) return isError(last) ? "failed" : "handled"
-  const delivery = deliveries.value.find(({ bot_id, number }) => bot_id === update.bot_id && number === update.number)
-  if (delivery !== undefined) return delivery.state === "delivered" ? "taken" : "failed"
+  const attempts = deliveries.value.filter(({ bot_id, number }) => bot_id === update.bot_id && number === update.number)
+  // A bot can have several webhooks, and an attempt can follow another.
+  if (attempts.length > 0) return attempts.some(({ state }) => state === "delivered") ? "taken" : "failed"
   const { acknowledged = 0, taken = 0 } = polled.value.get(update.bot_id) ?? {}
   if (update.number < acknowledged) return "handled"
   return update.number < taken ? "taken" : "waiting"

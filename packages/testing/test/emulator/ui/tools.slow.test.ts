@@ -2,10 +2,13 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
+import { createServer, type ServerResponse } from "node:http"
 import { promisify } from "node:util"
+import * as Effect from "effect/Effect"
 import type { Page } from "playwright-core"
 import { isSkipped, openPage } from "../../support/browser.ts"
 import type { Json } from "../../support/control.ts"
+import { listen } from "../../support/listen.ts"
 import { type PageEmulator, startEmulator, until } from "../../support/pageEmulator.ts"
 
 const run = promisify(execFile)
@@ -296,6 +299,48 @@ describe.skipIf(isSkipped)("the tools of the page", () => {
     assert.strictEqual(updates.at(-1).message.body.text, "changed")
     await page.getByRole("tab", { name: "Updates" }).click()
     await tool.locator(".log-row", { hasText: "“hello”" }).getByText("→ Messages.send").waitFor()
+    assert.deepStrictEqual(problems, [])
+  })
+
+  it("show the state of each update of a bot with webhooks", async () => {
+    const { problems, tool, user_id } = await openTools("Timeline")
+    const waiting: Array<ServerResponse> = []
+    const answer = async (status: number) => {
+      const response = await until(async () => waiting.shift())
+      response.writeHead(status).end()
+    }
+    const server = createServer((_, response) => waiting.push(response))
+    await Effect.gen(function* () {
+      const url = `http://127.0.0.1:${yield* listen(server)}`
+      yield* Effect.promise(async () => {
+        await emulator.asBot("POST", "/subscriptions", { url: `${url}/first` })
+        await emulator.post("/messages", { user_id, text: "hello" })
+        const step = tool.locator(".step", { hasText: "“hello”" })
+        await step.getByText("waiting").waitFor()
+        await answer(503)
+        await step.getByText("failed").waitFor()
+        const [failed] = (await emulator.get("/deliveries")).waiting
+        const delivered = emulator.post("/deliver_now", { delivery_id: failed.delivery_id })
+        await answer(200)
+        await delivered
+        await step.getByText("taken").waitFor()
+        await emulator.asBot("POST", `/messages?user_id=${user_id}`, { text: "You said: hello" })
+        await step.getByText("1 request").waitFor()
+        await step.getByText("handled").waitFor()
+
+        // One of two servers that takes an update is enough.
+        await emulator.asBot("POST", "/subscriptions", { url: `${url}/second` })
+        await emulator.post("/messages", { user_id, text: "again" })
+        const second = tool.locator(".step", { hasText: "“again”" })
+        await answer(200)
+        await second.getByText("taken").waitFor()
+        await answer(503)
+        await until(async () => (await emulator.get("/deliveries")).waiting[0])
+        await tool.page().getByRole("tab", { name: "Updates" }).click()
+        await tool.getByText("Waiting 1").waitFor()
+        await tool.locator(".log-row", { hasText: "“again”" }).getByText("taken").waitFor()
+      })
+    }).pipe(Effect.scoped, Effect.runPromise)
     assert.deepStrictEqual(problems, [])
   })
 
