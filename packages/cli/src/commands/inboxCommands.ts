@@ -1,4 +1,5 @@
 import * as Inbox from "@colloquy/core/inbox/Inbox"
+import * as Operations from "@colloquy/core/tools/Operations"
 import * as Timer from "@colloquy/core/bot/Timer"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -7,11 +8,10 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { DeadLetter } from "@colloquy/core/inbox/QueuedUpdate"
 import { switchFlag } from "../base/flags.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { failed, invalid } from "../base/failure.ts"
-import { paced, rateFlag } from "../base/rate.ts"
+import { rateFlag } from "../base/rate.ts"
 import { count, duration, print, printRows, time } from "../base/output.ts"
 import { withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
@@ -19,10 +19,9 @@ import { deadTest } from "./deadTestCommand.ts"
 import {
   chatFlag,
   deadLetterRow,
-  deadLetterToJson,
   describeDeadLetter,
   entryRow,
-  isSelected,
+  filterOf,
   limitFlag,
   parseTime,
   type UpdateFilter,
@@ -65,7 +64,12 @@ const resume = Effect.gen(function* () {
 
 const list = ({ limit, ...filter }: UpdateFilter & { readonly limit: number }) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    printRows(Stream.filter(Inbox.queued, isSelected(filter)), limit, "No queued update matches.", entryRow(now))
+    printRows(
+      Stream.filter(Inbox.queued, (entry) => Operations.isSelected(filterOf(filter), entry)),
+      limit,
+      "No queued update matches.",
+      entryRow(now)
+    )
   )
 
 export const inbox = Command.make("inbox").pipe(
@@ -121,13 +125,7 @@ const matching = (filter: DeadFilter) =>
     Effect.gen(function* () {
       const since = yield* parseTime("--since", filter.since)
       const until = yield* parseTime("--until", filter.until)
-      const cause = Option.map(filter.cause, (text) => text.toLowerCase())
-      const isMatching = (letter: DeadLetter): boolean =>
-        isSelected(filter)(letter) &&
-        (Option.isNone(cause) || letter.error.toLowerCase().includes(cause.value)) &&
-        (since === undefined || letter.failedAt >= since) &&
-        (until === undefined || letter.failedAt < until)
-      return Stream.filter(Inbox.deadLetters, isMatching)
+      return Operations.deadLetters({ ...filterOf(filter), cause: Option.getOrUndefined(filter.cause), since, until })
     })
   )
 
@@ -146,7 +144,7 @@ const showDead = (id: string) =>
     if (Option.isNone(found)) return yield* unknownId(id)
     const letter = found.value
     yield* print(
-      deadLetterToJson(letter),
+      Operations.deadLetterToJson(letter),
       [
         describeDeadLetter(letter),
         `received  ${time(letter.update.receivedAt)}`,
@@ -213,8 +211,9 @@ const change = (
   rate: Option.Option<number> = Option.none()
 ) =>
   Effect.gen(function* () {
-    const { store } = yield* Inbox.Inbox
-    const changed = yield* paced(selected, rate, (ids) => store.takeDeadLetters({ ids, replay: verb === "replay" }))
+    const changed = yield* Operations.paced(selected, Option.getOrUndefined(rate), (ids) =>
+      Operations.takeDeadLetters(verb, ids)
+    )
     const done = verb === "replay" ? "Replayed" : "Deleted"
     yield* print(
       { [verb === "replay" ? "replayed" : "dropped"]: changed },

@@ -1,6 +1,7 @@
 import * as Argument from "effect/cli/Argument"
 import * as UpdateLog from "@colloquy/core/inbox/UpdateLog"
 import type { ChatId } from "@colloquy/core/model/Recipient"
+import { logToJson } from "@colloquy/core/tools/Operations"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Duration from "effect/Duration"
@@ -12,7 +13,7 @@ import { invalid } from "../base/failure.ts"
 import { noteMore, printColored, printText } from "../base/output.ts"
 import { withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
-import { colorOf, describeLog, describeStory, isInLog, type LogFilter, logToJson, outcomeFlag } from "./logView.ts"
+import { colorOf, describeLog, describeStory, isInLog, type LogFilter, outcomeFlag } from "./logView.ts"
 import { limitFlag, updateFlags } from "./updateView.ts"
 
 const onInbox = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.inbox))

@@ -1,4 +1,3 @@
-import * as Json from "@colloquy/core/base/Json"
 import * as UpdateLog from "@colloquy/core/inbox/UpdateLog"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
@@ -21,44 +20,6 @@ export const isInLog =
     (kinds.length === 0 || kinds.includes(update_type)) &&
     (outcomes.length === 0 || outcomes.includes(outcome)) &&
     (Option.isNone(chat) || chat.value === String(chat_id))
-
-const callToJson = ({ duration, error, isRecorded, startedAt, ...call }: UpdateLog.Call) => ({
-  endpoint: call.endpoint,
-  started_at: startedAt,
-  duration_ms: duration,
-  ...(call.status === undefined ? {} : { status: call.status }),
-  ...(isRecorded === true ? { recorded: true } : {}),
-  ...(error === undefined ? {} : { error }),
-  ...(call.request === undefined ? {} : { request: call.request }),
-  ...(call.answer === undefined ? {} : { answer: call.answer })
-})
-
-/** An entry of the log as JSON. `update` is the original JSON of the platform, if the log has texts. */
-export const logToJson = ({
-  calls,
-  endedAt,
-  omittedCalls,
-  receivedAt,
-  startedAt,
-  update,
-  ...entry
-}: UpdateLog.Entry) => ({
-  id: entry.id,
-  kind: entry.update_type,
-  outcome: entry.outcome,
-  ...(entry.chat_id === undefined ? {} : { chat_id: entry.chat_id }),
-  ...(entry.user_id === undefined ? {} : { user_id: entry.user_id }),
-  ...(entry.part === undefined ? {} : { part: entry.part }),
-  attempt: entry.attempt,
-  received_at: receivedAt,
-  started_at: startedAt,
-  ended_at: endedAt,
-  duration_ms: endedAt - startedAt,
-  ...(entry.error === undefined ? {} : { error: entry.error }),
-  calls: calls.map(callToJson),
-  ...(omittedCalls === undefined ? {} : { omitted_calls: omittedCalls }),
-  ...(update === undefined ? {} : { update: Json.parse(update) })
-})
 
 const describeCall = ({ duration, endpoint, error, isRecorded, status }: UpdateLog.Call): string =>
   `    ${endpoint}  ${isRecorded === true ? "recorded" : (status ?? "no answer")}  ${duration} ms` +

@@ -1,6 +1,6 @@
-import * as Json from "@colloquy/core/base/Json"
 import type { DeadLetter, Entry, QueuedUpdate } from "@colloquy/core/inbox/QueuedUpdate"
 import * as Update from "@colloquy/core/model/Update"
+import { chatOf, deadLetterToJson, entryToJson, kindOf } from "@colloquy/core/tools/Operations"
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -14,21 +14,6 @@ import { lateAfter } from "../base/stores.ts"
 
 const decodedOf = ({ decoded }: QueuedUpdate): Update.Update | undefined =>
   Result.isSuccess(decoded) ? decoded.success : undefined
-
-/** The `update_type` of an update, or `malformed`. */
-export const kindOf = (queued: QueuedUpdate): string => {
-  const update = decodedOf(queued)
-  if (update === undefined) return "malformed"
-  if (update.update_type !== "unknown") return update.update_type
-  const { raw } = update
-  return typeof raw === "object" && raw !== null && "update_type" in raw ? String(raw.update_type) : "unknown"
-}
-
-export const chatOf = (queued: QueuedUpdate): string | undefined => {
-  const update = decodedOf(queued)
-  const chat_id = update === undefined ? undefined : Update.chatOf(update)
-  return chat_id === undefined ? undefined : String(chat_id)
-}
 
 const quote = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)
 
@@ -47,28 +32,6 @@ const cellsOf = (queued: QueuedUpdate): Row["cells"] => {
     text === undefined ? undefined : quote(text)
   ]
 }
-
-const jsonOf = (text: string): unknown =>
-  Result.getOrElse(
-    Result.try(() => Json.parse(text)),
-    () => text
-  )
-
-/** A queued update as JSON. `update` is the original JSON of the platform. */
-export const entryToJson = ({ id, update }: Entry) => ({
-  id,
-  kind: kindOf(update),
-  partition_key: update.partitionKey,
-  received_at: update.receivedAt,
-  update: jsonOf(update.text)
-})
-
-export const deadLetterToJson = (letter: DeadLetter) => ({
-  ...entryToJson(letter),
-  error: letter.error,
-  attempts: letter.attempts,
-  failed_at: letter.failedAt
-})
 
 /** A queued update as a row of a list. */
 export const entryRow =
@@ -109,10 +72,8 @@ export interface UpdateFilter {
   readonly chat: Option.Option<string>
 }
 
-export const isSelected =
-  ({ chat, kinds }: UpdateFilter) =>
-  ({ update }: Entry): boolean =>
-    (kinds.length === 0 || kinds.includes(kindOf(update))) && (Option.isNone(chat) || chat.value === chatOf(update))
+/** The filter of flags. */
+export const filterOf = ({ chat, kinds }: UpdateFilter) => ({ kinds, chat: Option.getOrUndefined(chat) })
 
 export const limitFlag = Flag.Int("limit").pipe(
   Flag.filter(

@@ -2,17 +2,18 @@ import * as Inbox from "@colloquy/core/inbox/Inbox"
 import * as Json from "@colloquy/core/base/Json"
 import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
 import * as Update from "@colloquy/core/model/Update"
+import { paced } from "@colloquy/core/tools/Operations"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { switchFlag } from "../base/flags.ts"
 import { invalid, toFailure } from "../base/failure.ts"
-import { paced, rateFlag } from "../base/rate.ts"
+import { rateFlag } from "../base/rate.ts"
 import { count, print } from "../base/output.ts"
 import { Process, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
@@ -76,7 +77,7 @@ const enqueue = (updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>, { again, rat
     const { store } = yield* Inbox.Inbox
     const now = yield* Clock.currentTimeMillis
     const duplicatesSince = again ? Number.MAX_SAFE_INTEGER : now - deduplicationWindow
-    const added = yield* paced(updates, rate, (updates) =>
+    const added = yield* paced(updates, Option.getOrUndefined(rate), (updates) =>
       store.enqueue({ updates, deadLetters: [], now, duplicatesSince })
     )
     const left = updates.length - added

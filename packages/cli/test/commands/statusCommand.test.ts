@@ -50,6 +50,7 @@ describe("colloquy status", () => {
           assert.deepStrictEqual(status.conversations, [{ conversation: "order/pizza", question: "address", count: 1 }])
           assert.strictEqual(status.processes.length, 1)
           assert.strictEqual(status.processes[0].handled, 2)
+          assert.strictEqual(status.processes[0].is_busy, true)
           yield* Fiber.interrupt(running)
         }).pipe(
           Effect.provide(
