@@ -38,6 +38,20 @@ const personal: Readonly<Record<string, (value: string, index: number) => string
   full_avatar_url: (_, index) => `https://example.com/full/${index}.jpg`
 }
 
+/** The id of a chat in a message id: 16 hexadecimal digits in two's complement. */
+export const hexOf = (chat_id: number): string => BigInt.asUintN(64, BigInt(chat_id)).toString(16).padStart(16, "0")
+
+/** Returns a function that replaces the chats in the message ids of a text. */
+const replaceMessageIds = (replacements: ReadonlyMap<string, string>) => {
+  const chats = new Map(
+    [...replacements]
+      .filter(([id]) => /^-?\d+$/.test(id))
+      .map(([id, other]) => [hexOf(Number(id)), hexOf(Number(other))])
+  )
+  return (text: string): string =>
+    text.replaceAll(/\bmid\.([0-9a-f]{16})/g, (mid, chat: string) => `mid.${chats.get(chat) ?? mid.slice(4)}`)
+}
+
 const escapeRegExp = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, "\\$&")
 
 const isLongEnough = (value: string): boolean =>
@@ -49,8 +63,8 @@ const patterns: ReadonlyArray<readonly [pattern: RegExp, replace: (index: number
 ]
 
 /**
- * Returns a function that replaces the names, ids, addresses, e-mail addresses and phone numbers of people and chats in texts: each of
- * them by the same other text everywhere. Other texts stay, because the handler may depend on them.
+ * Returns a function that replaces the names, ids, addresses, e-mail addresses and phone numbers of people and chats in texts, also the
+ * ids of chats in message ids: each of them by the same other text everywhere. Other texts stay, because the handler may depend on them.
  */
 export const makeAnonymous = (values: ReadonlyArray<unknown>): ((text: string) => string) => {
   const replacements = new Map<string, string>()
@@ -63,6 +77,8 @@ export const makeAnonymous = (values: ReadonlyArray<unknown>): ((text: string) =
   }
   for (const value of values) {
     visit(value, (object) => {
+      // The names of bots are public, and often words of other texts.
+      if (object["is_bot"] === true) return
       for (const [key, replace] of Object.entries(personal)) {
         const text = String(object[key] ?? "")
         if (isLongEnough(text)) add(text, (index) => replace(text, index))
@@ -70,9 +86,12 @@ export const makeAnonymous = (values: ReadonlyArray<unknown>): ((text: string) =
     })
   }
   const known = [...replacements.keys()].sort((a, b) => b.length - a.length).map(escapeRegExp)
-  const all = known.length === 0 ? undefined : new RegExp(`(?<![\\p{L}\\d])(?:${known.join("|")})(?![\\p{L}\\d])`, "gu")
+  const all =
+    known.length === 0 ? undefined : new RegExp(`(?<![\\p{L}\\d_])(?:${known.join("|")})(?![\\p{L}\\d_])`, "gu")
+  const withMessageIds = replaceMessageIds(replacements)
   return (text) => {
-    const named = all === undefined ? text : text.replace(all, (found) => replacements.get(found) ?? found)
+    const named =
+      all === undefined ? text : withMessageIds(text.replace(all, (found) => replacements.get(found) ?? found))
     return patterns.reduce(
       (shown, [pattern, replace]) =>
         shown.replace(pattern, (found) => (found.endsWith("@example.com") ? found : add(found, replace))),

@@ -1,19 +1,25 @@
+import type * as TestStory from "@colloquy/testing/bot/TestStory"
 import * as Argument from "effect/cli/Argument"
+import * as Json from "@colloquy/core/base/Json"
 import * as UpdateLog from "@colloquy/core/inbox/UpdateLog"
-import type { ChatId } from "@colloquy/core/model/Recipient"
+import { ChatId } from "@colloquy/core/model/Recipient"
 import { logToJson } from "@colloquy/core/tools/Operations"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { parseChatId } from "../base/client.ts"
-import { invalid } from "../base/failure.ts"
-import { noteMore, printColored, printText } from "../base/output.ts"
+import { makeAnonymous, mapTexts } from "../base/anonymous.ts"
+import { failed, invalid } from "../base/failure.ts"
+import { count, noteMore, printColored, printText } from "../base/output.ts"
 import { withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
+import { testFlags, writeTest } from "../base/testSource.ts"
 import { colorOf, describeLog, describeStory, isInLog, type LogFilter, outcomeFlag } from "./logView.ts"
+import { toSeed } from "./storySeed.ts"
 import { limitFlag, updateFlags } from "./updateView.ts"
 
 const onInbox = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.inbox))
@@ -61,17 +67,86 @@ export const tail = Command.make(
   )
 )
 
-const tell = (chat_id: ChatId, limit: number) =>
+interface StoryFlags {
+  readonly as: "seed" | "test" | "text"
+  readonly bot: string
+  readonly limit: number
+  readonly raw: boolean
+}
+
+const testOf = (chat: ChatId, story: TestStory.Story, { bot, raw }: StoryFlags) =>
+  // Most runs do not need the emulator.
+  Effect.map(
+    Effect.promise(() => import("@colloquy/testing/bot/TestStory")),
+    ({ describe }) =>
+      writeTest({
+        imports: ['import { TestStory } from "@colloquy/testing"'],
+        module: bot,
+        about: `The last ${count(story.length, "attempt")} to handle an update of chat ${chat}. Change a line below to what the bot should do.`,
+        isRaw: raw,
+        declaration: "const story: TestStory.Story",
+        value: story,
+        title: `does in chat ${chat} what the log tells`,
+        effect: [
+          "Effect.map(TestStory.run(bot, story), (lines) =>",
+          "  expect(lines).toEqual([",
+          describe(story)
+            .map((line) => `    ${JSON.stringify(line)}`)
+            .join(",\n    "),
+          "  ])",
+          ")"
+        ]
+      })
+  )
+
+/** Writes entries of the log as a test, or as a seed of the emulator. */
+const write = (chat_id: ChatId, entries: ReadonlyArray<UpdateLog.Entry>, flags: StoryFlags) =>
+  Effect.gen(function* () {
+    if (entries.every(({ update }) => update === undefined)) {
+      return yield* failed("The log has no texts. Set the option `logTexts` of the inbox, and run the bot.")
+    }
+    const replace = flags.raw ? (text: string) => text : makeAnonymous(entries)
+    const story = entries.map(({ chat_id: _, user_id: __, ...entry }) => mapTexts(entry, replace) as typeof entry)
+    const chat = ChatId.make(Number(replace(String(chat_id))))
+    const text = flags.as === "test" ? yield* testOf(chat, story, flags) : Json.stringify(toSeed(chat, story))
+    yield* Console.log(text)
+  })
+
+const tell = (chat_id: ChatId, flags: StoryFlags) =>
   Effect.gen(function* () {
     const all = (yield* UpdateLog.entries).filter((entry) => entry.chat_id === chat_id)
-    if (all.length === 0) return yield* printText("The log has no update of this chat.")
-    for (const entry of all.slice(-limit)) yield* printColored(logToJson(entry), describeStory(entry), colorOf(entry))
-    if (all.length > limit) yield* noteMore(limit)
+    if (all.length === 0) {
+      const reason = "The log has no update of this chat."
+      return yield* flags.as === "text" ? printText(reason) : failed(reason)
+    }
+    const last = all.slice(-flags.limit)
+    if (flags.as !== "text") yield* write(chat_id, last, flags)
+    else for (const entry of last) yield* printColored(logToJson(entry), describeStory(entry), colorOf(entry))
+    if (all.length > flags.limit) yield* noteMore(flags.limit)
   })
 
 /** The command `updates story`. */
 export const story = Command.make(
   "story",
-  { chat: Argument.String("chat").pipe(Argument.withDescription("Id of the chat")), limit: limitFlag },
-  ({ chat, limit }) => Effect.flatMap(parseChatId(chat), (chat_id) => onInbox(tell(chat_id, limit)))
-).pipe(Command.withDescription("Prints the last updates of a chat with what the bot did: parts, calls and errors"))
+  {
+    chat: Argument.String("chat").pipe(Argument.withDescription("Id of the chat")),
+    limit: limitFlag,
+    as: Flag.Literals("as", ["text", "test", "seed"]).pipe(
+      Flag.withDefault("text"),
+      Flag.withDescription(
+        "text, a Vitest test of the bot, or a seed, with which the page of the emulator shows the conversation. Default: text"
+      )
+    ),
+    ...testFlags
+  },
+  ({ chat, ...flags }) => Effect.flatMap(parseChatId(chat), (chat_id) => onInbox(tell(chat_id, flags)))
+).pipe(
+  Command.withDescription("Prints the last updates of a chat with what the bot did: parts, calls and errors"),
+  Command.withExamples([
+    { command: "colloquy updates story 42 --as test > test/story.test.ts", description: "Writes a test" },
+    {
+      command: "colloquy updates story 42 --as seed > story.json",
+      description: "For colloquy-emulator --seed story.json"
+    }
+  ])
+)

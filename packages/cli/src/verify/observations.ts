@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { hexOf } from "../base/anonymous.ts"
 import { type Observation, type Probe, read, unless } from "./probe.ts"
 
 type Observe = Observation["observe"]
@@ -55,9 +56,6 @@ const withMessage =
     )
 
 const chat = ({ subject }: Probe, rest = ""): string => `/chats/${subject.chat_id}${rest}`
-
-/** The id of a chat in a message id: 16 hexadecimal digits in two's complement. */
-const hexOf = (chat_id: number): string => BigInt.asUintN(64, BigInt(chat_id)).toString(16).padStart(16, "0")
 
 const button = { type: "callback", text: "A", payload: "a" }
 

@@ -4,26 +4,18 @@
  *
  * @since 0.1.0
  */
-import * as Bot from "@colloquy/core/bot/Bot"
 import type { BotApi } from "@colloquy/core/client/BotApi"
-import * as Deliveries from "@colloquy/core/inbox/Deliveries"
 import type { Handler } from "@colloquy/core/inbox/Handler"
 import * as Inbox from "@colloquy/core/inbox/Inbox"
 import type { Incident } from "@colloquy/core/inbox/Incident"
 import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
-import * as Updates from "@colloquy/core/inbox/Updates"
-import { ChatId } from "@colloquy/core/model/Chat"
+import type * as Updates from "@colloquy/core/inbox/Updates"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import * as TestClock from "effect/testing/TestClock"
-import * as Emulator from "../emulator/Emulator.ts"
-import * as EmulatorHttp from "../emulator/EmulatorHttp.ts"
-import * as Fixtures from "./Fixtures.ts"
-import { recordedAnswers } from "./internal/recordedAnswers.ts"
+import { answerBy, drain, layer } from "./internal/repeating.ts"
 
 /**
  * The update of an incident failed again. The message is the error of the handler, with its stack.
@@ -57,15 +49,6 @@ const restore = (store: InboxStore.InboxStore["Service"], incident: Incident, up
     yield* store.write([{ rows, journal: { owner, partitionKey, id: entry.id } }])
     yield* store.renew(owner, 0)
   })
-
-/** A successful answer to a call that the incident has not recorded, because the mended handler makes further calls. */
-const success = ({ method, path, query }: EmulatorHttp.Request): EmulatorHttp.Response | undefined => {
-  if (method === "GET") return undefined
-  if (method !== "POST" || path !== "/messages") return EmulatorHttp.respond(200, { success: true })
-  const chat_id = Number(new URLSearchParams(query).get("chat_id") ?? Fixtures.dialogId)
-  const message = Fixtures.message({ recipient: { chat_id: ChatId.make(chat_id), chat_type: "chat" } })
-  return EmulatorHttp.respond(200, { message })
-}
 
 /**
  * Handles the update of an incident by a bot. Succeeds if the handler succeeds, and fails with {@link IncidentRepeated} otherwise, also if the
@@ -105,27 +88,13 @@ export const run = <E, R>(
     yield* TestClock.setTime(failedAt)
     const store = yield* InboxStore.makeMemory
     yield* Effect.orDie(restore(store, incident, update))
-    const answers = recordedAnswers(incident.calls)
-    yield* Emulator.intercept((request, next) => {
-      const answered = answers(request)
-      if (answered !== undefined) return answered
-      const other = success(request)
-      return other === undefined ? next : Effect.succeed(other)
-    })
-    const errors: Array<string> = []
+    yield* answerBy(incident.calls)
     const inbox = yield* Effect.provideService(Inbox.make(), InboxStore.InboxStore, store)
-    const handled = Bot.drain(bot, {
-      retry: Schedule.recurs(0),
-      onDeadLetter: ({ error }) => Effect.sync(() => errors.push(error))
-    }).pipe(
-      Effect.provideService(Inbox.Inbox, inbox),
-      Effect.provideService(Updates.Updates, { inbox, source: Effect.void }),
-      Effect.provideService(Deliveries.ImmediateShutdown, true)
-    )
-    yield* Effect.raceFirst(handled, Effect.forever(TestClock.adjust("1 second")))
+    const errors = yield* drain(bot, inbox, 0)
     const [error] = errors
     if (error !== undefined) return yield* new IncidentRepeated({ message: error })
-  }).pipe(
-    Effect.scoped,
-    Effect.provide(Layer.provideMerge(Emulator.layerBot({ limits: false }), TestClock.layer()))
-  ) as Effect.Effect<void, IncidentRepeated, Exclude<R, BotApi | Inbox.Inbox | Updates.Updates>>
+  }).pipe(Effect.scoped, Effect.provide(layer)) as Effect.Effect<
+    void,
+    IncidentRepeated,
+    Exclude<R, BotApi | Inbox.Inbox | Updates.Updates>
+  >
