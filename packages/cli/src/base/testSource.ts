@@ -17,8 +17,8 @@ export interface TestSource {
   readonly imports: ReadonlyArray<string>
   /** The module that exports `bot`. */
   readonly module: string
-  /** What the test is about. */
-  readonly about: string
+  /** What the test is about, in lines. */
+  readonly about: ReadonlyArray<string>
   /** Whether personal data are kept. */
   readonly isRaw: boolean
   /** The declaration of the data, without the value. */
@@ -37,7 +37,7 @@ export const writeTest = ({ about, declaration, effect, imports, isRaw, module, 
     `import { ${effect.some((line) => line.includes("expect(")) ? "expect, it" : "it"} } from "vitest"`,
     `import { bot } from ${JSON.stringify(module)}`,
     "",
-    `// ${about}`,
+    ...about.map((line) => `// ${line}`),
     ...(isRaw
       ? []
       : ["// Names, ids, e-mail addresses and phone numbers are replaced. Read the texts before you commit them."]),

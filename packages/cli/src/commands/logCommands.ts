@@ -82,7 +82,9 @@ const testOf = (chat: ChatId, story: TestStory.Story, { bot, raw }: StoryFlags) 
       writeTest({
         imports: ['import { TestStory } from "@colloquy/testing"'],
         module: bot,
-        about: `The last ${count(story.length, "attempt")} to handle an update of chat ${chat}. Change a line below to what the bot should do.`,
+        about: [
+          `The last ${count(story.length, "attempt")} to handle an update of chat ${chat}. Change a line below to what the bot should do.`
+        ],
         isRaw: raw,
         declaration: "const story: TestStory.Story",
         value: story,

@@ -171,7 +171,9 @@ export class Queued extends Settleable<Update> implements UpdateDelivery {
     const { entry, value } = this
     // A timer without its row was cancelled.
     const timer = value.update_type === "colloquy_timer" ? [{ key: rowKey(value), text: entry.update.text }] : none
-    return { journal: this.#journal?.rows ?? none, values: [...timer, ...values] }
+    // An update whose process died again and again was not handled by this process.
+    const journal = this.#journal?.rows ?? entry.journal?.map(({ key, text }) => ({ key, text })) ?? none
+    return { journal, values: [...timer, ...values] }
   }
 
   /**
