@@ -604,12 +604,13 @@ export interface Forgotten {
 
 /**
  * Deletes the stored data of a person, at once: the values of every state that belong to the user or to the user in a
- * chat, the timers and the dead letters of the user, and the dialogs with the user in the `ChatStore`, if the program
- * provides one. `forget` reads all dead letters and all chats.
+ * chat, the timers and the dead letters of the user, with what their attempts have seen, the entries of the user in the log of handled
+ * updates, and the dialogs with the user in the `ChatStore`, if the program provides one. `forget` reads all dead letters, all chats and
+ * the log.
  *
  * The timers of a user are the timers that were set with the `user_id`: by a handler of an update of the user, also in
- * a group, or by `for` of `Timer`. Timers that were set for a chat alone stay. Updates that wait in the inbox are still
- * handled, and values of chats, such as a group that names its members, and of keys of your own are not changed. While an update is handled,
+ * a group, or by `for` of `Timer`. Timers that were set for a chat alone stay. Updates that wait in the inbox or are being handled get an
+ * entry of the log afterwards, such as the update that asked for the deletion. Updates that wait are still handled, and values of chats, such as a group that names its members, and of keys of your own are not changed. While an update is handled,
  * values and timers of the user that the handler has changed before are not written.
  *
  * **Example** (A command that erases its sender)

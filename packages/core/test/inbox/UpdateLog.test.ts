@@ -1,5 +1,6 @@
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -8,7 +9,19 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as InboxStore from "../../src/inbox/InboxStore.ts"
-import { Bot, Command, Handler, Inbox, LongPolling, Messages, StoreError, Update, UpdateLog } from "../../src/index.ts"
+import {
+  Bot,
+  Command,
+  Handler,
+  Inbox,
+  LongPolling,
+  Messages,
+  State,
+  StoreError,
+  Update,
+  UpdateLog,
+  User
+} from "../../src/index.ts"
 import { source, started } from "../support/deliveries.ts"
 
 const help = Command.make("help").on((update) => Messages.reply(update, "A secret answer"))
@@ -58,6 +71,13 @@ const read = (options: Inbox.Options = {}) => Effect.provide(UpdateLog.entries, 
 const rows = Effect.flatMap(InboxStore.InboxStore, (store) =>
   store.rows({ prefix: "handled/", by: "key", limit: 1000 })
 )
+
+/** A person with a dialog of the same number starts the bot. */
+const from = (id: number, timestamp: number): Inbox.Received => {
+  const user = { user_id: id, first_name: "Ann", is_bot: false }
+  const text = JSON.stringify({ update_type: "bot_started", timestamp, chat_id: id, user })
+  return { decoded: Update.parse(text), text }
+}
 
 describe("UpdateLog", () => {
   it.effect("has the part, the outcome, the calls and the times of each attempt, without texts of messages", () =>
@@ -245,6 +265,47 @@ describe("UpdateLog", () => {
         assert.lengthOf(yield* UpdateLog.entries, 3)
       }).pipe(Effect.provide(source(updates(3)).pipe(Layer.provideMerge(Inbox.layer()), Layer.provideMerge(flaky))))
     })
+  )
+
+  it.effect("loses the entries of a person who is forgotten, while other processes write their rows", () =>
+    Effect.gen(function* () {
+      const busy = yield* Layer.build(Layer.fresh(Inbox.layer()))
+      const inbox = Context.get(busy, Inbox.Inbox)
+      yield* Effect.forkChild(
+        Bot.run(Handler.on("bot_started", () => Effect.void)).pipe(
+          Effect.provide(source([], { stays: true })),
+          Effect.provideContext(busy)
+        ),
+        { startImmediately: true }
+      )
+      const receive = (...all: ReadonlyArray<Inbox.Received>) =>
+        Effect.andThen(inbox.receive(all), TestClock.adjust("2 seconds"))
+      yield* receive(from(7, 1), from(8, 2))
+      yield* Effect.provide(State.forget({ user_id: User.UserId.make(7) }), Layer.fresh(Inbox.layer()))
+      const users = Effect.map(read(), (entries) => entries.map(({ user_id }) => Number(user_id)))
+      assert.deepStrictEqual(yield* users, [8])
+      yield* receive(from(8, 3))
+      assert.deepStrictEqual(yield* users, [8, 8])
+      assert.lengthOf(yield* rows, 1)
+      yield* Effect.provide(State.forget({ user_id: User.UserId.make(8) }), Layer.fresh(Inbox.layer()))
+      assert.lengthOf(yield* rows, 0)
+      yield* receive(from(9, 4))
+      assert.deepStrictEqual(yield* users, [9])
+    }).pipe(Effect.scoped, Effect.provide(shared))
+  )
+
+  it.effect("has an incident of a dead letter, which is deleted if the person is forgotten", () =>
+    Effect.gen(function* () {
+      yield* Bot.drain(
+        Handler.on("bot_started", () => Effect.die(new Error("not now"))),
+        { retry: Schedule.recurs(0) }
+      ).pipe(Effect.provide(Layer.provideMerge(source([from(7, 1), from(8, 2)]), Layer.fresh(Inbox.layer()))))
+      const store = yield* InboxStore.InboxStore
+      const incidents = Effect.map(store.rows({ prefix: "incident/", by: "key", limit: 10 }), (rows) => rows.length)
+      assert.strictEqual(yield* incidents, 2)
+      yield* Effect.provide(State.forget({ user_id: User.UserId.make(7) }), Layer.fresh(Inbox.layer()))
+      assert.deepStrictEqual([yield* incidents, (yield* store.stats).deadLetters], [1, 1])
+    }).pipe(Effect.provide(shared))
   )
 
   it.effect("is followed: each entry comes once, after the last earlier entries", () =>

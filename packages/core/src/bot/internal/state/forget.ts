@@ -11,6 +11,7 @@ import type { StoreError } from "../../../base/StoreError.ts"
 import { userIdOf } from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
+import { incidentPrefix } from "../../../inbox/internal/log/incident.ts"
 import { prefix as timerPrefix, userScope } from "../../../inbox/internal/timers/change.ts"
 
 const forgetValues = (user_id: UserId) =>
@@ -45,6 +46,14 @@ const forgetDeadLetters = (user_id: UserId) =>
     )
   )
 
+/** The log of handled updates, and what dead letters have seen. */
+const forgetLog = (user_id: UserId) =>
+  Effect.gen(function* () {
+    const { store, [hooks]: inboxHooks } = yield* Inbox.Inbox
+    yield* store.forget({ user: userScope(user_id), prefix: incidentPrefix })
+    yield* inboxHooks.log.forget(user_id)
+  })
+
 const forgetChats = (user_id: UserId) =>
   Effect.contextWith((context: Context.Context<never>) => {
     const store = Context.getOption(context, ChatStore.ChatStore)
@@ -71,6 +80,6 @@ export const forget = (
   Effect.all({
     values: forgetValues(user_id),
     timers: forgetTimers(user_id),
-    deadLetters: forgetDeadLetters(user_id),
+    deadLetters: Effect.tap(forgetDeadLetters(user_id), () => forgetLog(user_id)),
     chats: forgetChats(user_id)
   })

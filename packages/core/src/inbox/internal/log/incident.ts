@@ -2,6 +2,8 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { StoredIncident } from "../../Incident.ts"
+import { userIdOf } from "../../../model/Update.ts"
+import { userScope } from "../timers/change.ts"
 import { hooks } from "../hooks.ts"
 import type { Queued } from "../kernel/delivery.ts"
 import { maxCalls, toCall } from "./entry.ts"
@@ -9,8 +11,11 @@ import { maxCalls, toCall } from "./entry.ts"
 /** The rows by which an attempt can be repeated. */
 export type Evidence = Pick<StoredIncident, "journal" | "values">
 
+/** The beginning of the keys of the rows of incidents. */
+export const incidentPrefix = "incident/"
+
 /** The key of the row with what an update that became a dead letter had seen. */
-export const incidentKey = (id: string): string => `incident/${id}`
+export const incidentKey = (id: string): string => `${incidentPrefix}${id}`
 
 /** A longer answer is left out, so that a row stays small. */
 const maxText = 65_536
@@ -25,7 +30,9 @@ const write = (queued: Queued, now: number): Effect.Effect<void> =>
         answer === undefined || answer.length > maxText ? call : { ...call, answer }
       )
     }
-    const row = { text: JSON.stringify(stored), expiresAt: now + deadLetterRetention }
+    const user_id = userIdOf(queued.value)
+    const user = user_id === undefined ? undefined : userScope(user_id)
+    const row = { text: JSON.stringify(stored), expiresAt: now + deadLetterRetention, user }
     const rows = [{ key: incidentKey(queued.entry.id), row, revision: nextRevision() }]
     return Effect.ignore(queued.inbox.store.write([{ rows }]))
   })

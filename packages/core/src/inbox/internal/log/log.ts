@@ -8,6 +8,7 @@ import * as rules from "../../../base/internal/rules.ts"
 import { watchFiber } from "../../../base/internal/watchFiber.ts"
 import type { InboxStore, Row, RowWrite } from "../../InboxStore.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
+import type { UserId } from "../../../model/User.ts"
 import type { Entry } from "../../UpdateLog.ts"
 import { ThisProcess } from "./processes.ts"
 
@@ -37,6 +38,8 @@ interface Written {
   readonly key: string
   readonly since: number
   readonly lines: ReadonlyArray<string>
+  /** The last revision that this process has written or read. */
+  readonly revision: string
 }
 
 const hasRoom = ({ lines, since }: Written, { endedAt }: Entry): boolean =>
@@ -51,6 +54,31 @@ export const rowsSince = (store: InboxStore["Service"], after: string): Effect.E
       rows.push(...page)
       if (page.length < pageSize) return rows
     }
+  })
+
+/** Removes the entries of a user from the rows of all processes. */
+const forgetRows = (
+  store: InboxStore["Service"],
+  user_id: UserId,
+  nextRevision: () => string
+): Effect.Effect<void, StoreError> =>
+  Effect.gen(function* () {
+    // The quotes in texts of updates and calls are escaped.
+    const ofUser = new RegExp(`(?<!\\\\)"user_id":${user_id}[,}]`)
+    const forgetIn = (row: Row): Effect.Effect<void, StoreError> => {
+      const { expiresAt, key, revision: expected, text } = row
+      const lines = text.split("\n")
+      const kept = lines.filter((line) => !ofUser.test(line))
+      if (kept.length === lines.length) return Effect.void
+      const content = kept.length === 0 ? undefined : { text: kept.join("\n"), expiresAt }
+      const write = store.write([{ rows: [{ key, row: content, revision: nextRevision(), expected }] }])
+      return Effect.flatMap(write, ([result]) =>
+        result === "applied"
+          ? Effect.void
+          : Effect.flatMap(store.read([key]), ([changed]) => (changed === undefined ? Effect.void : forgetIn(changed)))
+      )
+    }
+    yield* Effect.forEach(yield* rowsSince(store, prefix), forgetIn, { discard: true })
   })
 
 /** The number of entries of a row. */
@@ -136,17 +164,37 @@ export class Log {
     const last = this.#rows.at(-1)
     const isGrowing = last !== undefined && hasRoom(last, entries[0]!)
     const changed = this.#rows.length - (isGrowing ? 1 : 0)
-    const added = isGrowing ? [{ ...last, lines: [...last.lines] }] : []
+    const { nextRevision } = this.#options
+    const added = isGrowing ? [{ ...last, lines: [...last.lines], revision: nextRevision() }] : []
     for (const entry of entries) {
       let row = added.at(-1)
       if (row === undefined || !hasRoom(row, entry)) {
         const since = entry.endedAt
-        row = { key: `${keySince(since)}.${this.#options.nextRevision()}`, since, lines: [] }
+        row = { key: `${keySince(since)}.${nextRevision()}`, since, lines: [], revision: nextRevision() }
         added.push(row)
       }
       row.lines.push(JSON.stringify(entry))
     }
     return { rows: [...this.#rows.slice(0, changed), ...added], changed }
+  }
+
+  /** Continues with a row as the store has the row: another process has removed entries of a user, or a write came through unnoticed. */
+  #adopt(growing: Written): Effect.Effect<void, StoreError> {
+    return Effect.flatMap(this.#options.store.read([growing.key]), ([stored]) => {
+      const lines = stored === undefined ? [] : stored.text.split("\n")
+      const others = this.#rows.slice(0, -1)
+      this.#rows = stored === undefined ? others : [...others, { ...growing, lines, revision: stored.revision }]
+      const known = new Set(lines)
+      this.#unwritten = this.#unwritten.filter((entry) => !known.has(JSON.stringify(entry)))
+      return this.flush
+    })
+  }
+
+  /** Removes the entries of a user, also of other processes. */
+  forget(user_id: UserId): Effect.Effect<void, StoreError> {
+    this.#unwritten = this.#unwritten.filter((entry) => entry.user_id !== user_id)
+    const { nextRevision, store } = this.#options
+    return store.isShared ? forgetRows(store, user_id, nextRevision) : Effect.void
   }
 
   /** Writes the entries that have no row. */
@@ -156,20 +204,23 @@ export class Log {
     const entries = this.#unwritten.slice(-this.size)
     const last = this.#unwritten.at(-1)!
     const { changed, rows } = this.#next(entries)
+    const growing = this.#rows[changed]
     return Effect.gen({ self: this }, function* () {
       const removed = yield* this.#removed(rows)
       const expiresAt = clock.currentTimeMillisUnsafe() + retention
       const written = rows.slice(changed).filter(({ key }) => !removed.has(key))
       const writes: ReadonlyArray<RowWrite> = [
         this.process.row(clock.currentTimeMillisUnsafe(), nextRevision()),
-        ...written.map(({ key, lines }) => ({
+        ...written.map(({ key, lines, revision }) => ({
           key,
           row: { text: lines.join("\n"), expiresAt },
-          revision: nextRevision()
+          revision,
+          ...(key === growing?.key ? { expected: growing.revision } : {})
         })),
         ...[...removed].map((key) => ({ key, row: undefined, revision: nextRevision() }))
       ]
-      yield* store.write([{ rows: writes }])
+      const [result] = yield* store.write([{ rows: writes }])
+      if (result === "conflict" && growing !== undefined) return yield* this.#adopt(growing)
       this.#isTrimmed = true
       this.#isWarned = false
       this.#rows = rows.filter(({ key }) => !removed.has(key))
