@@ -1,22 +1,12 @@
 /** A primary of PostgreSQL with a replica, in processes of their own. */
-import { SqlInboxStore } from "@colloquy/node"
-import { PgClient } from "@effect/sql-pg"
+import { PostgresConnection, SqlInboxStore } from "@colloquy/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import { appendFileSync, chownSync, existsSync, mkdirSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Failover } from "./run.ts"
-import {
-  account,
-  type Address,
-  freePort,
-  makeAddress,
-  run,
-  startServer,
-  temporaryFolder,
-  untilItWorks,
-  NotYet
-} from "./servers.ts"
+import { account, freePort, makeAddress, run, startServer, temporaryFolder, untilItWorks, NotYet } from "./servers.ts"
 
 const versions = "/usr/lib/postgresql"
 const newest = existsSync(versions)
@@ -54,7 +44,13 @@ const start = Effect.fnUntraced(function* (data: string, port: number) {
   return server
 })
 
-/** Creates a primary, a replica that receives its writes by `link`, and the address of the primary. */
+const storeAt = (ports: ReadonlyArray<number>) => {
+  const hosts = ports.map((port) => `127.0.0.1:${port}`)
+  const url = Redacted.make(`postgres://postgres@${hosts.join(",")}/postgres`)
+  return SqlInboxStore.layer().pipe(Layer.provide(PostgresConnection.layer({ url, connectionTTL: "5 seconds" })))
+}
+
+/** Creates a primary, a replica that receives its writes by `link`, and a store that knows both hosts. */
 const makeServers = Effect.fnUntraced(function* ({ isSynchronous }: Settings) {
   const folder = yield* temporaryFolder
   const as = { ...account, cwd: folder, env: { ...process.env, HOME: folder } }
@@ -81,26 +77,13 @@ const makeServers = Effect.fnUntraced(function* ({ isSynchronous }: Settings) {
     yield* psql(port, "ALTER SYSTEM SET synchronous_standby_names = '*'")
     yield* psql(port, "SELECT pg_reload_conf()")
   }
-  return { primary, replica, link, address: yield* makeAddress(port) }
+  return { primary, replica, link, store: storeAt([port, replicaPort]) }
 })
 
-const storeAt = (address: Address, connectionTTL?: "5 seconds") =>
-  SqlInboxStore.layer().pipe(
-    Layer.provide(
-      PgClient.layer({
-        host: "127.0.0.1",
-        port: address.port,
-        username: "postgres",
-        database: "postgres",
-        connectionTTL
-      })
-    )
-  )
-
-/** The primary is killed, the replica is promoted, and the address moves to the replica. */
+/** The primary is killed, and the replica is promoted. */
 const killed = (settings: Settings, lag: number): Failover => ({
   make: Effect.gen(function* () {
-    const { address, link, primary, replica } = yield* makeServers(settings)
+    const { link, primary, replica, store } = yield* makeServers(settings)
     const failOver = Effect.gen(function* () {
       if (lag > 0) {
         link.hold()
@@ -109,10 +92,8 @@ const killed = (settings: Settings, lag: number): Failover => ({
       yield* primary.kill
       link.cut()
       yield* psql(replica.port, "SELECT pg_promote()")
-      address.moveTo(replica.port)
-      address.cut()
     })
-    return { store: storeAt(address), failOver }
+    return { store, failOver }
   })
 })
 
@@ -123,12 +104,12 @@ export const asynchronous: Failover = killed({ isSynchronous: false }, 0)
 export const lagging: Failover = killed({ isSynchronous: false }, 1500)
 
 /**
- * The primary becomes read-only and stays reachable, and the address leads new connections to the promoted replica. The
- * connections of the pool stay with the former primary until they are replaced.
+ * The primary becomes read-only and stays reachable, and the replica is promoted. The connections of the pool stay with the
+ * former primary until they are replaced.
  */
 export const demoted: Failover = {
   make: Effect.gen(function* () {
-    const { address, primary, replica } = yield* makeServers({ isSynchronous: false })
+    const { primary, replica, store } = yield* makeServers({ isSynchronous: false })
     const failOver = Effect.gen(function* () {
       yield* psql(primary.port, "ALTER SYSTEM SET default_transaction_read_only = on")
       yield* psql(primary.port, "SELECT pg_reload_conf()")
@@ -140,8 +121,7 @@ export const demoted: Failover = {
         )
       )
       yield* psql(replica.port, "SELECT pg_promote()")
-      address.moveTo(replica.port)
     })
-    return { store: storeAt(address, "5 seconds"), failOver }
+    return { store, failOver }
   })
 }
