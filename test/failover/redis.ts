@@ -97,7 +97,9 @@ export const lagging: Failover = withSentinel(true)
 export const cluster: Failover = {
   make: Effect.gen(function* () {
     const folder = yield* temporaryFolder
-    const options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000"]
+    // A busy machine answers late. With the factor 0, a replica takes over however old its data is.
+    const timing = ["--cluster-node-timeout", "5000", "--cluster-replica-validity-factor", "0"]
+    const options = ["--cluster-enabled", "yes", ...timing]
     const nodes: Array<Server> = []
     for (let index = 0; index < 6; index++) nodes.push(yield* start(folder, options))
     const [first] = nodes

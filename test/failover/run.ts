@@ -97,7 +97,7 @@ export const run = Effect.fnUntraced(function* ({ make }: Failover, updates: num
   const layer = Updates.layer(Stream.never).pipe(Layer.provideMerge(Inbox.layer()), Layer.provideMerge(store))
   const entries = yield* Effect.raceFirst(everything, Effect.andThen(bot, Effect.never)).pipe(
     Effect.provide(layer),
-    Effect.timeout("2 minutes")
+    Effect.timeout("3 minutes")
   )
   const inState = entries.flatMap(({ value }) => (value._tag === "Success" ? value.success : []))
   const isOrdered = (numbers: ReadonlyArray<number>) =>
