@@ -94,5 +94,31 @@ export const defects: ReadonlyArray<Defect> = [
     bot: "desk",
     changes: [[thanks, thanks.replace("Messages", "Effect.forkDetach(Messages").concat(")")]],
     rule: "Each question gets a first answer"
+  },
+  {
+    name: "a newcomer who is asked without a timeout",
+    bot: "moderation",
+    changes: [["        timeout,\n", ""]],
+    rule: "waits for an answer without a timeout"
+  },
+  {
+    name: "a removal that the conversation does not wait for",
+    bot: "moderation",
+    changes: [
+      [
+        "            removeMember(talk.chat_id, talk.user_id),\n",
+        "            Effect.forkDetach(removeMember(talk.chat_id, talk.user_id)),\n"
+      ]
+    ],
+    rule: "Each silent newcomer is removed"
+  },
+  {
+    name: "an answer of a model that the handler does not wait for",
+    bot: "assistant",
+    changes: [
+      ["  Helper.reply(update, {", "  Effect.forkDetach(Helper.reply(update, {"],
+      ["${message}`\n  })", "${message}`\n  }))"]
+    ],
+    rule: "Each question is answered"
   }
 ]

@@ -43,3 +43,12 @@ export const answersOf = (history: Simulation.History): ReadonlyMap<string, stri
         : [[decodeURIComponent(callback), textIn(body, "notification")]]
     })
   )
+
+/** The members whom the bot has removed from a chat. */
+export const removalsOf = (
+  history: Simulation.History
+): ReadonlyArray<{ readonly at: number; readonly user_id: number }> =>
+  ofType(history, "executed").flatMap(({ at, method, path, status }) => {
+    const [, user] = /^\/chats\/-?\d+\/members\?.*user_id=(\d+)/.exec(path) ?? []
+    return method === "DELETE" && user !== undefined && status === 200 ? [{ at, user_id: Number(user) }] : []
+  })

@@ -1,11 +1,12 @@
 /** A day of each bot, and what has to hold at its end. */
-import type { Handler } from "@colloquy/core"
+import { type Handler, Recipient } from "@colloquy/core"
 import { type Person, Simulation } from "@colloquy/testing"
 import { assert } from "@effect/vitest"
-import { Clock, ConfigProvider, Effect } from "effect"
+import { Clock, ConfigProvider, Effect, Layer } from "effect"
+import * as Assistant from "../../src/assistant.ts"
 import * as Feeds from "../../src/services/feeds.ts"
 import * as Payments from "../../src/services/payments.ts"
-import { answersOf, deedsOf, wordsOf } from "./history.ts"
+import { answersOf, deedsOf, removalsOf, wordsOf } from "./history.ts"
 
 type Bot = Handler.Handler<unknown, never>
 
@@ -265,7 +266,79 @@ const desk: Simulate = (bot, seeds) =>
     seeds
   )
 
+const group = Recipient.ChatId.make(-700)
+
+/** Newcomers, of whom some press the button, some leave, and the others do neither. */
+const moderation: Simulate = (bot, seeds) =>
+  Effect.provideService(
+    Simulation.run(bot, {
+      seeds,
+      days: 1,
+      people: 2,
+      faults: "harsh",
+      always,
+      chats: [{ chat_id: group, title: "Neighbours" }],
+      visitors: [
+        function* (ben) {
+          yield* ben.join(group)
+        },
+        function* (mia) {
+          yield* mia.join(group)
+          for (;;) yield* mia.press(yield* mia.reply, "I am a person")
+        },
+        function* (tim) {
+          yield* tim.join(group)
+          yield* Effect.sleep("20 seconds")
+          yield* tim.leave(group)
+        }
+      ],
+      atEnd: ({ history }) => {
+        const deeds = deedsOf(history).filter(({ chat_id }) => chat_id === group)
+        // A member who has pressed the button can join again without an update.
+        for (const { at, user_id } of deeds.filter(({ action }) => action === "join")) {
+          const isSilent = deeds.every(
+            (deed) => deed.user_id !== user_id || (deed.action !== "press" && (deed.action !== "leave" || deed.at < at))
+          )
+          const isRemoved = removalsOf(history).some((removal) => removal.user_id === user_id && removal.at > at)
+          assert.isTrue(isRemoved || !isSilent, "Each silent newcomer is removed")
+        }
+      }
+    }),
+    ConfigProvider.ConfigProvider,
+    ConfigProvider.fromUnknown({})
+  )
+
+const questions = ["Where is the order 2?", "Tell me about tea"]
+
+/** People who ask a question, and stop the answer of the second one. */
+const assistant: Simulate = (bot, seeds) =>
+  Simulation.run(bot, {
+    seeds,
+    days: 1,
+    people: 0,
+    faults: "harsh",
+    always,
+    layer: Layer.orDie(Assistant.services),
+    visitors: [
+      function* (ann) {
+        yield* ann.start()
+        yield* ann.send(questions[0]!)
+        yield* Effect.sleep("10 minutes")
+        yield* ann.send(questions[1]!)
+        yield* ann.press(yield* ann.reply, "Stop")
+      }
+    ],
+    atEnd: ({ history }) => {
+      const asked = deedsOf(history).filter(({ text }) => questions.includes(text))
+      for (const chat of new Set(asked.map(({ chat_id }) => chat_id))) {
+        const answers = wordsOf(history).filter(({ chat_id }) => chat_id === chat)
+        const inChat = asked.filter(({ chat_id }) => chat_id === chat)
+        assert.isAtLeast(answers.length, inChat.length, "Each question is answered")
+      }
+    }
+  })
+
 /** A simulation of a bot, which fails if a rule does not hold in one of the seeds. */
-export const simulations = { pizza, shop, quiz, rss, desk } satisfies Record<string, Simulate>
+export const simulations = { pizza, shop, quiz, rss, desk, moderation, assistant } satisfies Record<string, Simulate>
 
 export type SimulatedBot = keyof typeof simulations
