@@ -2,6 +2,7 @@ import type * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
 import type * as ChatStore from "@colloquy/core/bot/ChatStore"
 import * as Inbox from "@colloquy/core/inbox/Inbox"
 import * as NodeInbox from "@colloquy/node/inbox/NodeInbox"
+import * as PostgresConnection from "@colloquy/node/base/PostgresConnection"
 import * as NodeSqlite from "@colloquy/node/base/NodeSqlite"
 import * as SqlBroadcastStore from "@colloquy/node/broadcast/SqlBroadcastStore"
 import * as SqlChatStore from "@colloquy/node/bot/SqlChatStore"
@@ -39,7 +40,9 @@ const required = (env: Readonly<Record<string, string>>, name: string, kind: Sto
 
 /** A driver rejects another URL without naming the setting. */
 const checkUrl = (setting: string, url: string, pattern: RegExp, example: string): Effect.Effect<void, CommandFailed> =>
-  pattern.test(url) && URL.canParse(url) ? Effect.void : Effect.fail(invalid(`${setting} must look like ${example}.`))
+  pattern.test(url) && URL.canParse(url.replace(/,[^/?]*/, ""))
+    ? Effect.void
+    : Effect.fail(invalid(`${setting} must look like ${example}.`))
 
 /** The place that the flags and the settings name. */
 export const place = Effect.gen(function* () {
@@ -57,14 +60,12 @@ export const place = Effect.gen(function* () {
   }
 })
 
+/** The URL may contain a list of hosts. */
 const postgres = (url: string) =>
   Layer.unwrap(
-    Effect.map(
-      Effect.andThen(
-        checkUrl("DATABASE_URL", url, /^postgres(ql)?:/, "postgres://user:password@host:5432/database"),
-        Effect.promise(() => import("@effect/sql-pg/PgClient"))
-      ),
-      (PgClient) => PgClient.layer({ url: Redacted.make(url), connectTimeout: "5 seconds", maxConnections: 2 })
+    Effect.as(
+      checkUrl("DATABASE_URL", url, /^postgres(ql)?:/, "postgres://user:password@host:5432/database"),
+      PostgresConnection.layer({ url: Redacted.make(url), connectTimeout: "5 seconds", maxConnections: 2 })
     )
   )
 

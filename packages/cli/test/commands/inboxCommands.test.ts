@@ -324,7 +324,12 @@ describe("colloquy without a database", () => {
   it.live("says why it cannot connect", () =>
     Effect.gen(function* () {
       const port = yield* Servers.closedPort
-      for (const url of [`postgres://bot@127.0.0.1:${port}/bots`, `redis://127.0.0.1:${port}`]) {
+      const closed = `127.0.0.1:${port}`
+      for (const url of [
+        `postgres://bot@${closed}/bots`,
+        `postgres://bot@${closed},${closed}/bots`,
+        `redis://127.0.0.1:${port}`
+      ]) {
         const [name, store] = url.startsWith("redis") ? ["REDIS_URL", "redis"] : ["DATABASE_URL", "postgres"]
         const ran = yield* run(["inbox", "stats", "--store", store], { [name]: url })
         assert.strictEqual(ran.code, 1)

@@ -1,11 +1,10 @@
 import { Inbox, RateLimiter } from "@colloquy/core"
-import { NodeBot, NodeInbox, RedisRateLimiterStore, SqlInboxStore } from "@colloquy/node"
+import { NodeBot, NodeInbox, PostgresConnection, RedisRateLimiterStore, SqlInboxStore } from "@colloquy/node"
 import { NodeRedis } from "@effect/platform-node"
-import { PgClient } from "@effect/sql-pg"
 import { Config, Layer } from "effect"
 
 const postgres = Layer.provideMerge(Inbox.layer(), SqlInboxStore.layer()).pipe(
-  Layer.provideMerge(PgClient.layerConfig({ url: Config.Redacted("DATABASE_URL") })),
+  Layer.provideMerge(PostgresConnection.layerConfig({ url: Config.Redacted("DATABASE_URL") })),
   NodeBot.untilAvailable("PostgreSQL")
 )
 
