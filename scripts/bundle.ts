@@ -1,9 +1,9 @@
-/** Bundles the commands, which start three times as fast, and builds the page of the emulator. */
-import { rmSync, writeFileSync } from "node:fs"
+/** Bundles the commands, which start three times as fast, and builds the page of the emulator and the page of the board. */
+import { cpSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { rolldown } from "rolldown"
 import { licensesOf } from "./internal/licenses.ts"
-import { buildPage } from "./internal/page.ts"
+import { buildPages } from "./internal/page.ts"
 import { root } from "./internal/workspace.ts"
 
 /** Bundles a module and what it imports. What it imports on demand is in chunks. */
@@ -36,4 +36,7 @@ await bundleCommand("testing", "emulator/internal/command/main.ts", ["image-size
 await bundleCommand("create", "main.ts", [])
 await bundleCommand("cli", "main.ts", [])
 
-await buildPage()
+await buildPages()
+
+// The command has `NodeBoard` in its bundle, which looks for the page beside it.
+cpSync(join(root, "packages/node/dist/board"), join(root, "packages/cli/dist/board"), { recursive: true })

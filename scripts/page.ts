@@ -1,7 +1,7 @@
-/** Builds the page of the emulator, unless it is up to date. */
-import { buildPage } from "./internal/page.ts"
+/** Builds the page of the emulator and the page of the board, unless they are up to date. */
+import { buildPages } from "./internal/page.ts"
 
-/** Builds it before the tests. */
-export const setup = buildPage
+/** Builds them before the tests. */
+export const setup = buildPages
 
-if (import.meta.main) await buildPage()
+if (import.meta.main) await buildPages()

@@ -5,7 +5,7 @@ import { type File, files, publicPackages } from "../scripts/internal/workspace.
 /** The folders of each package, from the bottom. A file imports only from its own folder and from folders below. */
 const orders: Readonly<Record<string, ReadonlyArray<string>>> = {
   core: ["base", "model", "client", "endpoints", "inbox", "bot", "dialog", "live", "broadcast", "tools"],
-  node: ["base", "client", "endpoints", "inbox", "bot", "broadcast"],
+  node: ["base", "client", "endpoints", "inbox", "bot", "broadcast", "tools"],
   worker: ["base", "endpoints", "inbox", "bot", "broadcast"],
   testing: ["emulator", "bot", "stores", "simulation"],
   cli: ["base", "doctor", "deploy", "verify", "commands"],

@@ -144,6 +144,17 @@ describe("the packed commands, in an empty folder", () => {
       assert.deepStrictEqual(colloquy(...list), [], list.join(" "))
     }
     assert.deepStrictEqual(colloquy("dead", "replay", "--all"), [{ replayed: 0 }])
+    const board = start(
+      "env",
+      [...env, join(bin, "colloquy"), "board", "--json"],
+      join(folder, "bot"),
+      test.onTestFinished
+    )
+    const [address, boardToken] = String(JSON.parse(await firstLine(board)).url).split("#token=") as [string, string]
+    for (const file of ["", "page.js", "page.css"]) assert.strictEqual((await fetch(address + file)).status, 200, file)
+    const headers = { "x-colloquy-token": boardToken }
+    const status = (await (await fetch(`${address}api/status`, { headers })).json()) as { readonly queued: number }
+    assert.strictEqual(status.queued, 0)
     const [set] = colloquy("state", "set", "counter", "bot", "3")
     assert.deepStrictEqual([set!["name"], set!["value"]], ["counter", 3])
     assert.strictEqual(colloquy("state", "get", "counter", "bot")[0]!["value"], 3)

@@ -2,8 +2,8 @@ import { existsSync, globSync, mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { publishedPackages, root, run } from "./workspace.ts"
 
-/** Bundled files: the page of the emulator, and the chunks of commands. */
-const bundled = ["dist/ui/", "dist/emulator/internal/command/chunks/", "dist/chunks/"]
+/** Bundled files: the page of the emulator, the page of the board, and the chunks of commands. */
+const bundled = ["dist/ui/", "dist/board/", "dist/emulator/internal/command/chunks/", "dist/chunks/"]
 
 /** Deletes compiled files without a source, which an incremental build leaves behind. */
 const removeLeftovers = (folder: string) => {

@@ -7,15 +7,35 @@ import { root } from "./workspace.ts"
 
 const source = join(root, "packages/testing/ui")
 
-const target = join(root, "packages/testing/dist/ui")
+/** A page that is built from the components of `packages/testing/ui`. */
+interface Page {
+  /** The folder with `main.ts` and `index.html`, relative to `source`. */
+  readonly folder: string
+  /** Where the page is built, relative to the workspace. */
+  readonly target: string
+  /** The style sheets, in the order of the cascade. */
+  readonly styles: ReadonlyArray<string>
+}
 
-/** The style sheets, in the order of the cascade. */
-const styles = ["base", "parts", "layout", "chat", "message", "attachments", "composer", "tools"]
+const emulator: Page = {
+  folder: ".",
+  target: "packages/testing/dist/ui",
+  styles: ["base", "parts", "layout", "chat", "message", "attachments", "composer", "tools"]
+}
+
+/** The page for operators, which `NodeBoard` serves. */
+const board: Page = {
+  folder: "board",
+  target: "packages/node/dist/board",
+  styles: ["base", "parts", "layout", "tools", "board"]
+}
 
 const read = (path: string): string => readFileSync(path, "utf8")
 
-/** The style sheets of the page as one. */
-export const pageStyle = (): string => styles.map((name) => read(join(source, `style/${name}.css`))).join("\n")
+const styleOf = ({ styles }: Page): string => styles.map((name) => read(join(source, `style/${name}.css`))).join("\n")
+
+/** The style sheets of the page of the emulator as one. */
+export const pageStyle = (): string => styleOf(emulator)
 
 /** Style sheets without comments and line breaks. */
 const minifyStyle = (css: string): string =>
@@ -27,7 +47,7 @@ const minifyStyle = (css: string): string =>
     .replaceAll(";}", "}")
     .trim()
 
-/** Changes with everything that the page is built from. */
+/** Changes with everything that the pages are built from. */
 const fingerprint = (): string => {
   const hash = createHash("sha256")
   const inputs = [
@@ -42,13 +62,12 @@ const fingerprint = (): string => {
   return hash.digest("hex")
 }
 
-/** Builds the page of the emulator into `packages/testing/dist/ui`, unless it is up to date. */
-export const buildPage = async (): Promise<void> => {
-  const print = fingerprint()
+const build = async (page: Page, print: string): Promise<void> => {
+  const target = join(root, page.target)
   const stamp = join(target, ".fingerprint")
   if (existsSync(stamp) && read(stamp) === print) return
   const bundle = await rolldown({
-    input: join(source, "main.ts"),
+    input: join(source, page.folder, "main.ts"),
     platform: "browser",
     transform: { jsx: { runtime: "automatic", importSource: "preact" } },
     resolve: { conditionNames: ["source", "browser", "import", "default"] },
@@ -62,11 +81,18 @@ export const buildPage = async (): Promise<void> => {
     codeSplitting: false
   })
   await bundle.close()
-  writeFileSync(join(target, "page.css"), minifyStyle(pageStyle()))
-  for (const name of ["index.html", "icon.svg"]) writeFileSync(join(target, name), read(join(source, name)))
+  writeFileSync(join(target, "page.css"), minifyStyle(styleOf(page)))
+  writeFileSync(join(target, "index.html"), read(join(source, page.folder, "index.html")))
+  writeFileSync(join(target, "icon.svg"), read(join(source, "icon.svg")))
   writeFileSync(
     join(target, "page.licenses.txt"),
     licensesOf(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : [])))
   )
   writeFileSync(stamp, print)
+}
+
+/** Builds the page of the emulator and the page of the board, unless they are up to date. */
+export const buildPages = async (): Promise<void> => {
+  const print = fingerprint()
+  for (const page of [emulator, board]) await build(page, print)
 }

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { existsSync, mkdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { executablePath, launch } from "../../packages/testing/test/support/browserLaunch.ts"
-import { buildPage } from "./page.ts"
+import { buildPages } from "./page.ts"
 import { root } from "./workspace.ts"
 
 /** The pictures of the documentation, and the largest size of each in bytes. */
@@ -87,7 +87,7 @@ export const makePictures = async (): Promise<void> => {
     console.log("The pictures are not made: there is no Chromium. Install it, or set CHROMIUM_PATH.")
     return
   }
-  await buildPage()
+  await buildPages()
   mkdirSync(folder, { recursive: true })
   const { stop, token, url } = await startEmulator()
   const browser = await launch()

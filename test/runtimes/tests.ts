@@ -24,7 +24,7 @@ export const included: Readonly<Record<"core" | "testing" | "node", ReadonlyArra
     "{base,client,endpoints}/*",
     "base/stores/*",
     "inbox/webhook/*",
-    "{inbox,bot,broadcast}/{Node,Redis,Sql}*",
+    "{inbox,bot,broadcast,tools}/{Node,Redis,Sql}*",
     "inbox/{pgFunctions,processLock.slow,processes.slow,redisInbox}",
     "broadcast/killed.slow"
   ]

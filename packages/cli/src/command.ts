@@ -9,6 +9,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
+import { board } from "./commands/boardCommand.ts"
 import { broadcast, chats, state } from "./commands/dataCommands.ts"
 import { checkDeploy } from "./deploy/command.ts"
 import { describe } from "./commands/describeCommand.ts"
@@ -36,6 +37,7 @@ export const command = Command.make(name).pipe(
   Command.withSubcommands([
     doctor,
     status,
+    board,
     describe,
     simulate,
     checkDeploy,

@@ -1,3 +1,4 @@
+export * as NodeBoard from "./tools/NodeBoard.ts"
 export * as NodeBot from "./bot/NodeBot.ts"
 export * as NodeBotHttpClient from "./client/NodeBotHttpClient.ts"
 export * as NodeDownloads from "./endpoints/NodeDownloads.ts"

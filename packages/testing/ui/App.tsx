@@ -7,24 +7,24 @@ import { Forward } from "./chat/Forward.tsx"
 import { MiniApp } from "./chat/MiniApp.tsx"
 import { Divider } from "./parts/Divider.tsx"
 import { Icon } from "./parts/Icon.tsx"
+import { Tabs } from "./parts/Tabs.tsx"
+import { ThemeButton } from "./parts/ThemeButton.tsx"
+import { Toasts } from "./parts/Toasts.tsx"
 import { preciseTime } from "./parts/format.ts"
 import { useNow } from "./parts/useNow.ts"
 import {
   activePane,
-  announcement,
   becomePerson,
   clockAt,
   connectedBots,
   connection,
   deliveries,
-  dismissToast,
   faults,
   nameOf,
   openTool,
   type Pane,
   panes,
   state,
-  toasts,
   togglePanes,
   tool,
   type ToolName,
@@ -41,7 +41,6 @@ import { Requests } from "./tools/Requests.tsx"
 import { StateTool } from "./tools/StateTool.tsx"
 import { Timeline } from "./tools/Timeline.tsx"
 import { sizeStyle } from "./sizes.ts"
-import { nextTheme, theme } from "./theme.ts"
 
 const tools: Readonly<Record<ToolName, { readonly label: string; readonly view: ComponentType }>> = {
   timeline: { label: "Timeline", view: Timeline },
@@ -54,6 +53,8 @@ const tools: Readonly<Record<ToolName, { readonly label: string; readonly view: 
   parts: { label: "Parts", view: Parts },
   state: { label: "State", view: StateTool }
 }
+
+const tabs = toolNames.map((name) => ({ name, label: tools[name].label }))
 
 const ClockChip = () => {
   const now = useNow()
@@ -123,15 +124,7 @@ const TopBar = () => (
     >
       <Icon name="tools" />
     </button>
-    <button
-      type="button"
-      class="quiet"
-      title={`Colors: ${theme.value}`}
-      aria-label={`Colors: ${theme.value}`}
-      onClick={nextTheme}
-    >
-      <Icon name="theme" />
-    </button>
+    <ThemeButton />
   </header>
 )
 
@@ -185,37 +178,13 @@ const PaneView = ({ pane }: { readonly pane: Pane }) => {
   )
 }
 
-const moveTab = (event: KeyboardEvent): void => {
-  const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
-  if (move === undefined || tool.value === undefined) return
-  const next = toolNames[(toolNames.indexOf(tool.value) + move + toolNames.length) % toolNames.length]
-  tool.value = next
-  event.preventDefault()
-  document.getElementById(`tab-${next}`)?.focus()
-}
-
 const Tools = () => {
   const name = tool.value ?? "timeline"
   const { label, view: View } = tools[name]
   return (
     <section class="tools" aria-label="Tools">
       <Divider name="tools" label="Width of the tools" />
-      <div class="tabs" role="tablist" aria-label="Tools" onKeyDown={moveTab}>
-        {toolNames.map((each) => (
-          <button
-            key={each}
-            id={`tab-${each}`}
-            type="button"
-            role="tab"
-            aria-selected={each === name}
-            aria-controls="tool"
-            tabIndex={each === name ? 0 : -1}
-            onClick={() => (tool.value = each)}
-          >
-            {tools[each].label}
-          </button>
-        ))}
-      </div>
+      <Tabs label="Tools" tabs={tabs} current={name} panel="tool" onChange={(each) => (tool.value = each)} />
       <div key={name} class="tool" id="tool" role="tabpanel" aria-label={label} tabIndex={0}>
         <h2 class="spoken">{label}</h2>
         <View />
@@ -261,16 +230,7 @@ const App = () => {
       <BottomBar />
       <Forward />
       <MiniApp />
-      <div class="toasts">
-        {toasts.value.map(({ id, kind, text }) => (
-          <button type="button" key={id} class={`toast ${kind}`} onClick={() => dismissToast(id)}>
-            <bdi>{text}</bdi>
-          </button>
-        ))}
-      </div>
-      <div class="announcer" role="log" aria-live="polite" aria-atomic="true">
-        {announcement.value}
-      </div>
+      <Toasts />
     </div>
   )
 }

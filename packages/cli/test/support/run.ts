@@ -12,18 +12,19 @@ export interface Ran {
   readonly err: string
 }
 
-/** Runs the command in this process, with its own environment and folder. `lines` has what it prints while it runs. */
+/** Runs the command in this process, with its own environment and folder. `lines` and `errors` have what it prints while it runs. */
 export const run = (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string | undefined>>,
   cwd = "/",
   lines?: Array<string>,
   ask?: Place["ask"],
-  columns?: Place["columns"]
+  columns?: Place["columns"],
+  errors?: Array<string>
 ): Effect.Effect<Ran> =>
   Effect.suspend(() => {
     const out = lines ?? []
-    const err: Array<string> = []
+    const err = errors ?? []
     const captured: Console.Console = {
       ...globalThis.console,
       log: (...values: ReadonlyArray<unknown>) => void out.push(values.map(String).join(" ")),

@@ -19,9 +19,13 @@ afterAll(async () => {
   await (await browser)?.close()
 })
 
-/** Opens the page in a new context. A script error or a violation of the content security policy fails the test. */
-export const openPage = async (
+/**
+ * Opens an address in a new context, and waits for an element. A script error or a violation of the content security policy is a
+ * problem, and so is a request to another origin.
+ */
+export const openAddress = async (
   url: string,
+  ready: string,
   options: BrowserContextOptions = {}
 ): Promise<{ readonly page: Page; readonly problems: ReadonlyArray<string> }> => {
   browser ??= launch()
@@ -46,7 +50,11 @@ export const openPage = async (
     if (origin !== new URL(url).origin && protocol !== "blob:" && protocol !== "data:")
       problems.push(`request to ${origin}`)
   })
-  await page.goto(`${url}/_emulator/ui`)
-  await page.waitForSelector(".person-picker", { state: "attached" })
+  await page.goto(url)
+  await page.waitForSelector(ready, { state: "attached" })
   return { page, problems }
 }
+
+/** Opens the page of the emulator. */
+export const openPage = (url: string, options?: BrowserContextOptions): ReturnType<typeof openAddress> =>
+  openAddress(`${url}/_emulator/ui`, ".person-picker", options)

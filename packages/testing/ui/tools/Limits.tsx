@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks"
 import { readLimits } from "../events.ts"
+import { Gauge } from "../parts/Gauge.tsx"
 import { durationOf, preciseTime } from "../parts/format.ts"
 import { chats, limits, nameOf, requests, titleOf } from "../store.ts"
 
@@ -10,32 +11,8 @@ const names = {
   polling: "GET /updates"
 } as const
 
-const Gauge = ({
-  free,
-  label,
-  limit,
-  used
-}: {
-  readonly label: string
-  readonly used: number
-  readonly limit: number
-  readonly free: number
-}) => (
-  <div class={used >= limit ? "gauge full" : "gauge"}>
-    <span>
-      <bdi>{label}</bdi>
-      <b>
-        {used} of {limit}
-      </b>
-    </span>
-    <meter min={0} max={limit} high={limit - 0.5} value={used} aria-label={label} />
-    <small>
-      {used >= limit
-        ? `The next one is answered with 429 for ${durationOf(free)}`
-        : `${limit - used} more are admitted now`}
-    </small>
-  </div>
-)
+const noteOf = (used: number, limit: number, free: number): string =>
+  used >= limit ? `The next one is answered with 429 for ${durationOf(free)}` : `${limit - used} more are admitted now`
 
 /** The usage of each limit, and the refused requests. */
 export const LimitGauges = () => {
@@ -52,7 +29,9 @@ export const LimitGauges = () => {
         {rates.host} requests, {rates.messages} messages and {rates.answers} answers in each chat, and {rates.polling}{" "}
         polls in {durationOf(window_ms)}.
       </p>
-      {view.used.length === 0 ? <Gauge label={names.host} used={0} limit={rates.host} free={0} /> : null}
+      {view.used.length === 0 ? (
+        <Gauge label={names.host} used={0} limit={rates.host} note={noteOf(0, rates.host, 0)} />
+      ) : null}
       {view.used.map(({ bot_id, chat_id, free_in_ms, limit, scope, used }) => {
         const chat = chat_id === undefined ? undefined : chats.value.get(chat_id)
         const where = chat === undefined ? nameOf(bot_id) : titleOf(chat, bot_id)
@@ -62,7 +41,7 @@ export const LimitGauges = () => {
             label={`${names[scope]}: ${where}`}
             used={used}
             limit={limit}
-            free={free_in_ms}
+            note={noteOf(used, limit, free_in_ms)}
           />
         )
       })}

@@ -1,0 +1,76 @@
+import { signal } from "@preact/signals"
+import { render } from "preact"
+import { Field, valuesOf } from "../parts/Field.tsx"
+import { Tabs } from "../parts/Tabs.tsx"
+import { ThemeButton } from "../parts/ThemeButton.tsx"
+import { Toasts } from "../parts/Toasts.tsx"
+import { problem, setToken, token } from "./client.ts"
+import { DeadLetters } from "./DeadLetters.tsx"
+import { Broadcasts, Chats, Timers, Updates } from "./lists.tsx"
+import { Conversations, Limits, Overview } from "./Overview.tsx"
+
+const tabs = [
+  { name: "overview", label: "Overview", view: () => <Overview /> },
+  { name: "updates", label: "Updates", view: () => <Updates /> },
+  { name: "dead", label: "Dead letters", view: () => <DeadLetters /> },
+  { name: "chats", label: "Chats", view: () => <Chats onOpen={() => (current.value = "updates")} /> },
+  { name: "conversations", label: "Conversations", view: () => <Conversations /> },
+  { name: "timers", label: "Timers", view: () => <Timers /> },
+  { name: "broadcasts", label: "Broadcasts", view: () => <Broadcasts /> },
+  { name: "limits", label: "Limits", view: () => <Limits /> }
+]
+
+const current = signal("overview")
+
+const Login = () => (
+  <form
+    class="form login"
+    onSubmit={(event) => {
+      const { given } = valuesOf(event)
+      if (given !== undefined) setToken(given)
+    }}
+  >
+    {problem.value === undefined ? null : (
+      <p class="bad" role="alert">
+        {problem.value}
+      </p>
+    )}
+    <Field label="Token of the board" hint="Only this tab keeps the token.">
+      <input name="given" type="password" autocomplete="off" required />
+    </Field>
+    <button type="submit" class="primary">
+      Open
+    </button>
+  </form>
+)
+
+const Views = () => {
+  const { label, name, view } = tabs.find((tab) => tab.name === current.value) ?? tabs[0]!
+  return (
+    <>
+      <Tabs label="Views" tabs={tabs} current={name} panel="view" onChange={(next) => (current.value = next)} />
+      <div key={name} class="tool" id="view" role="tabpanel" aria-label={label} tabIndex={0}>
+        <h2 class="spoken">{label}</h2>
+        {view()}
+      </div>
+    </>
+  )
+}
+
+const Board = () => (
+  <div class="app board">
+    <header class="top-bar">
+      <h1>Colloquy board</h1>
+      <span class="spacer" />
+      <ThemeButton />
+    </header>
+    <main class="board-main">{token.value === undefined ? <Login /> : <Views />}</main>
+    <Toasts />
+  </div>
+)
+
+/** Shows the board in an element, in place of the content of the element. */
+export const mount = (root: Element): void => {
+  root.replaceChildren()
+  render(<Board />, root)
+}

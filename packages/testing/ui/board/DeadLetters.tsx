@@ -1,0 +1,108 @@
+import { useState } from "preact/hooks"
+import { Field, valuesOf } from "../parts/Field.tsx"
+import { Modal } from "../parts/Modal.tsx"
+import { act, useView } from "./client.ts"
+import { Code, Details, List, momentOf } from "./List.tsx"
+
+const Progress = () => {
+  const { data } = useView("status")
+  const replay = data?.replay
+  return replay === undefined ? null : (
+    <div class="row" role="status">
+      <span>
+        Replays: {replay.done} of {replay.total}
+      </span>
+      <progress max={replay.total} value={replay.done} aria-label="Progress of the replay" />
+      <button type="button" onClick={() => void act("stop-replay")}>
+        Stop
+      </button>
+    </div>
+  )
+}
+
+const ReplayAll = ({ cause, onClose }: { readonly cause: string | undefined; readonly onClose: () => void }) => (
+  <Modal title="Replay dead letters" onClose={onClose}>
+    <form
+      class="form"
+      onSubmit={(event) => {
+        void act("replay-all", { cause, rate: valuesOf(event)["rate"] })
+        onClose()
+      }}
+    >
+      <p>
+        {cause === undefined
+          ? "All dead letters are handled again."
+          : `All dead letters whose error contains “${cause}” are handled again.`}
+      </p>
+      <Field label="Dead letters a second" hint="so that the bot does other work as well">
+        <input name="rate" type="number" min={1} step={1} required value={10} />
+      </Field>
+      <button type="submit" class="primary">
+        Replay
+      </button>
+    </form>
+  </Modal>
+)
+
+const Drop = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => (
+  <Modal title="Delete a dead letter" onClose={onClose}>
+    <p>The update of the dead letter {id} is lost.</p>
+    <div class="row">
+      <button
+        type="button"
+        class="danger"
+        onClick={() => {
+          void act("drop", { id })
+          onClose()
+        }}
+      >
+        Delete
+      </button>
+    </div>
+  </Modal>
+)
+
+/** The dead letters, which can be replayed one by one or all at a rate, and deleted. */
+export const DeadLetters = () => {
+  const [cause, setCause] = useState<string | undefined>()
+  const [isReplaying, setReplaying] = useState(false)
+  const [dropped, setDropped] = useState<string | undefined>()
+  return (
+    <>
+      <Progress />
+      <div class="inline-form">
+        <Field label="Error contains">
+          <input type="search" onInput={({ currentTarget }) => setCause(currentTarget.value || undefined)} />
+        </Field>
+        <button type="button" onClick={() => setReplaying(true)}>
+          Replay all…
+        </button>
+      </div>
+      <List name="dead" query={{ cause }} nothing="There is no dead letter.">
+        {({ attempts, chat, error, failed_at, id, kind, update }) => (
+          <Details
+            key={id}
+            status={kind}
+            kind="bad"
+            title={error.split("\n", 1)[0]!}
+            line={`${chat === undefined ? "no chat" : `chat ${chat}`}, attempts: ${attempts}, id ${id}`}
+            aside={momentOf(failed_at)}
+          >
+            <div class="row">
+              <button type="button" onClick={() => void act("replay", { id })}>
+                Replay
+              </button>
+              <button type="button" class="danger" onClick={() => setDropped(id)}>
+                Delete…
+              </button>
+            </div>
+            <Code label="Error" value={error} />
+            <Code label="Update" value={update} />
+          </Details>
+        )}
+      </List>
+      {isReplaying ? <ReplayAll cause={cause} onClose={() => setReplaying(false)} /> : null}
+      {dropped === undefined ? null : <Drop id={dropped} onClose={() => setDropped(undefined)} />}
+    </>
+  )
+}

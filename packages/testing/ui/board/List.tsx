@@ -1,0 +1,92 @@
+import type { ComponentChildren } from "preact"
+import { useState } from "preact/hooks"
+import { dayOf, preciseTime } from "../parts/format.ts"
+import { pretty } from "../parts/json.ts"
+import { type Query, useView, type Views } from "./client.ts"
+
+type Lists = Omit<Views, "status">
+
+type Row<K extends keyof Lists> = Lists[K]["rows"][number]
+
+/** The day and the time. */
+export const momentOf = (at: number): string => `${dayOf(at)} ${preciseTime(at).slice(0, 8)}`
+
+const pageSize = 50
+
+const maxRows = 1000
+
+/** The rows of a list. A list that is cut off says so. */
+export const List = <K extends keyof Lists>({
+  children,
+  name,
+  nothing,
+  query = {}
+}: {
+  readonly name: K
+  readonly query?: Query
+  readonly nothing: string
+  readonly children: (row: Row<K>) => ComponentChildren
+}) => {
+  const [limit, setLimit] = useState(pageSize)
+  const { data, error } = useView(name, { ...query, limit })
+  if (error !== undefined) return <p class="empty">{error}</p>
+  if (data === undefined) return <p class="empty">Reading…</p>
+  if (data.rows.length === 0) return <p class="empty">{nothing}</p>
+  const rows: ReadonlyArray<Row<K>> = data.rows
+  return (
+    <>
+      <ol class="log">{rows.map(children)}</ol>
+      {data.more ? (
+        <p class="note" role="status">
+          There are more than these {rows.length}.{" "}
+          {limit < maxRows ? (
+            <button type="button" onClick={() => setLimit(Math.min(maxRows, limit * 4))}>
+              Show more
+            </button>
+          ) : (
+            "The command prints all of them."
+          )}
+        </p>
+      ) : null}
+    </>
+  )
+}
+
+/** A row that opens to show its details. */
+export const Details = ({
+  aside,
+  children,
+  kind,
+  line,
+  status,
+  title
+}: {
+  readonly status: string
+  readonly kind: "good" | "warn" | "bad" | ""
+  readonly title: string
+  readonly line: string
+  readonly aside: string
+  readonly children: ComponentChildren
+}) => {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <li class="log-row">
+      <button type="button" class="log-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <span class={`status ${kind}`}>{status}</span>
+        <span class="log-text">
+          <b>{title}</b>
+          <bdi class="path">{line}</bdi>
+        </span>
+        <small>{aside}</small>
+      </button>
+      {isOpen ? children : null}
+    </li>
+  )
+}
+
+/** A value as JSON. */
+export const Code = ({ label, value }: { readonly label: string; readonly value: unknown }) => (
+  <pre class="code" tabIndex={0} aria-label={label}>
+    {pretty(value)}
+  </pre>
+)
