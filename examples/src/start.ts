@@ -8,7 +8,7 @@ import { Inbox, LongPolling } from "@colloquy/core"
 import { NodeBot } from "@colloquy/node"
 import { Emulator, EmulatorOptions, EmulatorServer } from "@colloquy/testing"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Console, Effect, Layer, Logger } from "effect"
+import { ConfigProvider, Console, Effect, Layer, Logger } from "effect"
 import { resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { interactive } from "./start/interactive.ts"
@@ -42,7 +42,8 @@ const main = Effect.gen(function* () {
   const bot = yield* Effect.tapError(loadBot(file), (error) => Console.error(error.message))
   const { url } = yield* EmulatorServer.EmulatorServer
   const connection = LongPolling.layer().pipe(
-    Layer.provideMerge(Layer.merge(NodeBot.layer({ token, baseUrl: url }), Inbox.layerMemory()))
+    Layer.provideMerge(Layer.merge(NodeBot.layer({ token, baseUrl: url }), Inbox.layerMemory())),
+    Layer.provideMerge(ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ BOT_EMULATOR: "true" })))
   )
   const page = `${url}/_emulator/ui`
   if (opensPage) {

@@ -4,6 +4,7 @@ import * as LongPolling from "@colloquy/core/inbox/LongPolling"
 import * as RateLimiter from "@colloquy/core/client/RateLimiter"
 import * as Emulator from "@colloquy/testing/emulator/Emulator"
 import { defaultToken } from "@colloquy/testing/emulator/EmulatorOptions"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -20,7 +21,8 @@ const client = BotApi.layer({ token: Redacted.make(defaultToken), baseUrl: Emula
 
 const platform = LongPolling.layer().pipe(
   Layer.provideMerge(Layer.merge(client, Inbox.layerMemory())),
-  Layer.provideMerge(Emulator.layer())
+  Layer.provideMerge(Emulator.layer()),
+  Layer.provideMerge(ConfigProvider.layer(ConfigProvider.fromUnknown({ BOT_EMULATOR: "true" })))
 )
 
 export type Services = Layer.Success<typeof platform>

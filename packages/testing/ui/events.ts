@@ -132,12 +132,18 @@ const followPoll = ({ bot_id, marker, query }: Extract<EmulatorEvent, { type: "r
   store.polled.value = new Map(store.polled.value).set(bot_id, { taken, acknowledged })
 }
 
+/** Empties what the tools list. */
+const clearLists = (): void => {
+  store.requests.value = []
+  store.updates.value = []
+  store.handled.value = []
+  store.deliveries.value = []
+  store.struck.value = []
+}
+
 const startOver = (count: number): void => {
   batch(() => {
-    store.requests.value = []
-    store.updates.value = []
-    store.deliveries.value = []
-    store.struck.value = []
+    clearLists()
     store.pressed.value = new Map()
     store.unread.value = new Map()
     store.actions.value = new Map()
@@ -184,6 +190,9 @@ export const apply = (event: EmulatorEvent, isPast: boolean): void => {
     case "update":
       store.updates.value = prepend(store.updates.value, event)
       break
+    case "handled":
+      store.handled.value = prepend(store.handled.value, event)
+      break
     case "connection":
       if (!isPast) {
         const others = [...store.connectedBots.value].filter((bot_id) => bot_id !== event.bot_id)
@@ -204,8 +213,11 @@ export const apply = (event: EmulatorEvent, isPast: boolean): void => {
       }
       break
     case "reset":
-      if (isPast) for (const log of store.loadedLogs()) log.forgetPast()
-      else startOver(maxMessages)
+      store.polled.value = new Map()
+      if (isPast) {
+        clearLists()
+        for (const log of store.loadedLogs()) log.forgetPast()
+      } else startOver(maxMessages)
       break
     case "gap":
       catchUp()

@@ -84,6 +84,7 @@ export const pressed = signal<ReadonlyMap<string, string>>(new Map())
 
 export const requests = signal<ReadonlyArray<EventOf<"request">>>([])
 export const updates = signal<ReadonlyArray<EventOf<"update">>>([])
+export const handled = signal<ReadonlyArray<EventOf<"handled">>>([])
 export const deliveries = signal<ReadonlyArray<EventOf<"delivery">>>([])
 export const struck = signal<ReadonlyArray<EventOf<"fault">>>([])
 export const limits = signal<Limits | undefined>(undefined)

@@ -14,6 +14,7 @@
  * | `BOT_SECRET_HEADER` | The header that carries the secret of the webhook | `X-Svc-Bot-Api-Secret` |
  * | `BOT_SECRET_CHARACTERS` | Characters that a secret may contain besides letters and digits | `-` |
  * | `BOT_WEBHOOK_INSECURE` | `true` accepts a webhook at `http://127.0.0.1`, for the emulator | `false` |
+ * | `BOT_EMULATOR` | `true` tells the emulator what the bot did with each update | `false` |
  *
  * API: General conventions; Authentication.
  *
@@ -180,6 +181,16 @@ export const secretHeader: Config.Config<string> = Config.schema(SecretHeader, "
 export const secretCharacters: Config.Config<string> = Config.schema(SecretCharacters, "BOT_SECRET_CHARACTERS").pipe(
   Config.withDefault(Platform.secretCharacters)
 )
+
+/**
+ * The setting `BOT_EMULATOR`: whether the bot tells the emulator which part handled each update, with which outcome and how
+ * long, for the page of the emulator. `colloquy-emulator -- PROGRAM` sets it. The platform has no call for this, so the setting is
+ * only for the emulator. Default: `false`.
+ *
+ * @category settings
+ * @since 0.1.0
+ */
+export const emulator: Config.Config<boolean> = Config.withDefault(Config.Boolean("BOT_EMULATOR"), false)
 
 const problemsOf = (error: Config.ConfigError): InvalidSettings["problems"] =>
   Schema.isSchemaError(error.cause)

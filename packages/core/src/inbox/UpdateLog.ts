@@ -97,6 +97,8 @@ export interface Call extends Schema.Schema.Type<typeof Call> {}
 export const Entry = Schema.Struct({
   /** The id of the update in the inbox. The entries of the attempts of an update have the same id. */
   id: Schema.String,
+  /** Identifies the event of the update: see `QueuedUpdate.fingerprintOf`. Missing in entries of earlier versions. */
+  fingerprint: Schema.optionalKey(Schema.String),
   /** The type of the update, `colloquy_timer` for a timer, or `malformed`. */
   update_type: Schema.String,
   /** The chat of the update. Missing if the update has no chat. */

@@ -240,6 +240,31 @@ export interface UpdateQueued extends Base<"update"> {
 }
 
 /**
+ * A bot has told that an attempt to handle an update has ended. Bots of this library tell it with the setting `BOT_EMULATOR`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface UpdateHandled extends Base<"handled"> {
+  /** The bot. */
+  readonly bot_id: UserId
+  /** The chat that the update concerns. */
+  readonly chat_id?: ChatId
+  /** The position of the update among the updates of the bot. */
+  readonly number: number
+  /** `unhandled`: no part took the update. `failed`: the update is handled again. `dead`: the update is a dead letter. */
+  readonly outcome: "handled" | "unhandled" | "failed" | "dead"
+  /** The part that took the update, such as the command `start`. */
+  readonly part?: { readonly kind: string; readonly name: string }
+  /** The number of the attempt, from 1. */
+  readonly attempt: number
+  /** How long the attempt took, in milliseconds of the clock of the bot. */
+  readonly took: number
+  /** The first line of the error of the attempt. */
+  readonly error?: string
+}
+
+/**
  * A bot began to wait for updates by long polling, or its connection was lost.
  *
  * @category models
@@ -477,6 +502,7 @@ export type EmulatorEvent =
   | PressAnswered
   | ChatNotice
   | UpdateQueued
+  | UpdateHandled
   | ConnectionChanged
   | RequestAnswered
   | DeliveryAttempted

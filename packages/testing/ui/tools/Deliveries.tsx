@@ -4,7 +4,7 @@ import { durationOf, preciseTime } from "../parts/format.ts"
 import { act, deliveries, nameOf, state, updates } from "../store.ts"
 import type { EventOf } from "../types.ts"
 
-import { type RequestEvent, stateClass, stateOf, steps, type UpdateEvent, type UpdateState } from "./activity.ts"
+import { attemptText, stateClass, stateOf, type Step, steps, type UpdateEvent, type UpdateState } from "./activity.ts"
 import { UpdateDetails } from "./UpdateDetails.tsx"
 
 type DeliveryEvent = EventOf<"delivery">
@@ -61,15 +61,16 @@ const Row = ({ event, now }: { readonly event: DeliveryEvent; readonly now: numb
   )
 }
 
-interface UpdateRowProps {
+interface UpdateRowProps extends Step {
   readonly update: UpdateEvent
-  readonly requests: ReadonlyArray<RequestEvent>
   readonly state: UpdateState
 }
 
-const UpdateRow = ({ requests, state, update }: UpdateRowProps) => {
+const UpdateRow = ({ attempts, requests, state, update }: UpdateRowProps) => {
   const [isOpen, setOpen] = useState(false)
-  const done = [...new Set(requests.map(({ endpoint, path }) => endpoint ?? path))].join(", ")
+  const last = attempts.at(-1)
+  const calls = [...new Set(requests.map(({ endpoint, path }) => endpoint ?? path))].join(", ")
+  const done = [...(last === undefined ? [] : [attemptText(last)]), ...(calls === "" ? [] : [calls])].join(" → ")
   return (
     <li class="log-row">
       <button type="button" class="line log-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -88,7 +89,7 @@ const UpdateRow = ({ requests, state, update }: UpdateRowProps) => {
 export const Deliveries = () => {
   const now = useNow()
   const [count, setCount] = useState(100)
-  const shown = steps.value.flatMap(({ requests, update }) => (update === undefined ? [] : [{ requests, update }]))
+  const shown = steps.value.flatMap(({ update, ...step }) => (update === undefined ? [] : [{ ...step, update }]))
   const last = lastAttempts()
   const dead = last.filter((event) => event.state === "dead")
   const waiting = last.filter((event) => event.state === "failed")
@@ -129,7 +130,7 @@ export const Deliveries = () => {
       {updates.value.length === 0 ? <p class="empty">No updates yet.</p> : null}
       <ol class="log">
         {shown.slice(0, count).map((step) => (
-          <UpdateRow key={step.update.id} update={step.update} requests={step.requests} state={stateOf(step)} />
+          <UpdateRow key={step.update.id} {...step} state={stateOf(step)} />
         ))}
       </ol>
       {shown.length > count ? (

@@ -2,7 +2,7 @@ import { memo } from "preact/compat"
 import { useState } from "preact/hooks"
 import { durationOf, preciseTime } from "../parts/format.ts"
 import { activePane, chats, messageFilter, openTool, panes, requests, shownRequest, titleOf } from "../store.ts"
-import { type RequestEvent, stateClass, stateOf, type Step, steps } from "./activity.ts"
+import { attemptText, type RequestEvent, stateClass, stateOf, type Step, steps } from "./activity.ts"
 import { FaultMark, RequestLine } from "./RequestLine.tsx"
 import { UpdateDetails } from "./UpdateDetails.tsx"
 
@@ -31,7 +31,7 @@ const Rungs = ({ events }: { readonly events: ReadonlyArray<RequestEvent> }) => 
 
 const StepView_ = ({ state, step }: { readonly step: Step; readonly state: ReturnType<typeof stateOf> }) => {
   const [isOpen, setOpen] = useState(false)
-  const { requests, update } = step
+  const { attempts, requests, update } = step
   if (update === undefined) {
     return (
       <li class="step">
@@ -52,6 +52,11 @@ const StepView_ = ({ state, step }: { readonly step: Step; readonly state: Retur
         <small>{preciseTime(update.at).slice(0, 8)}</small>
       </button>
       {isOpen ? <UpdateDetails event={update} /> : null}
+      {attempts.map((attempt) => (
+        <small key={attempt.id} class="attempt">
+          {attemptText(attempt)}
+        </small>
+      ))}
       {last === undefined ? null : (
         <>
           <Rungs events={requests} />
@@ -68,7 +73,11 @@ const StepView_ = ({ state, step }: { readonly step: Step; readonly state: Retur
 /** A step changes with its own requests and its state only. */
 const StepView = memo(
   StepView_,
-  (a, b) => a.state === b.state && a.step.update === b.step.update && a.step.requests.length === b.step.requests.length
+  (a, b) =>
+    a.state === b.state &&
+    a.step.update === b.step.update &&
+    a.step.requests.length === b.step.requests.length &&
+    a.step.attempts.length === b.step.attempts.length
 )
 
 const concerns = ({ requests, update }: Step, mid: string): boolean =>

@@ -1,6 +1,11 @@
+import { Bot, Handler, LongPolling } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -37,6 +42,43 @@ describe("the calls for the author of a bot", () => {
         assert.strictEqual((yield* post("/repeat_request", { number: 99 })).status, 404)
       })
     )
+  )
+
+  it.effect.each([
+    ["true", ["bot_started unhandled none 1", "message_created failed handler 1", "message_created handled handler 2"]],
+    ["false", []]
+  ])("tell what a bot did with its updates, with the setting BOT_EMULATOR %s", ([setting, expected]) =>
+    Effect.gen(function* () {
+      let isBroken = true
+      const handler = Handler.on("message_created", () =>
+        Effect.suspend(() => (isBroken ? Effect.die(new Error("not now")) : Effect.void))
+      )
+      const ann = yield* Emulator.user("Ann")
+      yield* ann.start()
+      yield* ann.send("hello")
+      const bot = yield* Effect.forkChild(Bot.run(handler), { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      isBroken = false
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.interrupt(bot)
+      const events = yield* Emulator.events.pipe(Stream.interruptWhen(TestClock.adjust("1 second")), Stream.runCollect)
+      const updates = new Map(events.flatMap((each) => (each.type === "update" ? [[each.number, each]] : [])))
+      assert.deepStrictEqual(
+        events.flatMap((each) =>
+          each.type === "handled"
+            ? [`${updates.get(each.number)?.update_type} ${each.outcome} ${each.part?.kind ?? "none"} ${each.attempt}`]
+            : []
+        ),
+        expected
+      )
+    }).pipe(
+      Effect.provide(LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot()))),
+      Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({ BOT_EMULATOR: setting }))
+    )
+  )
+
+  it.effect("refuse what a bot tells without a token", () =>
+    inEmulator(Effect.map(post("/handled", { entries: [] }), ({ status }) => assert.strictEqual(status, 401)))
   )
 
   it.effect("return an event with its details", () =>

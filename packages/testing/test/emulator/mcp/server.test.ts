@@ -24,6 +24,7 @@ const withoutTool = [
   "repeatRequest",
   "listParts",
   "saveTest",
+  "reportHandled",
   "view",
   "clearDialog",
   "removeDialog",

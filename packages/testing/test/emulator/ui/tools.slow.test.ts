@@ -302,6 +302,43 @@ describe.skipIf(isSkipped)("the tools of the page", () => {
     assert.deepStrictEqual(problems, [])
   })
 
+  it("show which part of the bot handled an update, with each attempt, if the bot tells it", async () => {
+    const { page, problems, tool, user_id } = await openTools("Timeline")
+    await emulator.asBot("POST", `/messages?user_id=${user_id}`, { text: "welcome" })
+    const { body } = await emulator.post("/messages", { user_id, text: "hello" })
+    const step = tool.locator(".step", { hasText: "“hello”" })
+    await step.getByText("waiting").waitFor()
+    const tell = (attempt: number, outcome: object) =>
+      emulator.asBot("POST", "/_emulator/handled", {
+        entries: [
+          {
+            id: "1",
+            fingerprint: `message_created:${body.mid}`,
+            update_type: "message_created",
+            part: { kind: "command", name: "start" },
+            attempt,
+            receivedAt: 0,
+            startedAt: 5,
+            endedAt: 12,
+            calls: [],
+            ...outcome
+          }
+        ]
+      })
+    await emulator.asBot("POST", `/messages?user_id=${user_id}`, { text: "You said: hello" })
+    await tell(1, { outcome: "failed", error: "Error: not now" })
+    await step.getByText("command start: failed in 7 ms, Error: not now").waitFor()
+    await step.locator(".status", { hasText: "failed" }).first().waitFor()
+    await tell(2, { outcome: "handled" })
+    await step.getByText("command start: handled in 7 ms, attempt 2").waitFor()
+    await step.locator("> .line .status", { hasText: "handled" }).waitFor()
+    const ladder = await step.locator(".attempt, .rungs").evaluateAll((all) => all.map((each) => each.className))
+    assert.deepStrictEqual(ladder, ["attempt", "attempt", "rungs"])
+    await page.getByRole("tab", { name: "Updates" }).click()
+    await tool.getByText("command start: handled in 7 ms, attempt 2 → Messages.send").waitFor()
+    assert.deepStrictEqual(problems, [])
+  })
+
   it("show the state of each update of a bot with webhooks", async () => {
     const { problems, tool, user_id } = await openTools("Timeline")
     const waiting: Array<ServerResponse> = []

@@ -22,6 +22,7 @@ import { monoNow } from "../consumer/lease.ts"
 import { type HandlerMetrics, makeHandlerMetrics } from "../consumer/metrics.ts"
 import { isTemporary } from "../consumer/persist.ts"
 import * as journals from "../journal/journal.ts"
+import { reporting } from "../log/reporting.ts"
 import { type Queued, sharedHandling, type Source } from "./delivery.ts"
 import { Emitter } from "./emitter.ts"
 import { Interpreter } from "./interpreter.ts"
@@ -267,6 +268,7 @@ const open = Effect.fnUntraced(function* <E, R>(
     Effect.map(Effect.forkScoped(effect, { startImmediately: true }), (fiber) => watchFiber(fiber, fail))
   if (isShared && listen !== undefined) yield* inBackground(listening(inbox, wakeUp, kernel))
   yield* inBackground(inbox[hooks].died)
+  yield* inBackground(reporting(inbox[hooks].log, context))
   yield* inBackground(monitor.run)
   yield* inBackground(interpreter.claiming)
   // Claims that are under way and renewals go on until everything is given back.

@@ -62,6 +62,7 @@ export const toEntry = (queued: Queued, { error, hasTexts, now, outcome }: Ended
   const reason = error ?? (cause === undefined || outcome !== "failed" ? undefined : Cause.pretty(cause))
   return {
     id,
+    fingerprint: update.fingerprint,
     update_type: value?.update_type ?? "malformed",
     ...(chat_id === undefined ? {} : { chat_id }),
     ...(user_id === undefined ? {} : { user_id }),

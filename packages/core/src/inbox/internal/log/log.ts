@@ -114,6 +114,9 @@ export class Log {
 
   readonly process: ThisProcess
 
+  /** Is called for each entry. */
+  onEntry: ((entry: Entry) => void) | undefined
+
   constructor(options: Options) {
     const { clock, context, nextRevision } = options
     this.#options = options
@@ -137,6 +140,7 @@ export class Log {
     const { size, store } = this.#options
     this.#unwritten.push(entry)
     this.process.ended()
+    this.onEntry?.(entry)
     // The array is shortened from time to time, so that an entry of a busy bot costs no more than its object.
     if (this.#unwritten.length > 2 * size) this.#unwritten = this.#unwritten.slice(-size)
     if (store.isShared) this.#added.openUnsafe()

@@ -32,7 +32,8 @@ const settingsOf = Effect.fnUntraced(function* (url: string, token: string) {
     BOT_WEBHOOK_URL: `http://127.0.0.1:${port}/updates`,
     BOT_WEBHOOK_HOST: "127.0.0.1",
     BOT_WEBHOOK_PORT: `${port}`,
-    BOT_WEBHOOK_INSECURE: "true"
+    BOT_WEBHOOK_INSECURE: "true",
+    BOT_EMULATOR: "true"
   }
 })
 

@@ -1,6 +1,7 @@
 import { Chat, ChatId } from "@colloquy/core/model/Chat"
 import { Comment, Message, MessageId } from "@colloquy/core/model/Message"
 import * as Endpoint from "@colloquy/core/client/Endpoint"
+import { Entry } from "@colloquy/core/inbox/UpdateLog"
 import { Permission } from "@colloquy/core/model/Member"
 import { NewMessageLink, TextFormat } from "@colloquy/core/model/NewMessage"
 import { SecretCharacters, SecretHeader } from "@colloquy/core/model/Subscription"
@@ -330,6 +331,9 @@ export const listParts = declare(
     problem: Schema.optionalKey(Schema.String)
   })
 )
+
+/** What the bot of the token did with its updates. */
+export const reportHandled = declare("POST", "/handled", Done, { body: { entries: Schema.Array(Entry) } })
 
 /** Saves a test in the folder of the tests. A file that exists is not replaced. */
 export const saveTest = declare("POST", "/tests", Schema.Struct({ path: Schema.String }), {

@@ -1,4 +1,6 @@
 import type * as Endpoint from "@colloquy/core/client/Endpoint"
+import { fingerprintOf } from "@colloquy/core/inbox/QueuedUpdate"
+import type { Entry } from "@colloquy/core/inbox/UpdateLog"
 import * as Effect from "effect/Effect"
 import { hasProperty } from "effect/Predicate"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
@@ -6,7 +8,10 @@ import { fileURLToPath } from "node:url"
 import type { Exchange } from "../../EmulatorHttp.ts"
 import * as refusal from "../http/refusal.ts"
 import { headersIn, textBody } from "../http/wire.ts"
-import { on, type Route } from "./call.ts"
+import { emit } from "../platform/events.ts"
+import type { BotState, PlatformState } from "../platform/state.ts"
+import { idOf } from "../platform/users.ts"
+import { on, type Route, success } from "./call.ts"
 import * as declarations from "./declarations.ts"
 
 interface Part {
@@ -55,6 +60,30 @@ const toRequest = ({ body, headers, method, path, query }: Exchange) => ({
   body: textBody(body ?? "")
 })
 
+/** The updates of a bot in which a handled update is searched. */
+const maxSearched = 1000
+
+/** Records which updates a bot has handled. Timers, which the bot sends itself, are not among its updates. */
+const recordHandled = (state: PlatformState, bot: BotState, entries: ReadonlyArray<Entry>): void => {
+  const { end } = bot.updates
+  const updates = bot.updates.from(end - maxSearched)
+  for (const { attempt, chat_id, endedAt, error, fingerprint, outcome, part, startedAt } of entries) {
+    const index = updates.findLastIndex(({ update }) => fingerprintOf(update) === fingerprint)
+    if (index < 0) continue
+    emit(state, {
+      type: "handled",
+      bot_id: idOf(bot.user),
+      ...(chat_id === undefined ? {} : { chat_id }),
+      number: end - updates.length + index,
+      outcome,
+      ...(part === undefined ? {} : { part }),
+      attempt,
+      took: endedAt - startedAt,
+      ...(error === undefined ? {} : { error })
+    })
+  }
+}
+
 const noFolder = new refusal.Refusal({
   status: 409,
   body: {
@@ -83,6 +112,14 @@ export const developmentRoutes: ReadonlyArray<Route> = [
         Effect.succeed({ status: null })
       )
       return { status }
+    })
+  ),
+  on(declarations.reportHandled, ({ entries }, { headers, state }) =>
+    Effect.suspend(() => {
+      const bot = state.bots.get(headers["authorization"] ?? "")
+      if (bot === undefined) return Effect.fail(refusal.unauthorized("Invalid access token"))
+      recordHandled(state, bot, entries)
+      return Effect.succeed(success)
     })
   ),
   on(declarations.saveTest, ({ name, text }, { testFolder }) =>

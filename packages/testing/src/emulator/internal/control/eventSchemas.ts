@@ -1,6 +1,7 @@
 import { ChatId } from "@colloquy/core/model/Chat"
 import { SenderAction } from "@colloquy/core/endpoints/Chats"
 import { Comment, Message, MessageId } from "@colloquy/core/model/Message"
+import { Outcome } from "@colloquy/core/inbox/UpdateLog"
 import { Permission } from "@colloquy/core/model/Member"
 import { Update } from "@colloquy/core/model/Update"
 import { UserId, UserWithPhoto } from "@colloquy/core/model/User"
@@ -105,6 +106,18 @@ export const schemas = {
     message_id: Schema.optionalKey(MessageId),
     text: Schema.optionalKey(Schema.String),
     update: Schema.optionalKey(Update)
+  }),
+  handled: Schema.Struct({
+    ...base,
+    type: Schema.tag("handled"),
+    bot_id: UserId,
+    chat_id: Schema.optionalKey(ChatId),
+    number: Schema.Int,
+    outcome: Outcome,
+    part: Schema.optionalKey(Schema.Struct({ kind: Schema.String, name: Schema.String })),
+    attempt: Schema.Int,
+    took: Schema.Finite,
+    error: Schema.optionalKey(Schema.String)
   }),
   connection: Schema.Struct({
     ...base,
