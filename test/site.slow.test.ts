@@ -143,6 +143,22 @@ describe("the site of the documentation", () => {
     assert.match(html, /pager-link prev[^]*pager-link next/)
   })
 
+  it("has the pages of the guide in Russian, with a navigation of their own and links between the languages", () => {
+    const linksOf = (path: string) =>
+      targets(readFileSync(join(folder, "manual", path), "utf8")).map(
+        (target) => new URL(target, `http://localhost/manual/${path}`).pathname
+      )
+    assert.includeMembers(linksOf("ru/handlers.html"), [
+      "/manual/handlers.html",
+      "/manual/ru/introduction.html",
+      "/manual/ru/conversations.html",
+      "/manual/stores.html"
+    ])
+    assert.include(linksOf("handlers.html"), "/manual/ru/handlers.html")
+    assert.include(linksOf("stores.html"), "/manual/ru/introduction.html")
+    assert.include(readFileSync(join(folder, "manual/ru/handlers.html"), "utf8"), "Создание бота")
+  })
+
   it("links to the reference where a page of the repository links to the source of a public module", () => {
     const html = readFileSync(join(folder, "manual/emulator.html"), "utf8")
     assert.include(html, 'href="./api/testing/Person.html"')

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { hashOf, problemOf } from "../scripts/internal/translations.ts"
+import { hashOf, problemOf, untranslated } from "../scripts/internal/translations.ts"
 
 const original = { path: "docs/page.md", text: "# Page\n\n```sh\nnpm start\n```\n" }
 
@@ -19,6 +19,30 @@ describe("a translated page", () => {
       problemOf(translationOf(hashOf(original.text)), [changed]),
       `docs/ru/page.md is older than docs/page.md: translate what has changed, and set hash: ${hashOf(changed.text)}`
     )
+  })
+
+  it("exists for each page of the sections Start and Write a bot", () => {
+    const contents = `# Pages
+
+## Start
+
+| page | contents |
+|---|---|
+| [The README](../README.md) | a first bot |
+| [examples](../examples/src) | programs |
+
+## Write a bot
+
+| [Handlers](handlers.md) | commands |
+| [State](state.md) | values |
+
+## Reference
+
+| [Errors](errors.md) | errors |
+`
+    assert.deepStrictEqual(untranslated(contents, ["README.md", "docs/state.md"]), [
+      "docs/handlers.md has no translation in docs/ru"
+    ])
   })
 
   it("has the code of its original, and names an original that exists", () => {

@@ -24,8 +24,29 @@ export const problemOf = (translation: File, originals: ReadonlyArray<File>): st
     : `${translation.path} has other code than ${path}: copy the code`
 }
 
+/** The sections of `docs/README.md` whose pages are all translated. */
+const translated = ["Start", "Write a bot"]
+
+/** Returns the pages of the translated sections that have no translation. */
+export const untranslated = (contents: string, originals: ReadonlyArray<string>): ReadonlyArray<string> =>
+  contents
+    .split(/^## /m)
+    .filter((section) => translated.some((title) => section.startsWith(`${title}\n`)))
+    .flatMap((section) => [...section.matchAll(/^\| \[[^\]]+\]\(([^)]+\.md)\)/gm)].map(([, target]) => target!))
+    .map((target) => (target.startsWith("../") ? target.slice(3) : `docs/${target}`))
+    .filter((path) => !originals.includes(path))
+    .map((path) => `${path} has no translation in docs/ru`)
+
 /** Returns what has to be done for the translations of the documentation. */
 export const translationProblems = (): ReadonlyArray<string> => {
   const originals = files("{README.md,docs/*.md}")
-  return files("docs/ru/*.md").flatMap((translation) => problemOf(translation, originals) ?? [])
+  const translations = files("docs/ru/*.md")
+  const contents = originals.find(({ path }) => path === "docs/README.md")!.text
+  return [
+    ...translations.flatMap((translation) => problemOf(translation, originals) ?? []),
+    ...untranslated(
+      contents,
+      translations.map(({ text }) => frontMatter.exec(text)?.[1] ?? "")
+    )
+  ]
 }

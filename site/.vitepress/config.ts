@@ -37,7 +37,7 @@ export default defineConfig({
           { text: "Попробовать", link: "/playground" },
           { text: "Справочник", link: "/api/contents" }
         ],
-        sidebar: [{ text: "Начало", items: translations() }],
+        sidebar: translations({ Start: "Начало", "Write a bot": "Создание бота" }),
         outline: { level: [2, 3], label: "На этой странице" },
         docFooter: { prev: "Назад", next: "Дальше" },
         darkModeSwitchLabel: "Оформление",
@@ -83,7 +83,7 @@ export default defineConfig({
     }
   },
   themeConfig: {
-    // Not every page has a translation.
+    // Not every page has a translation: the theme finds it.
     i18nRouting: false,
     logo: { src: "/icon.svg", alt: "" },
     nav: [

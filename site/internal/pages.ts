@@ -153,7 +153,9 @@ export const readSite = (modules: ReadonlyArray<Module>): Site => {
       return `---\nsearch: false\noutline: false\n---\n\n# ${path}\n\n${rows.join("\n")}\n`
     }
     const text = readFileSync(full, "utf8")
-    return place.startsWith("code/") ? codePage(path, text) : changeLinks(text, (target) => linked(path, place, target))
+    if (place.startsWith("code/")) return codePage(path, text)
+    const isTranslated = existsSync(join(root, `docs/ru/${place}.md`))
+    return `${isTranslated ? `---\ntranslation: /ru/${place}\n---\n\n` : ""}${changeLinks(text, (target) => linked(path, place, target))}`
   }
 
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) pages.set(`${placeOf(path)}.md`, read(path))
@@ -191,16 +193,17 @@ export const sections = () =>
       return { text, items }
     })
 
-/** The translated pages, in the order of their originals. */
-export const translations = () => {
-  const order = sections().flatMap(({ items }) => items.map(({ link }) => link))
-  return globSync("docs/ru/*.md", { cwd: root })
-    .map((path) => ({
-      text: /^# (.+)$/m.exec(readFileSync(join(root, path), "utf8"))?.[1] ?? path,
-      link: `/${placeOf(path)}`
+/** The sections whose pages are translated, with their Russian titles, for the navigation. */
+export const translations = (titles: Readonly<Record<string, string>>) =>
+  sections()
+    .filter(({ text }) => Object.hasOwn(titles, text))
+    .map(({ items, text }) => ({
+      text: titles[text]!,
+      items: items.map(({ link }) => ({
+        text: /^# (.+)$/m.exec(readFileSync(join(root, `docs/ru${link}.md`), "utf8"))![1]!,
+        link: `/ru${link}`
+      }))
     }))
-    .toSorted((a, b) => order.indexOf(a.link.slice(3)) - order.indexOf(b.link.slice(3)))
-}
 
 /** The modules of the reference, by package, after their pages are written. */
 export const reference = () =>

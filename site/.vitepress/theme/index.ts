@@ -1,6 +1,7 @@
 import type { Theme } from "vitepress"
 import DefaultTheme from "vitepress/theme"
 import { Diagram } from "./Diagram.ts"
+import { linkLanguages } from "./languages.ts"
 import { Playground } from "./Playground.ts"
 import { Start } from "./Start.ts"
 import { followTypes } from "./typeTip.ts"
@@ -12,6 +13,7 @@ export default {
     app.component("Diagram", Diagram)
     app.component("Playground", Playground)
     app.component("Start", Start)
+    linkLanguages(app)
     if (typeof document !== "undefined") followTypes()
   }
 } satisfies Theme
