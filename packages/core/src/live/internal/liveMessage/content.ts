@@ -8,8 +8,8 @@ import { type Cut, growing, type GrowingView, type View } from "./view.ts"
 export const Recorded = Schema.Union([
   /** Text was added. */
   Schema.String,
-  /** The text begins again. */
-  Schema.Null,
+  /** The text begins again with this text. One entry, so that a process that ends leaves the old text or the new one. */
+  Schema.Struct({ again: Schema.String }),
   /** A message is complete. */
   Schema.Struct({ at: Schema.Int, from: Schema.optionalKey(Schema.Int), reopened: Schema.String }),
   /** The source keeps this beside the text. */
@@ -68,8 +68,9 @@ const replay = (view: GrowingView, recorded: ReadonlyArray<Recorded>): ReadonlyA
   view.reset("")
   for (const added of recorded) {
     if (typeof added === "string") view.append(added)
-    else if (added === null) {
+    else if ("again" in added) {
       view.reset("")
+      view.append(added.again)
       notes = []
     } else if ("note" in added) notes.push({ note: added.note, at: view.text().length })
     else view.cut(added)
@@ -80,6 +81,9 @@ const replay = (view: GrowingView, recorded: ReadonlyArray<Recorded>): ReadonlyA
 /** A longer word is recorded before its end. */
 const maxWord = 60
 
+/** Returns a text without the first half of a surrogate pair at its end. */
+const withoutHalf = (text: string): string => (isHighSurrogate(text, text.length - 1) ? text.slice(0, -1) : text)
+
 /** Returns the length of the complete words of a text. Only the end is read, because a part of a text can be long. */
 const completeWords = (text: string): number => {
   for (let length = 0; length <= Math.min(maxWord, text.length - 1); length++) {
@@ -87,7 +91,7 @@ const completeWords = (text: string): number => {
     if (/\s/.test(text.charAt(end - 1))) return end
   }
   if (text.length <= maxWord) return 0
-  return isHighSurrogate(text, text.length - 1) ? text.length - 1 : text.length
+  return withoutHalf(text).length
 }
 
 /** A text that grows, and that the journal records while the text grows. */
@@ -124,7 +128,9 @@ export const growingText =
       if (standing === undefined) return record(text)
       if (standing.startsWith(view.text())) return Effect.void
       standing = undefined
-      return Effect.andThen(append(null), record(view.text()))
+      const again = withoutHalf(view.text())
+      word = view.text().slice(again.length)
+      return append({ again })
     }
 
     const addParts = Effect.fnUntraced(function* (parts: ReadonlyArray<string | { readonly note: string }>) {
