@@ -8,7 +8,7 @@ const orders: Readonly<Record<string, ReadonlyArray<string>>> = {
   node: ["base", "client", "endpoints", "inbox", "bot", "broadcast", "tools"],
   worker: ["base", "endpoints", "inbox", "bot", "broadcast"],
   testing: ["emulator", "bot", "stores", "simulation"],
-  cli: ["base", "doctor", "deploy", "verify", "commands"],
+  cli: ["base", "verify", "doctor", "deploy", "commands"],
   create: []
 }
 

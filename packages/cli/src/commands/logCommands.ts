@@ -7,14 +7,14 @@ import { logToJson } from "@colloquy/core/tools/Operations"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { parseChatId } from "../base/client.ts"
 import { makeAnonymous, mapTexts } from "../base/anonymous.ts"
-import { failed, invalid } from "../base/failure.ts"
+import { failed } from "../base/failure.ts"
 import { count, noteMore, printColored, printText } from "../base/output.ts"
+import { intervalFlag } from "../base/flags.ts"
 import { withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
 import { testFlags, writeTest } from "../base/testSource.ts"
@@ -23,13 +23,6 @@ import { toSeed } from "./storySeed.ts"
 import { limitFlag, updateFlags } from "./updateView.ts"
 
 const onInbox = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.inbox))
-
-const parseInterval = (text: string) => {
-  const interval = Option.filter(Duration.fromInput(text as Duration.Input), (value) => Duration.toMillis(value) >= 10)
-  return Option.isSome(interval)
-    ? Effect.succeed(interval.value)
-    : Effect.fail(invalid(`--interval "${text}": must be a duration of at least 10 millis, such as "1 second".`))
-}
 
 const follow = (filter: LogFilter, interval: Duration.Duration, last: number) =>
   Effect.andThen(
@@ -54,13 +47,9 @@ export const tail = Command.make(
       Flag.withDefault(10),
       Flag.withDescription("How many earlier entries of the log come first. Default: 10")
     ),
-    interval: Flag.String("interval").pipe(
-      Flag.withDefault("1 second"),
-      Flag.withDescription("How often the log is read. Default: 1 second")
-    )
+    interval: intervalFlag("1 second", "10 millis", "How often the log is read")
   },
-  ({ interval, last, ...filter }) =>
-    Effect.flatMap(parseInterval(interval), (duration) => onInbox(follow(filter, duration, last)))
+  ({ interval, last, ...filter }) => onInbox(follow(filter, interval, last))
 ).pipe(
   Command.withDescription(
     "Prints the updates that the bot has handled, with outcome, part, duration and errors, and follows the log of the bot"

@@ -1,13 +1,9 @@
 import * as Json from "@colloquy/core/base/Json"
 import * as Operations from "@colloquy/core/tools/Operations"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import { invalid } from "../base/failure.ts"
-import { switchFlag } from "../base/flags.ts"
+import { intervalFlag, switchFlag } from "../base/flags.ts"
 import { type Color, colored, count, cut, duration, table, time } from "../base/output.ts"
 import { isJson, Process, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
@@ -90,29 +86,18 @@ const show = (isWatched: boolean) =>
     yield* Console.log(`${isWatched ? clear : ""}${lines.join("\n")}`)
   })
 
-const parseInterval = (text: string) => {
-  const interval = Option.filter(Duration.fromInput(text as Duration.Input), (value) => Duration.toMillis(value) >= 100)
-  return Option.isSome(interval)
-    ? Effect.succeed(interval.value)
-    : Effect.fail(invalid(`--interval "${text}": must be a duration of at least 100 millis, such as "2 seconds".`))
-}
-
 /** The command `status`. */
 export const status = Command.make(
   "status",
   {
     watch: switchFlag("watch", "Prints the status again and again. Press Ctrl-C to end"),
-    interval: Flag.String("interval").pipe(
-      Flag.withDefault("2 seconds"),
-      Flag.withDescription("How often --watch prints the status. Default: 2 seconds")
-    )
+    interval: intervalFlag("2 seconds", "100 millis", "How often --watch prints the status")
   },
-  ({ interval, watch }) =>
-    Effect.flatMap(parseInterval(interval), (pause) => {
-      const shown = show(watch)
-      const watched = watch ? Effect.forever(Effect.andThen(shown, Effect.sleep(pause))) : shown
-      return withSettings(Effect.provide(watched, stores.inbox))
-    })
+  ({ interval, watch }) => {
+    const shown = show(watch)
+    const watched = watch ? Effect.forever(Effect.andThen(shown, Effect.sleep(interval))) : shown
+    return withSettings(Effect.provide(watched, stores.inbox))
+  }
 ).pipe(
   Command.withDescription(
     "Prints what the bot does now: updates, outcomes, calls that wait, dead letters, conversations by question, and processes with their chats. Without a terminal: a line of JSON"

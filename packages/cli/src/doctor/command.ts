@@ -7,17 +7,22 @@ import type * as Bot from "@colloquy/core/bot/Bot"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { failed, toFailure } from "../base/failure.ts"
-import { count, printColored } from "../base/output.ts"
+import { asBot } from "../base/client.ts"
+import { intervalFlag, switchFlag } from "../base/flags.ts"
+import { count, printColored, time } from "../base/output.ts"
 import { Process, variables, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
 import { checkCommands, checkParts } from "./bot.ts"
-import { type Check, ok, problem, skipped } from "./check.ts"
+import { verify } from "../verify/verify.ts"
+import { type Check, ok, problem, skipped, warning } from "./check.ts"
 import * as machine from "./machine.ts"
+import { watch, withDaily } from "./watch.ts"
 import * as platform from "./platform.ts"
 
 const allSettings = {
@@ -107,7 +112,7 @@ const colors = { ok: "green", warning: "yellow", problem: "red", skipped: "gray"
 const describe = ({ advice, detail, name, status }: Check): string =>
   `${marks[status]} ${name}: ${detail}${advice === undefined ? "" : `\n           → ${advice}`}`
 
-const run = Effect.fnUntraced(function* (file: string | undefined) {
+const allChecks = Effect.fnUntraced(function* (file: string | undefined) {
   const { cwd } = yield* Process
   const parts = file === undefined ? undefined : yield* checkParts(file)
   const [first, second] = yield* Effect.all([platformChecks(parts?.bot), storeChecks], { concurrency: "unbounded" })
@@ -117,23 +122,78 @@ const run = Effect.fnUntraced(function* (file: string | undefined) {
     ...second,
     machine.checkVersions(cwd, "0.0.0")
   ]
-  const sorted = checks.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status))
-  for (const check of sorted) yield* printColored(check, describe(check), colors[check.status])
-  const problems = checks.filter(({ status }) => status === "problem").length
-  if (problems > 0) return yield* failed(`The checks found ${count(problems, "problem")}.`)
+  return checks
 })
 
-const botModule = Flag.String("bot").pipe(
-  Flag.withMetavar("MODULE"),
-  Flag.withDescription(
-    "Module that exports the bot, for example src/bot.ts: lists its parts, and compares its commands with those of the platform"
-  ),
-  Flag.optional
-)
+/** Compares the platform with the assumptions of the library. */
+export const checkAssumptions = (chat_id: number) => {
+  const name = "platform"
+  const compared = Effect.gen(function* () {
+    const { baseUrl, token } = yield* Settings.all(Settings.bot)
+    const findings = yield* verify({ baseUrl, token, chat_id })
+    const advice = `Run \`colloquy verify-platform --chat ${chat_id}\`, and see docs/assumptions.md.`
+    const others = findings.flatMap(({ assumption, detail = "", result }) =>
+      result === "confirmed"
+        ? []
+        : [(result === "differs" ? problem : warning)(name, `${assumption}: ${detail}`, advice)]
+    )
+    return others.length > 0 ? others : [ok(name, `does as ${count(findings.length, "assumption")} say`)]
+  })
+  return Effect.catch(asBot(compared), (error) => Effect.succeed([skipped(name, toFailure(error).message)]))
+}
+
+interface Flags {
+  readonly bot: Option.Option<string>
+  readonly interval: Duration.Duration
+  readonly verify: Option.Option<number>
+  readonly watch: boolean
+}
+
+const run = ({ bot, interval, verify: chat, watch: isWatched }: Flags) =>
+  Effect.gen(function* () {
+    const own = withSettings(allChecks(Option.getOrUndefined(bot)))
+    const all = Option.isNone(chat) ? own : yield* withDaily(own, checkAssumptions(chat.value))
+    const checks = Effect.map(all, (found) =>
+      found.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status))
+    )
+    if (isWatched) {
+      return yield* watch(checks, interval, (changed, at) =>
+        Effect.forEach(
+          changed,
+          (check) => printColored({ at, ...check }, `${time(at)}  ${describe(check)}`, colors[check.status]),
+          { discard: true }
+        )
+      )
+    }
+    const found = yield* checks
+    for (const check of found) yield* printColored(check, describe(check), colors[check.status])
+    const problems = found.filter(({ status }) => status === "problem").length
+    if (problems > 0) return yield* failed(`The checks found ${count(problems, "problem")}.`)
+  })
 
 /** Checks everything that a bot needs to run. */
-export const doctor = Command.make("doctor", { bot: botModule }, ({ bot }) =>
-  withSettings(run(Option.getOrUndefined(bot)))
+export const doctor = Command.make(
+  "doctor",
+  {
+    bot: Flag.String("bot").pipe(
+      Flag.withMetavar("MODULE"),
+      Flag.withDescription(
+        "Module that exports the bot, for example src/bot.ts: lists its parts, and compares its commands with those of the platform"
+      ),
+      Flag.optional
+    ),
+    verify: Flag.Int("verify").pipe(
+      Flag.withMetavar("CHAT"),
+      Flag.withDescription("Also runs verify-platform in this test chat; with --watch, once a day"),
+      Flag.optional
+    ),
+    watch: switchFlag(
+      "watch",
+      "Checks again and again, and prints the checks whose state changes. Press Ctrl-C to end"
+    ),
+    interval: intervalFlag("5 minutes", "100 millis", "How often --watch checks")
+  },
+  run
 ).pipe(
   Command.withDescription(
     "Checks the token, TLS, the clock, the webhook, the disk, the database and Redis, and says what to do about each problem. Exit code 1: a problem was found"
