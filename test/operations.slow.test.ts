@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { files, root, run } from "../scripts/internal/workspace.ts"
+import { programOf } from "./support/grafana.ts"
 import { fencesOf, firstLine, replyOn, start } from "./support/readme.ts"
 
 const operations = join(root, "docs/operations")
@@ -25,9 +26,13 @@ const { panels } = JSON.parse(readFileSync(join(operations, "dashboard.json"), "
   readonly panels: ReadonlyArray<Panel>
 }
 
-const queries = panels.flatMap(({ targets = [] }) =>
-  targets.map(({ expr }) => expr.replaceAll("$job", ".*").replaceAll("$__rate_interval", "1m"))
-)
+/** The queries of the panels for the bots of a job. */
+const queriesOf = (job: string) =>
+  panels.flatMap(({ targets = [] }) =>
+    targets.map(({ expr }) => expr.replaceAll("$job", job).replaceAll("$__rate_interval", "1m"))
+  )
+
+const queries = queriesOf(".*")
 
 const rules = readFileSync(join(operations, "alerts.yml"), "utf8")
 
@@ -77,6 +82,39 @@ describe("The alerts and the dashboard", () => {
       assert.isString(fieldConfig?.defaults.unit, title)
       if (type === "stat") assert.isAbove(fieldConfig?.defaults.thresholds?.steps.length ?? 0, 0, title)
     }
+  })
+
+  it("have the types of Grafana's schema", ({ onTestFinished }) => {
+    // The folder is where the types of Grafana are installed.
+    const folder = mkdtempSync(join(root, "tools/checks/.fences-dashboard-"))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const dashboard = JSON.stringify(JSON.parse(readFileSync(join(operations, "dashboard.json"), "utf8")))
+    const altered = [
+      ['"gridPos"', '"gridPosition"'],
+      ['"mode":"absolute"', '"mode":"fixed"'],
+      ['"unit":"short"', '"unit":1'],
+      ['"colorMode":"value"', '"colorMode":"text"'],
+      ['"type":"timeseries"', '"type":"graph"'],
+      ['"includeAll":true', '"includeAll":"yes"'],
+      ['"refId":"A",', ""],
+      ['"schemaVersion":39,', ""]
+    ].map(([from, to]) => {
+      assert.include(dashboard, from)
+      return dashboard.replace(from, to)
+    })
+    writeFileSync(join(folder, "dashboard.ts"), programOf(dashboard, altered))
+    const options = [
+      "--noEmit",
+      "--strict",
+      "--skipLibCheck",
+      "--ignoreConfig",
+      "--module",
+      "esnext",
+      "--moduleResolution",
+      "bundler"
+    ]
+    const { ok, output } = run("npx", ["tsc", ...options, join(folder, "dashboard.ts")])
+    assert.isTrue(ok, output)
   })
 
   it("have panels that do not overlap", () => {
@@ -285,6 +323,15 @@ describe.skipIf(isMissing && process.env["PROMETHEUS_TESTS"] !== "required")("Pr
     const empty = queries.filter((_, at) => results[at].length === 0)
     assert.deepStrictEqual(
       empty.filter((query) => common.includes(query)),
+      []
+    )
+  })
+
+  it("shows nothing of the bot in the panels of another bot", async () => {
+    const others = queriesOf("another-bot")
+    const results = await Promise.all(others.map(resultOf))
+    assert.deepStrictEqual(
+      others.filter((_, at) => results[at].length > 0),
       []
     )
   })
