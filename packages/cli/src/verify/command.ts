@@ -41,7 +41,7 @@ const order = ["differs", "unclear", "confirmed"]
 
 const run = Effect.fnUntraced(function* (chat_id: number, report: Option.Option<string>) {
   const { baseUrl, token } = yield* Settings.all(Settings.bot)
-  yield* printText("Tries the assumptions in the chat, which takes about a minute. Do not use the chat meanwhile.")
+  yield* printText("Tries the assumptions in the chat, which takes one to two minutes. Do not use the chat meanwhile.")
   const found = yield* verify({ baseUrl, token, chat_id })
   const findings = found.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result))
   for (const finding of findings) {

@@ -1,59 +1,14 @@
 import * as Effect from "effect/Effect"
 import { hexOf } from "../base/anonymous.ts"
 import { type Observation, type Probe, read, unless } from "./probe.ts"
-
-type Observe = Observation["observe"]
-
-const keys = (value: unknown): ReadonlyArray<string> =>
-  typeof value === "object" && value !== null ? Object.keys(value) : []
-
-const isList = (value: unknown): boolean => Array.isArray(value)
-
-const midOf = (body: unknown): string => String(read(body, "message", "body", "mid"))
-
-const isSuccess = (status: number, body: unknown): boolean => status === 200 && read(body, "success") === true
-
-/** Observes the answer to one call. */
-const called =
-  (
-    call: (probe: Probe) => ReturnType<Probe["call"]>,
-    expected: string,
-    isExpected: (status: number, body: unknown, probe: Probe) => boolean
-  ): Observe =>
-  (probe) =>
-    Effect.map(call(probe), (answer) => unless(isExpected(answer.status, answer.body, probe), expected, answer))
-
-/** Observes a message that is sent. */
-const sent = (
-  content: Readonly<Record<string, unknown>>,
-  expected: string,
-  isExpected: (body: unknown, probe: Probe) => boolean
-): Observe =>
-  called(
-    (probe) => probe.send(content),
-    expected,
-    (status, body, probe) => status === 200 && isExpected(read(body, "message", "body"), probe)
-  )
-
-const refused = (content: Readonly<Record<string, unknown>>, expected: string): Observe =>
-  called(
-    (probe) => probe.send(content),
-    expected,
-    (status) => status === 400
-  )
+import { comments } from "./comments.ts"
+import { called, isList, isSuccess, keys, midOf, type Observe, refused, sent, timeOf, withMessage } from "./observe.ts"
+import { uploads } from "./uploads.ts"
 
 const markupTypes = (body: unknown): ReadonlyArray<unknown> => {
   const markup = read(body, "markup")
   return Array.isArray(markup) ? markup.map((element) => read(element, "type")) : []
 }
-
-/** Sends a message, and then observes a call that concerns the message. */
-const withMessage =
-  (observe: (probe: Probe, mid: string) => ReturnType<Observe>): Observe =>
-  (probe) =>
-    Effect.flatMap(probe.send({ text: "A message of colloquy verify-platform" }), ({ body }) =>
-      observe(probe, midOf(body))
-    )
 
 const chat = ({ subject }: Probe, rest = ""): string => `/chats/${subject.chat_id}${rest}`
 
@@ -63,6 +18,23 @@ const keyboard = (rows: number, columns: number) => ({
   type: "inline_keyboard",
   payload: { buttons: Array.from({ length: rows }, () => Array.from({ length: columns }, () => button)) }
 })
+
+/** Each type of button that needs nothing but itself. */
+const buttons = [
+  button,
+  { type: "link", text: "A", url: "https://example.com/" },
+  { type: "request_contact", text: "A" },
+  { type: "request_geo_location", text: "A" },
+  { type: "message", text: "A" },
+  { type: "clipboard", text: "A", payload: "a" }
+]
+
+const location = { type: "location", latitude: 56.9, longitude: 24.1 }
+
+const contact = {
+  type: "contact",
+  payload: { vcf_info: "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:A person\r\nTEL:+70000000000\r\nEND:VCARD\r\n" }
+}
 
 const forward = (mid: string) => ({ link: { type: "forward", mid } })
 
@@ -110,11 +82,7 @@ const texts = {
     "neither `attachments` nor `markup`",
     (body) => !keys(body).includes("attachments") && !keys(body).includes("markup")
   ),
-  emptyText: sent(
-    { attachments: [{ type: "location", latitude: 56.9, longitude: 24.1 }] },
-    "an empty `text`",
-    (body) => read(body, "text") === ""
-  ),
+  emptyText: sent({ attachments: [location] }, "an empty `text`", (body) => read(body, "text") === ""),
   markupUnits: sent(
     { text: "😀<b>x</b>", format: "html" },
     "markup from 2",
@@ -143,9 +111,49 @@ const texts = {
   ),
   markupLength: refused({ text: `<b>${"x".repeat(3996)}</b>`, format: "html" }, "400 for 4003 characters with markup"),
   keyboardLimits: refused({ text: "A keyboard", attachments: [keyboard(31, 1)] }, "400 for 31 rows"),
+  markdownQuoteEnd: sent(
+    { text: "> a\nb", format: "markdown" },
+    "a quote of the first line",
+    (body) => read(body, "markup", 0, "type") === "quote" && read(body, "markup", 0, "length") === 1
+  ),
+  markupTypes: sent(
+    { text: '<a href="https://example.com/">x</a>', format: "html" },
+    "a link with its `url`",
+    (body) => read(body, "markup", 0, "type") === "link" && read(body, "markup", 0, "url") === "https://example.com/"
+  ),
   expiredTokens: refused(
     { attachments: [{ type: "image", payload: { token: "a-token-that-never-existed" } }] },
     "400 for an unknown token of an attachment"
+  ),
+  soleAttachments: refused({ attachments: [contact, location] }, "400 for a contact beside a location"),
+  sentAttachments: sent(
+    { attachments: [contact] },
+    "a contact with `vcf_info`",
+    (body) =>
+      read(body, "attachments", 0, "type") === "contact" &&
+      typeof read(body, "attachments", 0, "payload", "vcf_info") === "string"
+  ),
+  receivedAttachments: sent(
+    { attachments: [location, keyboard(1, 1)] },
+    "a location with `latitude`, and a keyboard with `buttons`",
+    (body) => {
+      const attachments = read(body, "attachments")
+      const of = (type: string): unknown =>
+        Array.isArray(attachments) ? attachments.find((attachment) => read(attachment, "type") === type) : undefined
+      return (
+        read(of("location"), "latitude") === location.latitude &&
+        read(of("inline_keyboard"), "payload", "buttons", 0, 0, "text") === "A"
+      )
+    }
+  ),
+  buttonTypes: sent(
+    {
+      text: "Buttons",
+      attachments: [{ type: "inline_keyboard", payload: { buttons: buttons.map((button) => [button]) } }]
+    },
+    `buttons of the types ${buttons.map(({ type }) => type).join(", ")}`,
+    (body) =>
+      buttons.every(({ type }, row) => read(body, "attachments", 0, "payload", "buttons", row, 0, "type") === type)
   )
 } satisfies Readonly<Record<string, Observe>>
 
@@ -156,6 +164,27 @@ const messages = {
       ({ body, status }) => unless(read(body, "messages", 0, "body", "mid") === mid, "this message", { status, body })
     )
   ),
+  listMessages: (probe) =>
+    Effect.gen(function* () {
+      const first = yield* probe.send({ text: "The first of two messages" })
+      const second = yield* probe.send({ text: "The second of two messages" })
+      const list = (query: Readonly<Record<string, number>>) =>
+        Effect.map(
+          probe.call("GET", "/messages", { query: { chat_id: probe.subject.chat_id, count: 10, ...query } }),
+          ({ body }) => {
+            const messages = read(body, "messages")
+            return Array.isArray(messages) ? messages.map((message) => read(message, "body", "mid")) : []
+          }
+        )
+      const later = yield* list({ after: timeOf(first.body) })
+      const earlier = yield* list({ before: timeOf(second.body) })
+      const [one, two] = [midOf(first.body), midOf(second.body)]
+      const isExpected = later.includes(two) && !later.includes(one) && earlier.includes(one) && !earlier.includes(two)
+      return unless(isExpected, "the second message after the first, and the first before the second", {
+        later,
+        earlier
+      })
+    }),
   editMessage: withMessage((probe, mid) =>
     Effect.map(
       probe.call("PUT", "/messages", { query: { message_id: mid }, body: { text: "Edited" } }),
@@ -181,13 +210,13 @@ const messages = {
   ),
   pin: withMessage((probe, mid) =>
     Effect.map(
-      probe.call("PUT", chat(probe, "/pin"), { body: { message_id: mid, notify: false } }),
+      probe.call("PUT", chat(probe, "/pin"), { body: { message_id: mid, ...probe.silently } }),
       ({ body, status }) => unless(isSuccess(status, body), "`success: true`", { status, body })
     )
   ),
   getPin: withMessage((probe, mid) =>
     Effect.gen(function* () {
-      const pinned = yield* probe.call("PUT", chat(probe, "/pin"), { body: { message_id: mid, notify: false } })
+      const pinned = yield* probe.call("PUT", chat(probe, "/pin"), { body: { message_id: mid, ...probe.silently } })
       if (pinned.status !== 200) return "the message was not pinned"
       const { body, status } = yield* probe.call("GET", chat(probe, "/pin"))
       return unless(read(body, "message", "body", "mid") === mid, "the pinned `message`", { status, body })
@@ -201,6 +230,11 @@ const chats = {
     (probe) => probe.call("GET", chat(probe)),
     "a positive id of a dialog, or a negative one",
     (_, body, { subject }) => (read(body, "type") === "dialog") === subject.chat_id > 0
+  ),
+  chatStatus: called(
+    (probe) => probe.call("GET", chat(probe)),
+    "the status `active`",
+    (status, body) => status === 200 && read(body, "status") === "active"
   ),
   chatActions: called(
     (probe) => probe.call("POST", chat(probe, "/actions"), { body: { action: "typing_on" } }),
@@ -257,9 +291,28 @@ const errors = {
   )
 } satisfies Readonly<Record<string, Observe>>
 
-const all = { ...me, ...texts, ...messages, ...chats, ...errors }
+const updates = {
+  // Without a marker, the call commits no update.
+  listUpdates: called(
+    (probe) => probe.call("GET", "/updates", { query: { limit: 1, timeout: 0 } }),
+    "`updates`",
+    (status, body) => status === 200 && isList(read(body, "updates"))
+  )
+} satisfies Readonly<Record<string, Observe>>
+
+const observationsOf = (
+  all: Readonly<Partial<Record<Observation["assumption"], Observe>>>,
+  isPossible: Observation["isPossible"] = () => true
+): ReadonlyArray<Observation> =>
+  (Object.entries(all) as ReadonlyArray<[Observation["assumption"], Observe]>).map(([assumption, observe]) => ({
+    assumption,
+    observe,
+    isPossible
+  }))
 
 /** What one bot can observe in one chat, in the order in which this is tried. */
-export const observations: ReadonlyArray<Observation> = (Object.keys(all) as ReadonlyArray<keyof typeof all>).map(
-  (assumption) => ({ assumption, observe: all[assumption] })
-)
+export const observations: ReadonlyArray<Observation> = [
+  ...observationsOf({ ...me, ...texts, ...messages, ...chats, ...uploads, ...errors }),
+  ...observationsOf(comments, ({ type }) => type === "channel"),
+  ...observationsOf(updates, ({ isSubscribed }) => !isSubscribed)
+]

@@ -42,6 +42,8 @@ export class Probe {
   readonly subject: Subject
   /** The messages that the probe has sent and not removed. */
   readonly #sent = new Set<string>()
+  /** Whether the test chat is a channel, in which every post notifies. */
+  isChannel = false
   /** The status by which the platform has refused the last call for a reason that no assumption is about. */
   refusedBy: number | undefined
 
@@ -57,6 +59,10 @@ export class Probe {
     )
     const request =
       body === undefined ? base : HttpClientRequest.bodyText(base, Json.stringify(body), "application/json")
+    return this.#execute(path, request)
+  }
+
+  #execute(path: string, request: HttpClientRequest.HttpClientRequest): Observed<Answer> {
     return Effect.gen({ self: this }, function* () {
       yield* Effect.sleep(pause)
       const response = yield* HttpClient.execute(request)
@@ -72,11 +78,29 @@ export class Probe {
     })
   }
 
+  /** Calls an upload host, whose address is the authorization. */
+  host(
+    method: "GET" | "POST",
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body?: Uint8Array
+  ): Observed<Answer> {
+    const request = HttpClientRequest.make(method)(url).pipe(HttpClientRequest.setHeaders(headers))
+    return this.#execute(
+      url,
+      body === undefined ? request : HttpClientRequest.bodyUint8Array(request, body, headers["content-type"])
+    )
+  }
+
+  get silently(): { readonly notify?: false } {
+    return this.isChannel ? {} : { notify: false }
+  }
+
   /** Sends a message to the test chat, without a notification. */
   send(body: Readonly<Record<string, unknown>>): Observed<Answer> {
     const sent = this.call("POST", "/messages", {
       query: { chat_id: this.subject.chat_id },
-      body: { notify: false, ...body }
+      body: { ...this.silently, ...body }
     })
     return Effect.map(sent, (answer) => {
       const mid = read(answer.body, "message", "body", "mid")
@@ -103,10 +127,20 @@ export const read = (value: unknown, ...path: ReadonlyArray<string | number>): u
     value
   )
 
+/** What decides which assumptions can be observed. */
+export interface Circumstances {
+  /** The type of the test chat. */
+  readonly type: unknown
+  /** Whether a webhook of the bot is subscribed, so that the bot gets no updates by GET /updates. */
+  readonly isSubscribed: boolean
+}
+
 /** An observation of an assumption: returns what differs, or `undefined`. */
 export interface Observation {
   readonly assumption: AssumptionName
   readonly observe: (probe: Probe) => Observed<string | undefined>
+  /** Whether the assumption can be observed. */
+  readonly isPossible: (circumstances: Circumstances) => boolean
 }
 
 const shown = (value: unknown): string => {

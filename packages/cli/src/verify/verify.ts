@@ -1,7 +1,7 @@
 import * as Platform from "@colloquy/core/base/Platform"
 import * as Effect from "effect/Effect"
 import { observations } from "./observations.ts"
-import { type Observation, Probe, type Subject } from "./probe.ts"
+import { type Observation, Probe, read, type Subject } from "./probe.ts"
 
 /** What was observed about an assumption. */
 export interface Finding {
@@ -23,10 +23,24 @@ const observe = (probe: Probe, { assumption, observe }: Observation) => {
   })
 }
 
+/** Without an answer, nothing is assumed: the observations say why. */
+const circumstancesOf = (probe: Probe) =>
+  Effect.gen(function* () {
+    const chat = yield* probe.call("GET", `/chats/${probe.subject.chat_id}`)
+    const { body } = yield* probe.call("GET", "/subscriptions")
+    const subscriptions = read(body, "subscriptions")
+    const isSubscribed = !Array.isArray(subscriptions) || subscriptions.length > 0
+    const type = read(chat.body, "type")
+    probe.isChannel = type === "channel"
+    return { type, isSubscribed }
+  }).pipe(Effect.orElseSucceed(() => ({ type: undefined, isSubscribed: true })))
+
 /** Tries every assumption that the bot can observe in a chat, and removes what was sent. */
 export const verify = Effect.fnUntraced(function* (subject: Subject) {
   const probe = new Probe(subject)
-  return yield* Effect.forEach(observations, (observation) => observe(probe, observation)).pipe(
+  const circumstances = yield* circumstancesOf(probe)
+  const possible = observations.filter(({ isPossible }) => isPossible(circumstances))
+  return yield* Effect.forEach(possible, (observation) => observe(probe, observation)).pipe(
     Effect.ensuring(Effect.ignore(probe.cleanUp))
   )
 })

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
 import { observations } from "../../src/verify/observations.ts"
 import { verify } from "../../src/verify/verify.ts"
@@ -12,8 +13,11 @@ import { verify } from "../../src/verify/verify.ts"
 const layer = Layer.fresh(Emulator.layer())
 
 /** Verifies the emulator in a group chat where the bot is an administrator. */
-const run = Effect.fnUntraced(function* (admin = true) {
-  const { chat_id } = yield* Emulator.chat({ bot: { admin } })
+const run = Effect.fnUntraced(function* ({
+  admin = true,
+  type
+}: { readonly admin?: boolean; readonly type?: "channel" } = {}) {
+  const { chat_id } = yield* Emulator.chat({ bot: { admin }, ...(type && { type }) })
   const began = yield* Clock.currentTimeMillis
   const fiber = yield* Effect.forkChild(
     Effect.flatMap(verify({ baseUrl: Emulator.baseUrl, token: Redacted.make("emulator-token"), chat_id }), (findings) =>
@@ -21,7 +25,12 @@ const run = Effect.fnUntraced(function* (admin = true) {
     ),
     { startImmediately: true }
   )
-  yield* TestClock.adjust("10 minutes")
+  // Forms and files are read in real time, and the pauses between the calls are in virtual time.
+  const step = Effect.andThen(
+    TestClock.adjust("50 millis"),
+    Effect.promise(() => new Promise(setImmediate))
+  )
+  yield* Effect.repeat(step, { while: () => fiber.pollUnsafe() === undefined })
   const { findings, millis } = yield* Fiber.join(fiber)
   return { findings, millis, left: yield* Emulator.messages(chat_id) }
 })
@@ -84,7 +93,7 @@ const alterations: Readonly<Record<string, Altered>> = {
   markupLength: { ...anyMessage("<b>xxxx"), ...accepted },
   keyboardLimits: { ...anyMessage("A keyboard"), ...accepted },
   expiredTokens: { ...anyMessage("never-existed"), status: 404 },
-  listedByBoth: { method: "GET", path: "/messages", change: () => ({ messages: [] }) },
+  listedByBoth: { method: "GET", path: "/messages", having: "message_ids", change: () => ({ messages: [] }) },
   editMessage: { method: "PUT", path: "/messages", ...failing },
   removeMessage: { method: "DELETE", path: "/messages", status: 204 },
   forwardBody: { ...anyMessage('"forward"'), change: withBody((body) => ({ ...body, text: null })) },
@@ -105,7 +114,63 @@ const alterations: Readonly<Record<string, Altered>> = {
     change: (error) => ({ ...error, code: "not.found" })
   },
   methodNotAllowed: { method: "PATCH", path: "/messages", status: 404 },
-  maxRequestSize: { ...anyMessage("xxxxxxxx"), status: 400 }
+  maxRequestSize: { ...anyMessage("xxxxxxxx"), status: 400 },
+  markdownQuoteEnd: {
+    ...anyMessage("> a"),
+    change: withBody((body) => ({ ...body, markup: [{ ...body.markup[0], length: 3 }] }))
+  },
+  markupTypes: {
+    ...anyMessage("<a href"),
+    change: withBody((body) => ({ ...body, markup: [{ ...body.markup[0], url: undefined }] }))
+  },
+  soleAttachments: {
+    ...anyMessage(
+      '"contact","payload":{"vcf_info":"BEGIN:VCARD\\r\\nVERSION:3.0\\r\\nFN:A person\\r\\nTEL:+70000000000\\r\\nEND:VCARD\\r\\n"}},'
+    ),
+    ...accepted
+  },
+  sentAttachments: {
+    ...anyMessage('"contact"'),
+    change: (answer) =>
+      answer.message === undefined ? answer : withBody((body) => ({ ...body, attachments: [] }))(answer)
+  },
+  receivedAttachments: {
+    ...anyMessage('"longitude":24.1},{'),
+    change: withBody((body) => ({ ...body, attachments: body.attachments.slice(1) }))
+  },
+  buttonTypes: {
+    ...anyMessage("request_geo_location"),
+    change: withBody((body) => ({
+      ...body,
+      attachments: [{ ...body.attachments[0], payload: { buttons: body.attachments[0].payload.buttons.slice(0, 5) } }]
+    }))
+  },
+  listMessages: { method: "GET", path: "/messages", having: "after", change: () => ({ messages: [] }) },
+  chatStatus: { method: "GET", path: "CHAT", change: (chat) => ({ ...chat, status: "closed" }) },
+  mediaUploadResponse: { method: "POST", path: "UPLOAD", having: "IHDR", change: () => ({ token: "a" }) },
+  unrecognizedImages: { method: "POST", path: "UPLOAD", having: "No image", status: 400 },
+  fileUploadResponse: { method: "POST", path: "UPLOAD", having: "A file", change: without("fileId") },
+  forbiddenExtension: { method: "POST", path: "UPLOAD", having: "a.exe", status: 400 },
+  partResponse: { method: "POST", path: "UPLOAD", having: "bytes 0-3/8", change: () => ({ received: 4 }) },
+  uploadStatus: { method: "GET", path: "UPLOAD", status: 204 },
+  misplacedPart: { method: "POST", path: "UPLOAD", having: "bytes 4-7/8", status: 200 },
+  listUpdates: { method: "GET", path: "/updates", change: () => [] }
+}
+
+/** Facts about comments, which only a channel has. */
+const alterationsInChannel: Readonly<Record<string, Altered>> = {
+  sendComment: { method: "POST", path: "COMMENTS", having: "A comment alone", change: () => ({}) },
+  getComment: { method: "GET", path: "COMMENT", status: 404 },
+  listComments: { method: "GET", path: "COMMENTS", change: () => [] },
+  editComment: { method: "PUT", path: "COMMENTS", status: 400 },
+  removeComment: { method: "DELETE", path: "COMMENTS", ...failing }
+}
+
+const paths: Readonly<Record<string, RegExp>> = {
+  CHAT: /^\/chats\/-\d+$/,
+  COMMENTS: /^\/messages\/[^/]+\/comments$/,
+  COMMENT: /^\/messages\/[^/]+\/comments\/[^/]+$/,
+  UPLOAD: /^\/upload\//
 }
 
 /** Whether a request is the one whose answer is altered. */
@@ -113,12 +178,20 @@ const isAltered = Effect.fnUntraced(function* (
   { having, method, path }: Altered,
   { body, headers, method: requested, path: at, query }: EmulatorHttp.Request
 ) {
-  const isPath = path === "CHAT" ? /^\/chats\/-\d+$/.test(at) : at.replace(/^\/chats\/-\d+(?=\/)/, "") === path
+  const isPath = paths[path]?.test(at) ?? at.replace(/^\/chats\/-\d+(?=\/)/, "") === path
   if (requested !== method || !(isPath || at === path)) return false
   if (having === undefined) return true
   const text = yield* Effect.orElseSucceed(body.text, () => "")
-  return `${decodeURIComponent(query)} ${text} ${headers["authorization"] ?? ""}`.includes(having)
+  const { authorization = "", "content-range": range = "" } = headers
+  return `${decodeURIComponent(query)} ${text} ${authorization} ${range}`.includes(having)
 })
+
+/** Upload hosts answer by texts as well. */
+const parsed = (body: string): unknown =>
+  Result.getOrElse(
+    Result.try(() => JSON.parse(body) as unknown),
+    () => body
+  )
 
 const alter =
   (altered: Altered): EmulatorHttp.Interceptor =>
@@ -127,7 +200,7 @@ const alter =
       const response = yield* next
       if (!(yield* isAltered(altered, request))) return response
       const { change, status = response.status } = altered
-      const body = change === undefined ? response.body : JSON.stringify(change(JSON.parse(response.body)))
+      const body = change === undefined ? response.body : JSON.stringify(change(parsed(response.body)))
       return { ...response, status, body }
     })
 
@@ -141,15 +214,32 @@ describe("colloquy verify-platform", () => {
           .map(({ assumption, detail }) => `${assumption}: ${detail}`),
         []
       )
-      assert.isAtLeast(findings.length, 30)
+      assert.isAtLeast(findings.length, 50)
       assert.isBelow(millis, 180_000)
+      assert.deepStrictEqual(left, [])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("confirms comments as well in a channel", () =>
+    Effect.gen(function* () {
+      const { findings, left } = yield* run({ type: "channel" })
+      assert.deepStrictEqual(
+        findings
+          .filter(({ result }) => result !== "confirmed")
+          .map(({ assumption, detail }) => `${assumption}: ${detail}`),
+        []
+      )
+      assert.includeMembers(
+        findings.map(({ assumption }) => assumption as string),
+        Object.keys(alterationsInChannel)
+      )
       assert.deepStrictEqual(left, [])
     }).pipe(Effect.provide(layer))
   )
 
   it.effect("says that calls are unclear for which the bot lacks a right, and that nothing differs", () =>
     Effect.gen(function* () {
-      const { findings } = yield* run(false)
+      const { findings } = yield* run({ admin: false })
       const unclear = findings.filter(({ result }) => result === "unclear").map(({ assumption }) => assumption)
       assert.include(unclear, "pin")
       assert.deepStrictEqual(
@@ -162,14 +252,18 @@ describe("colloquy verify-platform", () => {
   )
 
   it("can be told about every assumption that is tried", () => {
-    const untold = observations.map(({ assumption }) => assumption).filter((name) => alterations[name] === undefined)
+    const told = { ...alterations, ...alterationsInChannel }
+    const untold = observations.map(({ assumption }) => assumption).filter((name) => told[name] === undefined)
     assert.deepStrictEqual(untold, ["forwardOfForward"])
   })
 
-  it.effect.each(Object.entries(alterations))("finds the fact that differs, and no other: %s", ([name, altered]) =>
+  it.effect.each([
+    ...Object.entries(alterations).map(([name, altered]) => [name, altered, undefined] as const),
+    ...Object.entries(alterationsInChannel).map(([name, altered]) => [name, altered, "channel"] as const)
+  ])("finds the fact that differs, and no other: %s", ([name, altered, type]) =>
     Effect.gen(function* () {
       yield* Emulator.intercept(alter(altered))
-      const { findings } = yield* run()
+      const { findings } = yield* run(type === undefined ? {} : { type })
       const others = findings.filter(({ result }) => result !== "confirmed")
       assert.deepStrictEqual(
         others.map(({ assumption, result }) => [assumption, result]),
