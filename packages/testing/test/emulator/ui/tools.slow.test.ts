@@ -351,8 +351,8 @@ describe.skipIf(isSkipped)("the tools of the page", () => {
       const url = `http://127.0.0.1:${yield* listen(server)}`
       yield* Effect.promise(async () => {
         await emulator.asBot("POST", "/subscriptions", { url: `${url}/first` })
-        await emulator.post("/messages", { user_id, text: "hello" })
-        const step = tool.locator(".step", { hasText: "“hello”" })
+        await emulator.post("/messages", { user_id, text: "welcome" })
+        const step = tool.locator(".step", { hasText: "“welcome”" })
         await step.getByText("waiting").waitFor()
         await answer(503)
         await step.getByText("failed").waitFor()
@@ -361,7 +361,7 @@ describe.skipIf(isSkipped)("the tools of the page", () => {
         await answer(200)
         await delivered
         await step.getByText("taken").waitFor()
-        await emulator.asBot("POST", `/messages?user_id=${user_id}`, { text: "You said: hello" })
+        await emulator.asBot("POST", `/messages?user_id=${user_id}`, { text: "You said: welcome" })
         await step.getByText("1 request").waitFor()
         await step.getByText("handled").waitFor()
 
