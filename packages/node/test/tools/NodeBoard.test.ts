@@ -1,10 +1,12 @@
-import { ChatStore, Inbox, QueuedUpdate, Timer, Update } from "@colloquy/core"
+import { ChatStore, Inbox, QueuedUpdate, StoreError, Timer, Update } from "@colloquy/core"
 import * as ChatRecord from "@colloquy/core/bot/ChatRecord"
 import { ChatId } from "@colloquy/core/model/Recipient"
+import * as InboxStore from "@colloquy/core/inbox/InboxStore"
 import * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
 import { NodeBoard } from "@colloquy/node"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -244,6 +246,48 @@ describe("an action of a board", () => {
         ])
       })
     )
+  )
+})
+
+describe("a board whose store is away", () => {
+  const reason = "the disk is full"
+  const away = new StoreError.StoreError({
+    store: "inbox",
+    operation: "stats",
+    reason,
+    isRetryable: true,
+    cause: reason
+  })
+  const inbox = Layer.provide(
+    Inbox.layer(),
+    Layer.effect(
+      InboxStore.InboxStore,
+      Effect.map(InboxStore.makeMemory, (store) =>
+        InboxStore.InboxStore.of({ ...store, stats: Effect.fail(away), takeDeadLetters: () => Effect.fail(away) })
+      )
+    )
+  )
+
+  it.effect("answers with 503 and the reason, which is in the log of actions", () =>
+    Effect.gen(function* () {
+      lines.length = 0
+      const { post, send } = yield* makeBoard
+      yield* fail("mistake")
+      const view = yield* send("GET", "api/status")
+      assert.strictEqual(view.status, 503)
+      assert.include(view.body.message, reason)
+      assert.strictEqual((yield* post("replay?id=1"))[0], 503)
+      yield* post("replay-all")
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(
+        lines.map((line) => line.replace(away.message, "REASON")),
+        [
+          "Info Board: did not replay. REASON",
+          "Info Board: Began to replay 1 dead letter, 10 in a second.",
+          "Info Board: the replay of 1 dead letter failed after 0 of them. REASON"
+        ]
+      )
+    }).pipe(Effect.scoped, Effect.provide([inbox, log]))
   )
 })
 

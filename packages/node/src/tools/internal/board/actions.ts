@@ -4,7 +4,7 @@ import * as Operations from "@colloquy/core/tools/Operations"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { Refused } from "./refused.ts"
-import { type Replay, startReplay, stopReplay } from "./replay.ts"
+import { lettersOf, type Replay, startReplay, stopReplay } from "./replay.ts"
 import { filterOf, setBroadcast } from "./views.ts"
 
 type Action = (
@@ -47,13 +47,13 @@ export const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
       const rate = Math.max(1, Number(query.get("rate")) || defaultRate)
       return Effect.map(
         startReplay(replay, filterOf(query), rate, scope),
-        (total) => `Began to replay ${total} dead letters, ${rate} in a second.`
+        (total) => `Began to replay ${lettersOf(total)}, ${rate} in a second.`
       )
     }
   ],
   [
     "stop-replay",
-    (_, replay) => Effect.map(stopReplay(replay), (done) => `Stopped the replay after ${done} dead letters.`)
+    (_, replay) => Effect.map(stopReplay(replay), (done) => `Stopped the replay after ${lettersOf(done)}.`)
   ],
   ["pause", () => Effect.as(Inbox.pause, "Paused the inbox.")],
   ["resume", () => Effect.as(Inbox.resume, "Resumed the inbox.")],

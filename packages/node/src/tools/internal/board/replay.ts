@@ -4,6 +4,7 @@ import * as Operations from "@colloquy/core/tools/Operations"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { Refused } from "./refused.ts"
@@ -12,6 +13,9 @@ import { Refused } from "./refused.ts"
 export interface Replay {
   last: { readonly total: number; done: number; readonly fiber: Fiber.Fiber<void> } | undefined
 }
+
+/** `1 dead letter`, `2 dead letters`. */
+export const lettersOf = (count: number): string => `${count} dead letter${count === 1 ? "" : "s"}`
 
 const isRunning = ({ last }: Replay): boolean => last !== undefined && last.fiber.pollUnsafe() === undefined
 
@@ -40,7 +44,11 @@ export const startReplay = Effect.fnUntraced(function* (
   const work = Operations.paced(ids, rate, advance).pipe(
     Effect.onExit((exit) => {
       const end = Exit.isSuccess(exit) ? "finished" : Exit.hasInterrupts(exit) ? "stopped" : "failed"
-      return Effect.logInfo(`Board: the replay of ${ids.length} dead letters ${end} after ${done} of them.`)
+      const reason = Option.match(Exit.findErrorOption(exit), {
+        onNone: () => "",
+        onSome: ({ message }) => ` ${message}`
+      })
+      return Effect.logInfo(`Board: the replay of ${lettersOf(ids.length)} ${end} after ${done} of them.${reason}`)
     }),
     Effect.ignore
   )
