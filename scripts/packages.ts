@@ -12,7 +12,7 @@ const limits: Readonly<Record<string, number>> = {
   testing: 1300,
   worker: 50,
   create: 150,
-  cli: 800
+  cli: 900
 }
 
 const sizeOf = (name: string, tarball: string) => {
