@@ -86,8 +86,7 @@ export const makeAnonymous = (values: ReadonlyArray<unknown>): ((text: string) =
     })
   }
   const known = [...replacements.keys()].sort((a, b) => b.length - a.length).map(escapeRegExp)
-  const all =
-    known.length === 0 ? undefined : new RegExp(`(?<![\\p{L}\\d_])(?:${known.join("|")})(?![\\p{L}\\d_])`, "gu")
+  const all = known.length === 0 ? undefined : new RegExp(`(?<![\\p{L}\\d])(?:${known.join("|")})(?![\\p{L}\\d])`, "gu")
   const withMessageIds = replaceMessageIds(replacements)
   return (text) => {
     const named =
