@@ -110,6 +110,19 @@ describe.skipIf(isSkipped)("the page has no violation that axe finds", () => {
     await page.getByRole("menuitem", { name: "Copy as test" }).click()
     await check("copy as test")
     await page.getByRole("button", { name: "Close", exact: true }).click()
+    for (const dialog of ["Contact", "Place"]) {
+      await page.getByRole("button", { name: "Attach" }).click()
+      await page.getByRole("menuitem", { name: dialog }).click()
+      await page.getByRole("dialog").waitFor()
+      await check(`the dialog ${dialog}`)
+      await page.getByRole("button", { name: "Close", exact: true }).click()
+    }
+    await page.locator("article.message", { hasText: "See https" }).focus()
+    await page.keyboard.press("Enter")
+    await page.getByRole("menuitem", { name: "Forward" }).click()
+    await page.getByRole("dialog").waitFor()
+    await check("the dialog to forward a message")
+    await page.getByRole("button", { name: "Close", exact: true }).click()
     if (isNarrow) await page.getByRole("button", { name: "Tools" }).click()
     for (const tab of await page.getByRole("tab").all()) {
       await tab.click()
