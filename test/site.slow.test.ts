@@ -34,7 +34,7 @@ beforeAll(() => {
   ])
   if (!built.ok) throw new Error(built.output)
   printed = built.output
-}, 600_000)
+}, 1_200_000)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -134,6 +134,12 @@ describe("the site of the documentation", () => {
       assert.match(reference, new RegExp(`class="errors"[^]*?href="\\./ApiError\\.html#${name.toLowerCase()}"`))
     }
     assert.include(reference, "code/packages/core/src/endpoints/Messages.ts.html")
+    const source = readFileSync("packages/core/src/endpoints/Messages.ts", "utf8").split("\n")
+    for (const name of ["send", "edit"]) {
+      const [, line] = new RegExp(`id="${name}"[^]*?/Messages\\.ts\\.html#L(\\d+)"`).exec(reference) ?? []
+      const declared = source.slice(Number(line) - 1).find((each) => each.startsWith("export"))
+      assert.match(declared ?? "", new RegExp(`^export const ${name}\\b`))
+    }
   })
 
   it("shows its version, and the previous and the next page", () => {
@@ -152,7 +158,7 @@ describe("the site of the documentation", () => {
       "/manual/handlers.html",
       "/manual/ru/introduction.html",
       "/manual/ru/conversations.html",
-      "/manual/stores.html"
+      "/manual/emulator.html"
     ])
     assert.include(linksOf("handlers.html"), "/manual/ru/handlers.html")
     assert.include(linksOf("stores.html"), "/manual/ru/introduction.html")

@@ -61,7 +61,16 @@ export default defineConfig({
     theme: { light: "github-light-high-contrast", dark: "github-dark" },
     // The code host reads {…} after a heading as text.
     attrs: { disable: true },
-    codeTransformers: [makeHovers(programs(), startProgram())],
+    codeTransformers: [
+      makeHovers(programs(), startProgram()),
+      {
+        name: "lines-of-sources",
+        line(node, line) {
+          // The reference links to the lines of the files of the repository.
+          if (this.options.meta?.__raw === "source") node.properties["id"] = `L${line}`
+        }
+      }
+    ],
     anchor: { slugify },
     config: (md) => {
       // An empty cell heads nothing.

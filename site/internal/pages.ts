@@ -42,7 +42,7 @@ const languages: Readonly<Record<string, string>> = {
 const codePage = (path: string, text: string): string => {
   const name = path.split("/").at(-1)!
   const language = languages[name.split(".").at(-1)!] ?? "text"
-  return `---\nsearch: false\noutline: false\n---\n\n# ${name}\n\n\`${path}\`\n\n\`\`\`\`${language}\n${text.trimEnd()}\n\`\`\`\`\n`
+  return `---\nsearch: false\noutline: false\n---\n\n# ${name}\n\n\`${path}\`\n\n\`\`\`\`${language} source\n${text.trimEnd()}\n\`\`\`\`\n`
 }
 
 const filesBelow = (folder: string): ReadonlyArray<string> =>
@@ -124,14 +124,21 @@ export const readSite = (modules: ReadonlyArray<Module>): Site => {
     return `${to.startsWith(".") ? to : `./${to}`}.md${hash}`
   }
 
-  const sourceOf = new Map(modules.map((module) => [referenceOf(module), module.source]))
+  const moduleOf = new Map(modules.map((module) => [referenceOf(module), module]))
 
-  /** Links to the source below the title of a page of the reference. */
+  /** Links to the source below the title of a page of the reference, and to its line below the name of each declaration. */
   const withSource = (text: string, path: string, place: string): string => {
-    const source = sourceOf.get(path)
-    if (source === undefined) return text
-    visit(source)
-    return text.replace(/^# .*$/m, (title) => `${title}\n\n[Source](${relative(dirname(place), placeOf(source))}.md)`)
+    const module = moduleOf.get(path)
+    if (module === undefined) return text
+    visit(module.source)
+    const link = `${relative(dirname(place), placeOf(module.source))}.md`
+    const lines = Map.groupBy(module.declarations, ({ name }) => name)
+    return text
+      .replace(/^# .*$/m, (title) => `${title}\n\n[Source](${link})`)
+      .replaceAll(/^### (\w+)$/gm, (heading, name: string) => {
+        const line = lines.get(name)?.shift()?.comment?.line
+        return line === undefined ? heading : `${heading}\n\n[Source](${link}#L${line})`
+      })
   }
 
   const read = (path: string): string => {
