@@ -17,7 +17,7 @@ export interface TestSource {
   readonly imports: ReadonlyArray<string>
   /** The module that exports `bot`. */
   readonly module: string
-  /** What the test is about, in lines. */
+  /** The description of the test, in lines. */
   readonly about: ReadonlyArray<string>
   /** Whether personal data are kept. */
   readonly isRaw: boolean

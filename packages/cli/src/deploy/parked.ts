@@ -181,7 +181,7 @@ const timers = (program: Program) =>
     Stream.flatMap(Stream.fromIterable)
   )
 
-/** What a program would do with everything that is stored. */
+/** Predicts the effect of a program on all stored data. */
 export const predictions = (program: Program, now: number) =>
   Stream.mergeAll(
     [

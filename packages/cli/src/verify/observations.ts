@@ -310,7 +310,7 @@ const observationsOf = (
     isPossible
   }))
 
-/** What one bot can observe in one chat, in the order in which this is tried. */
+/** The observations that one bot can make in one chat, in order. */
 export const observations: ReadonlyArray<Observation> = [
   ...observationsOf({ ...me, ...texts, ...messages, ...chats, ...uploads, ...errors }),
   ...observationsOf(comments, ({ type }) => type === "channel"),

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { observations } from "./observations.ts"
 import { type Observation, Probe, read, type Subject } from "./probe.ts"
 
-/** What was observed about an assumption. */
+/** The observation of an assumption. */
 export interface Finding {
   readonly assumption: Platform.AssumptionName
   readonly fact: string

@@ -1,5 +1,5 @@
 /**
- * What the last attempt of a dead letter has seen: its update, the values of states that it read, its timers, the recorded answers of
+ * The input of the last attempt of a dead letter: its update, the values of states that it read, its timers, the recorded answers of
  * its calls and the results of its steps. `TestIncident` of `@colloquy/testing` repeats the attempt in a test, and
  * `colloquy dead test` writes such a test.
  *

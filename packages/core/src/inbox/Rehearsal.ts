@@ -20,7 +20,7 @@ import type { Row } from "./InboxStore.ts"
 import * as QueuedUpdate from "./QueuedUpdate.ts"
 
 /**
- * What a program would do with stored data when the next update of the data arrives.
+ * The prediction for stored data: what a program would do when the next update of the data arrives.
  *
  * | outcome | meaning |
  * |---|---|

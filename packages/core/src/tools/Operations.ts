@@ -1,5 +1,5 @@
 /**
- * What the operators of a bot see and do: the state of the bot, its dead letters, and the log of its updates as JSON. The command
+ * The views and actions of the operators of a bot: the state of the bot, its dead letters, and the log of its updates as JSON. The command
  * `colloquy` and the page of `NodeBoard` in `@colloquy/node` are made of these functions.
  *
  * Import this module by its path, `@colloquy/core/tools/Operations`. The index of the package does not export the module.
@@ -336,7 +336,7 @@ const read = Effect.gen(function* () {
 })
 
 /**
- * What a bot does now, as JSON: queued updates, dead letters, the outcomes and durations in the log, calls and their limit in a second,
+ * The present state of a bot as JSON: queued updates, dead letters, the outcomes and durations in the log, calls and their limit in a second,
  * calls that wait by priority, running conversations by question, and processes with their chats. Times are Unix milliseconds.
  * `more_conversations` says that only the first {@link maxConversations} are counted.
  *

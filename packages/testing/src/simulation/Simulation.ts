@@ -28,7 +28,7 @@ import { runAll } from "./internal/runAll.ts"
 import type { SimulationEvent } from "./SimulationEvent.ts"
 
 /**
- * What happened in the simulation of one seed. Invariants and `atEnd` read it.
+ * The history of the simulation of one seed, for invariants and `atEnd`.
  *
  * @category models
  * @since 0.1.0
@@ -36,7 +36,7 @@ import type { SimulationEvent } from "./SimulationEvent.ts"
 export interface History {
   /** The seed. */
   readonly seed: number
-  /** What happened, in order: what people did, the requests at the platform, the runs of handlers, the faults, and so on. */
+  /** The events in order: the actions of people, the requests at the platform, the runs of handlers, the faults, and so on. */
   readonly events: ReadonlyArray<SimulationEvent>
   /** The updates that were given up, with their errors. */
   readonly deadLetters: ReadonlyArray<DeadLetter>
@@ -81,7 +81,7 @@ export interface Dialog {
 }
 
 /**
- * What an invariant has found.
+ * The finding of an invariant.
  *
  * @category models
  * @since 0.1.0
@@ -245,7 +245,7 @@ export type Calls<Shape> = {
 export type Services = Readonly<Record<string, AnyService>>
 
 /**
- * What `atEnd` receives: the calls of each service, and the history.
+ * The argument of `atEnd`: the calls of each service, and the history.
  *
  * @category utility types
  * @since 0.1.0
@@ -265,7 +265,7 @@ type IdsOf<S extends Services> = { [K in keyof S]: S[K] extends Service<infer Id
 export type Provided = BotApi | BroadcastStore | HttpClient.HttpClient | Inbox | RateLimiter | Updates
 
 /**
- * What a person with a purpose does: a generator of actions. The person waits for the bot, and gives up at the first action that
+ * The behavior of a person with a purpose: a generator of actions. The person waits for the bot, and gives up at the first action that
  * is not possible, for example because a button does not exist.
  *
  * **Example** (A person who orders a pizza)
@@ -360,7 +360,7 @@ export class SimulationFailed extends Data.TaggedError("SimulationFailed")<{
   readonly case: Case
   /** The name of the rule: the name of the function, or `atEnd`. */
   readonly rule: string
-  /** What happened, as a story. */
+  /** The story of the failure. */
   readonly message: string
 }> {}
 

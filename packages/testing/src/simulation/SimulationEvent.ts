@@ -1,5 +1,5 @@
 /**
- * What happens in a simulation: events of people, of the bot, of its processes, and of the platform.
+ * The events of a simulation: events of people, of the bot, of its processes, and of the platform.
  *
  * @since 0.1.0
  */
@@ -97,7 +97,7 @@ export interface FaultInjected {
   readonly process: string
   /** The kind of the fault, such as `resetAfter`. */
   readonly kind: string
-  /** What the fault concerns, such as `request 7`. */
+  /** The target of the fault, such as `request 7`. */
   readonly detail?: string
 }
 
@@ -129,7 +129,7 @@ export interface PersonActed {
   readonly chat_id: number | undefined
   /** The name of the action, which is a method of `Person`, such as `press` or `send`. */
   readonly action: string
-  /** What the person wrote or pressed: a text, or the text of a button. */
+  /** The text that the person wrote, or the text of the button that the person pressed. */
   readonly text: string
   /** The message with the button that the person pressed, or the message that the person sent. */
   readonly message_id: string | undefined

@@ -32,7 +32,7 @@ export const belongsElsewhere: Prediction = {
 
 const missingService = /^Service not found: (.*?)(?: \(|$)/
 
-/** What the failure of a rehearsal says. */
+/** The message of the failure of a rehearsal. */
 export const predictionOf = (cause: Cause.Cause<unknown>): Prediction => {
   const newer = newerIn(cause)
   if (newer !== undefined) return { outcome: "newer", detail: newer }

@@ -9,7 +9,7 @@ import type { Dice } from "./world/dice.ts"
 
 type Platform = Emulator["Service"]
 
-/** What people know of a bot before they see it. */
+/** The knowledge that people have of a bot before they see the bot. */
 export interface Guide {
   /** The names of the commands, without slashes. */
   readonly commands: ReadonlyArray<string>
@@ -120,7 +120,7 @@ const placesOf = (message: Message): ReadonlyArray<Place> =>
     row.flatMap((button, x): ReadonlyArray<Place> => (isPressable(button) ? [[y, x]] : []))
   )
 
-/** What an action needs, which may fail: the message may be gone. */
+/** An attempt of an action. The attempt fails if the message is gone. */
 type Attempt = Effect.Effect<unknown, unknown>
 
 const pause = ({ dice, habits }: Actor): Effect.Effect<void> =>
@@ -207,7 +207,7 @@ const begin = ({ dice, mayAct, person }: Actor): Effect.Effect<void> =>
     return Effect.ignore(dice.chance(0.8) ? person.start() : person.send("Hello"))
   })
 
-/** What a person does for some days. */
+/** The behavior of a person for some days. */
 export const live = (actor: Actor, duration: number): Effect.Effect<void> =>
   Effect.gen(function* () {
     const { dice, habits } = actor

@@ -1,4 +1,4 @@
-/** What a seed decides before a simulation begins. */
+/** The decisions of a seed before a simulation begins. */
 import type { Timed } from "./machine/disturbing.ts"
 import type { Disturbance, Faults, MachinePlan } from "./machine/machine.ts"
 import { Dice } from "./world/dice.ts"

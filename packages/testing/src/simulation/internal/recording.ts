@@ -59,7 +59,7 @@ export class Recording {
         this.#change(event.process, -1)
         break
       case "store":
-        // What the store is asked is much, and nobody reads what was asked.
+        // The requests at the store are large, and nothing reads them.
         if (event.operation === "commit" || event.operation === "write")
           this.moments.push({ ...event, request: undefined, result: undefined })
         return

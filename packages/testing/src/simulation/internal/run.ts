@@ -31,7 +31,7 @@ import { Dice } from "./world/dice.ts"
 import { epoch, TimeStandsStill, World } from "./world/world.ts"
 import { Process } from "./world/process.ts"
 
-/** What one seed needs. */
+/** The input of one seed. */
 export interface Subject {
   readonly bot: Handler.Handler<unknown, unknown>
   readonly options: Options<Services, unknown>
@@ -44,11 +44,11 @@ export interface Outcome {
   readonly history: History
   /** The ids of the people, by their numbers. */
   readonly people: ReadonlyArray<number>
-  /** What has ended the simulation early. */
+  /** The reason why the simulation has ended early. */
   readonly failure: string | undefined
 }
 
-/** What a seed is simulated with. */
+/** The parts of the simulation of a seed. */
 interface Stage extends Machine {
   readonly subject: Subject
   readonly seedCase: Case
@@ -114,7 +114,7 @@ const makeStage = (subject: Subject, seedCase: Case): Stage => {
   return { subject, seedCase, plan, world, recording, history: recording, strikes }
 }
 
-/** What people of a seed do. */
+/** Starts the people of a seed. */
 const startPeople = async (
   { plan, recording, seedCase, subject, world }: Stage,
   { context }: Platform

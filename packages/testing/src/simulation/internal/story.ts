@@ -66,7 +66,7 @@ const faults: Readonly<Record<string, string>> = {
 }
 
 interface Names {
-  /** What each request was. */
+  /** The descriptions of the requests, by their numbers. */
   readonly requests: ReadonlyMap<string, string>
 }
 

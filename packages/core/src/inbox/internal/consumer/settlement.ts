@@ -56,7 +56,7 @@ export interface UpdateDelivery extends Settleable<Update> {
   readonly outcome: Outcome | undefined
   /** The attempt that is running or comes next. */
   readonly current: HandledUpdate
-  /** What is known of the attempt for the log of handled updates. */
+  /** The record of the attempt for the log of handled updates. */
   readonly record: AttemptRecord
   readonly origin: Origin
   readonly handling: Handling

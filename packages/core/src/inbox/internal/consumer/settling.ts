@@ -8,7 +8,7 @@ import { persist } from "./persist.ts"
 import { acknowledged, refusalIn, type Settleable, settleAll } from "./settlement.ts"
 import type { makeSpans } from "./spans.ts"
 
-/** What settling the deliveries of a pool needs. */
+/** The dependencies of the settlement of deliveries. */
 interface Dependencies<A> {
   readonly fork: <B, E>(effect: Effect.Effect<B, E>) => Fiber.Fiber<B, E>
   readonly spans: ReturnType<typeof makeSpans>

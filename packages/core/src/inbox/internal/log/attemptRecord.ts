@@ -6,7 +6,7 @@ import { CurrentUpdate } from "../consumer/currentUpdate.ts"
 
 const none: ReadonlyArray<never> = []
 
-/** What is known of an attempt for the log of handled updates. */
+/** The record of an attempt for the log of handled updates. */
 export class AttemptRecord implements CallRecord {
   /** The part that has taken the update. */
   part: Part | undefined

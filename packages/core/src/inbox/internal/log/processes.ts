@@ -26,7 +26,7 @@ const byPriority = (context: Context.Context<never>, name: string): Readonly<Rec
 
 const sum = (values: Readonly<Record<string, number>>): number => Object.values(values).reduce((a, b) => a + b, 0)
 
-/** What a process writes of itself with the entries of the log. */
+/** The description of a process that is written with the entries of the log. */
 export class ThisProcess {
   readonly #name: string
   readonly #context: Context.Context<never>

@@ -332,7 +332,7 @@ export const listParts = declare(
   })
 )
 
-/** What the bot of the token did with its updates. */
+/** Reports how the bot of the token handled its updates. */
 export const reportHandled = declare("POST", "/handled", Done, { body: { entries: Schema.Array(Entry) } })
 
 /** Saves a test in the folder of the tests. A file that exists is not replaced. */

@@ -1,4 +1,4 @@
-/** What the parts of the machine have in common: the world, its faults, and what is recorded of it. */
+/** The common parts of the machine: the world, its faults and its recorder. */
 import type {
   FaultInjected,
   Logged,
@@ -46,7 +46,7 @@ export interface Faults {
   readonly deliveryLate: number
 }
 
-/** What happens to one of the running processes. */
+/** A disturbance of one of the running processes. */
 export interface Disturbance {
   /**
    * `cut`: the process cannot reach the store. `upgrade`: the process is stopped, and started again with the newer version of the
@@ -83,7 +83,7 @@ export interface MachinePlan {
   readonly limits: "none" | "process" | "shared"
 }
 
-/** What the machine records. */
+/** An event of the machine. */
 export type MachineEvent =
   | ProcessChanged
   | RequestSent

@@ -27,7 +27,7 @@ export interface Bots {
   readonly finishDeploy: () => void
   /** Stops all running processes. */
   readonly stop: () => void
-  /** What is wrong with processes that have stopped or ended. */
+  /** The problems of processes that have stopped or ended. */
   readonly problems: () => ReadonlyArray<string>
 }
 

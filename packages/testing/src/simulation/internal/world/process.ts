@@ -7,7 +7,7 @@ export class Process {
   skew: number
   /** Until when the process cannot reach the store. */
   cutUntil = 0
-  /** What has to be executed when the process goes on. */
+  /** The tasks that are executed when the process continues. */
   parked: Array<Task> = []
 
   constructor(name: string, skew = 0) {

@@ -92,7 +92,7 @@ export class World {
       }
       const priority = this.#ready.nextPriority()
       const sleep: Sleep = { at, order: this.#order++, isCancelled: false, process, priority, run, millis: rounded }
-      // What takes no time comes in any order with what is ready.
+      // Tasks without a delay run in any order with the tasks that are ready.
       if (at === this.now) this.#ready.add(sleep)
       else this.#sleeps.add(sleep)
       return Effect.sync(() => {
