@@ -81,8 +81,9 @@ describe("the packed packages in an empty folder", () => {
     folder = mkdtempSync(join(tmpdir(), "colloquy-consumer-"))
     packed = pack(join(folder, "packed"))
     mkdirSync(join(folder, "app"))
-    // `redis` is an optional peer: the types of the Redis connections refer to the types of the package.
-    const dependencies = ["effect", "typescript", "@types/node", "redis"].map((name) => `${name}@${version(name)}`)
+    // Optional peers: the types of the connections to Redis and PostgreSQL refer to the types of their packages.
+    const peers = ["redis", "@effect/sql-pg"]
+    const dependencies = ["effect", "typescript", "@types/node", ...peers].map((name) => `${name}@${version(name)}`)
     writeFileSync(join(folder, "app/package.json"), JSON.stringify({ name: "app", private: true, type: "module" }))
     writeFileSync(join(folder, "app/program.ts"), program)
     writeFileSync(join(folder, "app/tsconfig.json"), JSON.stringify(settings))

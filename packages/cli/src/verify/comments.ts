@@ -14,7 +14,7 @@ const withComment = (observe: (probe: Probe, path: string, comment_id: string) =
     })
   )
 
-/** What one bot can observe of comments, in a channel. */
+/** The observations of comments, in a channel. */
 export const comments = {
   sendComment: withMessage((probe, mid) =>
     Effect.map(

@@ -127,7 +127,7 @@ export const read = (value: unknown, ...path: ReadonlyArray<string | number>): u
     value
   )
 
-/** What decides which assumptions can be observed. */
+/** The conditions under which an assumption can be observed. */
 export interface Circumstances {
   /** The type of the test chat. */
   readonly type: unknown

@@ -72,7 +72,7 @@ const hasPhotoToken = (status: number, body: unknown): boolean => {
   return status === 200 && typeof read(photo, "token") === "string"
 }
 
-/** What one bot can observe of uploads. A file that no message has is not visible to anybody. */
+/** The observations of uploads. A file that no message has is not visible to anybody. */
 export const uploads = {
   mediaUploadResponse: uploaded("image", "a.png", image, "`photos` with a token", hasPhotoToken),
   unrecognizedImages: uploaded(
