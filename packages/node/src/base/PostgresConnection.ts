@@ -4,10 +4,11 @@
  *
  * @since 0.1.0
  */
+import * as Settings from "@colloquy/core/client/Settings"
 import type * as PgClient from "@effect/sql-pg/PgClient"
 import type * as PgConnection from "@effect/sql-pg/PgConnection"
 import type * as Cause from "effect/Cause"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -137,7 +138,7 @@ export const layer = (options: Options): Layer.Layer<PgClient.PgClient | SqlClie
   )
 
 /**
- * As {@link layer}, with a URL from the configuration.
+ * As {@link layer}, with a URL from the configuration. Fails with `InvalidSettings` if the configuration is invalid.
  *
  * **Example** (The hosts in `DATABASE_URL`)
  *
@@ -153,5 +154,5 @@ export const layer = (options: Options): Layer.Layer<PgClient.PgClient | SqlClie
  */
 export const layerConfig = (
   options: Config.Wrap<Options>
-): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, Config.ConfigError | SqlError.SqlError> =>
-  Layer.unwrap(Effect.map(Config.unwrap(options), layer))
+): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, Settings.InvalidSettings | SqlError.SqlError> =>
+  Layer.unwrap(Effect.map(Settings.unwrap<Options>(options), layer))
