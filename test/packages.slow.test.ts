@@ -236,8 +236,11 @@ describe("the packed packages in an empty folder", () => {
     const modules = (pattern: RegExp) => paths.flatMap((path) => pattern.exec(path)?.slice(1).join("/") ?? []).sort()
     const sources = modules(/^(\w+)\/src\/(.+)(?<!\.d)\.ts$/)
     assert.isNotEmpty(sources)
-    // The page of the emulator and the chunks of its command are bundled.
-    assert.deepStrictEqual(modules(/^(\w+)\/dist\/(?!ui\/|emulator\/internal\/command\/chunks\/)(.+)\.js$/), sources)
+    // The pages of the emulator and of operators, and the chunks of the command, are bundled.
+    assert.deepStrictEqual(
+      modules(/^(\w+)\/dist\/(?!ui\/|board\/|emulator\/internal\/command\/chunks\/)(.+)\.js$/),
+      sources
+    )
     assert.deepStrictEqual(modules(/^(\w+)\/dist\/(.+)\.d\.ts$/), sources)
   })
 
