@@ -1,5 +1,7 @@
 /** The processes of the bot: how they start, stop, and are disturbed. */
+import * as Outage from "@colloquy/core/client/Outage"
 import * as Deliveries from "@colloquy/core/inbox/Deliveries"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -68,7 +70,9 @@ export const makeBots = (
       const detail = exit._tag === "Success" ? "success" : String(exit.cause).slice(0, 300)
       history.add({ type: "process", process: process.name, change: "ended", detail })
       if (bot.isStopping) return
-      problems.push(`${process.name} ended by itself: ${detail}`)
+      // A bot gives up if the store fails for longer than ten minutes, and a supervisor starts the bot again.
+      const hasGivenUp = exit._tag === "Failure" && Cause.squash(exit.cause) instanceof Outage.GaveUp
+      if (!hasGivenUp || !world.isFaulty) problems.push(`${process.name} ended by itself: ${detail}`)
       running.splice(running.indexOf(bot), 1)
       restartAfter(1000, version)
     })
