@@ -46,7 +46,7 @@ export const draw = (latencies: ReadonlyArray<Latency>): string => {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="Latency of an answer">`,
     "<style>text{font:12px system-ui,sans-serif;fill:#333}.line{stroke:#ddd}",
     "@media(prefers-color-scheme:dark){text{fill:#ddd}.line{stroke:#444}}</style>",
-    `<text x="${left}" y="18">Time until an answer leaves, at 30 messages a second: p50 (full), p99 (pale), by the number of processes</text>`,
+    `<text x="${left}" y="18">Latency at 30 messages a second, by the number of processes: p50 full, p99 pale</text>`,
     ...lines,
     ...bars,
     "</svg>",
