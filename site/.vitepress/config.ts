@@ -83,6 +83,8 @@ export default defineConfig({
       const fence = md.renderer.rules.fence!
       md.renderer.rules.fence = (tokens, index, options, env, self) => {
         const token = tokens[index]!
+        // Colors are half of the time of a rendering, and a search finds no colors.
+        if (env.isSearched === true) return `<pre><code>${escape(token.content)}</code></pre>`
         return token.info.trim() === "mermaid"
           ? `<Diagram code="${escape(encodeURIComponent(token.content))}" />`
           : fence(tokens, index, options, env, self)
@@ -110,7 +112,7 @@ export default defineConfig({
       provider: "local",
       options: {
         _render: (source, env, md) => {
-          const html = md.render(source, env)
+          const html = md.render(source, Object.assign(env, { isSearched: true }))
           return env.frontmatter?.["search"] === false ? "" : tasksOf(env.relativePath, html)
         },
         miniSearch: { options: { processTerm }, searchOptions }
