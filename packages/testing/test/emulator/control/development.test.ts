@@ -44,6 +44,24 @@ describe("the calls for the author of a bot", () => {
     )
   )
 
+  it.effect("send a request again that the limits have refused, with its body", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const { user_id } = yield* postOk("/users", { first_name: "Ann" })
+        const { chat_id } = yield* postOk("/start", { user_id })
+        const send = (text: string) => asBot("POST", `/messages?chat_id=${chat_id}`, { text })
+        for (const text of ["one", "two"]) assert.strictEqual((yield* send(text)).status, 200)
+        assert.strictEqual((yield* send("three")).status, 429)
+        const { requests } = yield* getOk("/requests")
+        const refused = (requests as ReadonlyArray<Json>).find(({ status }) => status === 429)!
+        assert.deepStrictEqual([refused.endpoint, refused.body], ["Messages.send", { text: "three" }])
+        yield* TestClock.adjust("2 seconds")
+        assert.deepStrictEqual(yield* postOk("/repeat_request", { number: refused.number }), { status: 200 })
+      }),
+      { limits: { messages: 2 } }
+    )
+  )
+
   it.effect.each([
     ["true", ["bot_started unhandled none 1", "message_created failed handler 1", "message_created handled handler 2"]],
     ["false", []]

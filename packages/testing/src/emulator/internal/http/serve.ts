@@ -134,6 +134,10 @@ const open = (
   answer: undefined
 })
 
+/** Reads the body for the journal. */
+const keepBody = (request: Request, exchange: MutableExchange) =>
+  Effect.map(readText(request, Platform.maxRequestSize), (text) => (exchange.body = text))
+
 /** A request before its handling, with its bot and its endpoint. */
 interface Incoming {
   readonly request: Request
@@ -165,14 +169,17 @@ export const makeServe = (context: EmulatorContext): Handler => {
     }
     const { endpoint, params } = match
     const bot = yield* authenticate(state, request, known)
+    const isRead = isStrict || Object.keys(endpoint.declaration.body).length > 0
     if (limiter !== undefined) {
       const chat = requestedChat(state, bot, params, query)
       exchange.chat_id = chat?.chat_id
       const uses = (exchange.limits = limiter.use(endpoint, bot, chat, now(state)))
-      yield* limiter.admit(endpoint, bot, chat, now(state))
+      // The journal keeps the body of a refused request, which can be sent again.
+      yield* Effect.catchEager(limiter.admit(endpoint, bot, chat, now(state)), (refused) =>
+        Effect.andThen(isRead ? Effect.ignore(keepBody(request, exchange)) : Effect.void, Effect.fail(refused))
+      )
       exchange.limits = uses.map(({ limit, scope, used }) => ({ scope, used: used + 1, limit }))
     }
-    const isRead = isStrict || Object.keys(endpoint.declaration.body).length > 0
     const body = isRead ? (exchange.body = yield* readText(request, Platform.maxRequestSize)) : undefined
     state.fileOrigins.bot = listener.uploads
     return yield* handlers.get(endpoint)!(
@@ -201,10 +208,10 @@ export const makeServe = (context: EmulatorContext): Handler => {
     const { exchange, match, request } = incoming
     if (match?._tag !== "Found" || Object.keys(match.endpoint.declaration.body).length === 0)
       return Effect.succeed(incoming)
-    return Effect.map(readText(request, Platform.maxRequestSize), (text) => {
-      exchange.body = text
-      return { ...incoming, request: { ...request, body: textBody(text) } }
-    })
+    return Effect.map(keepBody(request, exchange), (text) => ({
+      ...incoming,
+      request: { ...request, body: textBody(text) }
+    }))
   }
 
   /** Without faults, the request is answered at once. A fault may prevent the answer. */
