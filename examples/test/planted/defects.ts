@@ -120,5 +120,16 @@ export const defects: ReadonlyArray<Defect> = [
       ["${message}`\n  })", "${message}`\n  }))"]
     ],
     rule: "Each question is answered"
+  },
+  {
+    name: "a reply that the handler does not wait for",
+    bot: "echo",
+    changes: [
+      [
+        '  Messages.reply(update, { text: Update.textOf(update) ?? "(nothing to repeat)", attachments: buttons })',
+        '  Effect.forkDetach(Messages.reply(update, { text: Update.textOf(update) ?? "(nothing to repeat)", attachments: buttons }))'
+      ]
+    ],
+    rule: "Each text is repeated"
   }
 ]

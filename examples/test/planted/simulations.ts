@@ -338,7 +338,32 @@ const assistant: Simulate = (bot, seeds) =>
     }
   })
 
+const echo: Simulate = (bot, seeds) =>
+  Simulation.run(bot, {
+    seeds,
+    days: 1,
+    people: 0,
+    faults: "harsh",
+    always,
+    visitors: [
+      function* (ann) {
+        yield* ann.start()
+        for (const text of ["one", "two", "three"]) yield* ann.send(text)
+      }
+    ],
+    atEnd: ({ history }) => {
+      for (const { chat_id, text } of deedsOf(history)) {
+        if (!["one", "two", "three"].includes(text)) continue
+        const echoes = wordsOf(history).filter((word) => word.chat_id === chat_id && word.text === text)
+        assert.isNotEmpty(echoes, "Each text is repeated")
+      }
+    }
+  })
+
 /** A simulation of a bot, which fails if a rule does not hold in one of the seeds. */
-export const simulations = { pizza, shop, quiz, rss, desk, moderation, assistant } satisfies Record<string, Simulate>
+export const simulations = { pizza, shop, quiz, rss, desk, moderation, assistant, echo } satisfies Record<
+  string,
+  Simulate
+>
 
 export type SimulatedBot = keyof typeof simulations
