@@ -23,7 +23,7 @@ export const questionOf = (index: number): string => `Question ${index}?`
 
 export const answerOf = (index: number): string => `The answer to question ${index}`
 
-const botOf = (form: ReturnType<typeof makeForm>) => Handler.first(Command.make("begin").on(form.start), form)
+export const botOf = (form: ReturnType<typeof makeForm>) => Handler.first(Command.make("begin").on(form.start), form)
 
 /** A text that a user has written in the dialog with the bot. */
 const written = (user_id: number, at: number, text: string): Inbox.Received => {

@@ -53,5 +53,16 @@ export const figures: ReadonlyArray<Figure> = [
       const costs = await costsOf(["conversations/parked.ts", `--parked=${parked}`], "--expose-gc")
       return { value: costs["parked"][0], detail: `${parked} conversations` }
     }
+  },
+  {
+    figure: "check-deploy-ms",
+    measures:
+      "time of `colloquy check-deploy` with 10,000 conversations that wait for an answer, on SQLite, with the start of the command",
+    unit: "ms",
+    goal: 60_000,
+    measure: async () => {
+      const [millis = Infinity] = (await costsOf("conversations/checkDeploy.ts"))["check"] ?? []
+      return { value: millis, detail: `${(millis / 1000).toFixed(1)} s for 10,000 conversations` }
+    }
   }
 ]
