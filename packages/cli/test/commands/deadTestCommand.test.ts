@@ -1,19 +1,17 @@
-import { Bot, Inbox, Incident, LongPolling, Updates } from "@colloquy/core"
+import { Bot, Incident, Updates } from "@colloquy/core"
 import { InboxStore } from "@colloquy/core/inbox/InboxStore"
-import { Emulator, EmulatorHttp, TestIncident } from "@colloquy/testing"
+import { TestIncident } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { layerOf } from "../../../node/test/support/inboxLayers.ts"
 import { fill, makeBot, started } from "../support/bots.ts"
+import { runBot } from "../support/mistakenBot.ts"
 import { mistakes, setService } from "../support/mistakes.ts"
 import { objects } from "../support/run.ts"
-import * as Layer from "effect/Layer"
 
 const decode = Schema.decodeUnknownSync(Incident.Incident)
 
@@ -22,40 +20,6 @@ const incidentIn = (source: string): Incident.Incident => {
   const [, json = ""] = /^const incident: Incident\.Incident = ([\s\S]*?)^\}$/m.exec(source) ?? []
   return decode(JSON.parse(`${json}}`))
 }
-
-/** Runs a bot with an inbox in a file while a person sends texts. */
-const runBot = (place: string, bot: (typeof mistakes)[number]["bot"], texts: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    yield* Emulator.intercept((request, next) =>
-      Effect.flatMap(
-        Effect.orElseSucceed(request.body.text, () => ""),
-        (text) =>
-          text.includes("refused")
-            ? Effect.succeed(EmulatorHttp.respond(403, { code: "chat.denied", message: "No" }))
-            : next
-      )
-    )
-    const person = yield* Emulator.user({ first_name: "Anastasia", username: "anastasia_p" })
-    yield* person.start()
-    const fiber = yield* Effect.forkChild(Bot.run(bot(false), { retry: Schedule.recurs(0) }), {
-      startImmediately: true
-    })
-    for (const text of texts) {
-      yield* person.send(text)
-      yield* TestClock.adjust("2 minutes")
-    }
-    yield* TestClock.adjust("2 minutes")
-    yield* Fiber.interrupt(fiber)
-    return person.user
-  }).pipe(
-    Effect.scoped,
-    Effect.provide(
-      LongPolling.layer().pipe(
-        Layer.provideMerge(Layer.provide(Inbox.layer(), layerOf("SQLite", place))),
-        Layer.provideMerge(Emulator.layerBot({ limits: false }))
-      )
-    )
-  )
 
 const firstLine = (text: string): string => text.split("\n", 1)[0]!
 
