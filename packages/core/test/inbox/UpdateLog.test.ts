@@ -162,14 +162,15 @@ describe("UpdateLog", () => {
     }).pipe(Effect.provide(LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot()))))
   )
 
-  it.effect("keeps the last entries in memory, and none with the size 0", () =>
+  it.effect("keeps the last 1,000 entries in memory by default, fewer with an option, and none with the size 0", () =>
     Effect.gen(function* () {
       const ids = Effect.map(UpdateLog.entries, (entries) => entries.map(({ id }) => id))
-      const run = (logSize: number) =>
+      const run = (logSize: number | undefined, count = 25) =>
         Effect.provide(
           Effect.andThen(Bot.drain(Handler.on("bot_started", () => Effect.void)), ids),
-          Layer.provideMerge(source(updates(25)), Inbox.layerMemory({ logSize }))
+          Layer.provideMerge(source(updates(count)), Inbox.layerMemory({ logSize }))
         )
+      assert.lengthOf(yield* run(undefined, 1010), 1000)
       assert.deepStrictEqual(yield* run(10), ["16", "17", "18", "19", "20", "21", "22", "23", "24", "25"])
       assert.deepStrictEqual(yield* run(0), [])
       const invalid = yield* Effect.exit(run(-1))
