@@ -62,7 +62,8 @@ export const Overview = () => {
               <span class="log-text">
                 <b>{process.name}</b>
                 <bdi class="path">
-                  {process.handled} handled, {process.chats} chats: {process.chats_named.join(" ")}
+                  {process.handled} handled, {process.chats} chats
+                  {process.chats > 0 && `: ${process.chats_named.join(" ")}`}
                 </bdi>
               </span>
               <small>seen {ago(status, process.at)}</small>
