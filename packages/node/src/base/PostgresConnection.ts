@@ -58,6 +58,9 @@ const single = (url: string): ReadonlyArray<string> => {
   return hosts.split(",").map((host) => before + host + after)
 }
 
+/** The host of a URL. An IPv6 address has no brackets. */
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "")
+
 /** The password of a URL. A server that trusts the user asks for none. */
 const passwordOf = ({ password, searchParams }: URL): Redacted.Redacted =>
   Redacted.make(searchParams.get("password") ?? decodeURIComponent(password))
@@ -91,13 +94,12 @@ const following = (options: Options, urls: ReadonlyArray<string>, make: typeof P
     password: Effect.andThen(find, Effect.isEffect(password) ? password : Effect.succeed(password)),
     stream: () => {
       if (target instanceof Error) throw target
-      const host = target.hostname.replace(/^\[|\]$/g, "")
-      return Net.connect({ host, port: Number(target.port || 5432), noDelay: true })
+      return Net.connect({ host: hostOf(target), port: Number(target.port || 5432), noDelay: true })
     },
     ssl: isEncrypted
       ? {
           checkServerIdentity: (_: string, certificate: Tls.PeerCertificate) =>
-            Tls.checkServerIdentity(target instanceof URL ? target.hostname : "", certificate),
+            Tls.checkServerIdentity(target instanceof URL ? hostOf(target) : "", certificate),
           ...(typeof options.ssl === "object" && options.ssl)
         }
       : options.ssl

@@ -17,7 +17,8 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("a connection to 
   it.live("goes to the host that accepts writes", () =>
     Effect.gen(function* () {
       const closed = `127.0.0.1:${yield* closedPort}`
-      for (const hosts of [[server], [closed, server], [server, closed]]) {
+      const lists = [[server], [closed, server], [server, closed], ["[::1]:1", server]]
+      for (const hosts of lists) {
         assert.deepStrictEqual(yield* Effect.provide(database, at(hosts)), [{ name: "test" }])
       }
     })
