@@ -23,6 +23,9 @@ const payments = Simulation.service(Payments.Payments, Payments.makeMemory)
  */
 const always = [Simulation.noDeadLetters, Simulation.noDialogIsStuck, Simulation.limitsAreKept]
 
+/** A day of people with a purpose alone. */
+const harshDay = { days: 1, people: 0, faults: "harsh", always } as const
+
 /** The payments that were carried out. */
 const paidOf = (calls: Simulation.Calls<Payments.Payments["Service"]>): ReadonlyMap<number, number> =>
   new Map(calls.charge.map(({ args: [{ amount }], result }) => [result, amount]))
@@ -97,11 +100,8 @@ const shop: Simulate = (bot, seeds) =>
     (seed) =>
       Simulation.run(bot, {
         seeds: [seed],
-        days: 1,
-        people: 0,
-        faults: "harsh",
+        ...harshDay,
         services: { payments },
-        always,
         visitors: [
           function* (olga) {
             if (!(yield* isStaff(olga))) return
@@ -204,11 +204,8 @@ const feeds = Simulation.service(
 const rss: Simulate = (bot, seeds) =>
   Simulation.run(bot, {
     seeds,
-    days: 1,
-    people: 0,
-    faults: "harsh",
+    ...harshDay,
     services: { feeds },
-    always,
     visitors: [
       function* (ann) {
         yield* ann.start()
@@ -235,10 +232,7 @@ const desk: Simulate = (bot, seeds) =>
     (seed) =>
       Simulation.run(bot, {
         seeds: [seed],
-        days: 1,
-        people: 0,
-        faults: "harsh",
-        always,
+        ...harshDay,
         visitors: [
           function* (olga) {
             if (!(yield* isStaff(olga))) return
@@ -314,10 +308,7 @@ const questions = ["Where is the order 2?", "Tell me about tea"]
 const assistant: Simulate = (bot, seeds) =>
   Simulation.run(bot, {
     seeds,
-    days: 1,
-    people: 0,
-    faults: "harsh",
-    always,
+    ...harshDay,
     layer: Layer.orDie(Assistant.services),
     visitors: [
       function* (ann) {
@@ -341,10 +332,7 @@ const assistant: Simulate = (bot, seeds) =>
 const echo: Simulate = (bot, seeds) =>
   Simulation.run(bot, {
     seeds,
-    days: 1,
-    people: 0,
-    faults: "harsh",
-    always,
+    ...harshDay,
     visitors: [
       function* (ann) {
         yield* ann.start()
