@@ -16,14 +16,11 @@ const sizes = { small: "Small", medium: "Medium", large: "Large" }
 const toppings = { cheese: "Extra cheese", ham: "Ham", mushrooms: "Mushrooms", olives: "Olives" }
 const prices = { small: 9, medium: 12, large: 15 }
 
+const texts = { cancelled: "The order is cancelled.", unanswered: "I have not heard from you, so I forget the order." }
+
 export const Pizza = Conversation.make(
   "pizza",
-  {
-    of: "userInChat",
-    timeout: "10 minutes",
-    back: true,
-    texts: { cancelled: "The order is cancelled.", unanswered: "I have not heard from you, so I forget the order." }
-  },
+  { of: "userInChat", timeout: "10 minutes", back: true, texts },
   Effect.fn(function* (talk) {
     const size = yield* talk.choose("size", { say: "Which size?", choices: sizes })
     const several = { choices: toppings, several: true, max: 3, columns: 2 } as const

@@ -7,7 +7,7 @@ import * as Payments from "../src/services/payments.ts"
 import { parts } from "../src/shop.ts"
 
 // The clock is the TestClock.
-const platform = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot()), Layer.merge(Payments.layerMemory))
+const platform = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot()))
 
 const textOf = (message: Message.Message) => message.body?.text
 
@@ -17,7 +17,12 @@ const setting = Effect.gen(function* () {
   const olga = yield* Emulator.user("Olga")
   const group = yield* Emulator.chat({ owner: olga, bot: { admin: true } })
   const config = ConfigProvider.fromUnknown({ STAFF_CHAT: String(group.chat_id) })
-  yield* Effect.forkScoped(Effect.provideService(Bot.run(parts), ConfigProvider.ConfigProvider, config))
+  const payments = new Map<string, number>()
+  yield* Bot.run(parts).pipe(
+    Effect.provideService(ConfigProvider.ConfigProvider, config),
+    Effect.provideService(Payments.Payments, Payments.makeMemory(payments)),
+    Effect.forkScoped
+  )
   yield* ann.start()
   assert.strictEqual(textOf(yield* ann.reply), "Send /shop to open the shop.")
   yield* ann.send("/shop")
@@ -25,10 +30,6 @@ const setting = Effect.gen(function* () {
   assert.strictEqual(textOf(shop), "Your cart is empty.")
   const press = (message: Message.Message, button: string) =>
     Effect.map(Effect.andThen(ann.press(message, button), ann.next("Edited")), (edited) => edited.message)
-  const payments = Effect.map(
-    Payments.Payments.use(({ list }) => list),
-    (all) => all.map(({ amount }) => amount)
-  )
   return { ann, olga, shop, press, payments }
 })
 
@@ -45,7 +46,7 @@ describe("the shop", () => {
       const order = yield* olga.reply
       assert.strictEqual(textOf(order), "Order 1001: Tea, Cake")
       yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(yield* payments, [9])
+      assert.deepStrictEqual([...payments.values()], [9])
       assert.deepStrictEqual(
         (yield* ann.unread).map(({ _tag }) => _tag),
         ["Notification"]
@@ -91,7 +92,7 @@ describe("the shop", () => {
       yield* press(again, "Tea 4 €")
       yield* ann.press(three, "Pay 24 €")
       assert.strictEqual(yield* ann.notification, "This menu was out of date and has been updated.")
-      assert.deepStrictEqual(yield* payments, [])
+      assert.strictEqual(payments.size, 0)
     }).pipe(Effect.provide(platform))
   )
 })

@@ -28,7 +28,7 @@ const harshDay = { days: 1, people: 0, faults: "harsh", always } as const
 
 /** The payments that were carried out. */
 const paidOf = (calls: Simulation.Calls<Payments.Payments["Service"]>): ReadonlyMap<number, number> =>
-  new Map(calls.charge.map(({ args: [{ amount }], result }) => [result, amount]))
+  new Map(calls.charge.flatMap(({ args: [amount], result }) => (result === null ? [] : [[result, amount]])))
 
 /** A person who orders a large pizza. The payment of a pizza with three toppings is declined. */
 const orders = (chosen: ReadonlyArray<string>): Simulation.Visitor =>
