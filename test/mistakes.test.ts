@@ -94,6 +94,28 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     bot: talking(`yield* talk.say(yield* Config.string("KEY")) // here`),
     says: `Property 'string' does not exist on type`
   },
+  "a name of an older Effect in a conversation that ends with an operator": {
+    bot: talking(`yield* talk.say(yield* Config.string("KEY")) // here`).replace(
+      "\n}))",
+      `\n}, Effect.catchTag("Unanswered", () => Effect.void)))`
+    ),
+    says: `Property 'string' does not exist on type`,
+    errors: 2
+  },
+  "a name of an older Effect in a conversation that ends with a function": {
+    bot: talking(`yield* talk.say(yield* Config.string("KEY")) // here`).replace(
+      "\n}))",
+      `\n}, (effect, talk) => Effect.catchTag(effect, "Unanswered", () => talk.say("Another time, then."))))`
+    ),
+    says: `Property 'string' does not exist on type`,
+    errors: 2
+  },
+  "a conversation that ends with an operator without the effect": {
+    bot: talking("")
+      .replace("function* (talk) {", "$& // here")
+      .replace("\n}))", `\n}, () => Effect.tap(() => Effect.void)))`),
+    says: `is not assignable to parameter of type '(talk: Talk<`
+  },
   "a promise in a conversation": {
     bot: talking(`yield* fetch("https://pay.example") // here`),
     says: `Type 'Promise<Response>' must have a '[Symbol.iterator]()' method that returns an iterator.`

@@ -565,6 +565,15 @@ type TypedError<E> = unknown extends E
   ? { readonly "The error is unknown: let `catch` of Effect.tryPromise return an error with a _tag": true }
   : unknown
 
+/** A function such as `Effect.catchTag("Declined", f)`, which has no effect yet. */
+type Operator<E> = (self: Effect.Effect<never, E, never>) => Effect.Effect<unknown, E, unknown>
+
+/**
+ * The type of a call `Effect.catchTag(effect, …)` after a mistake in the effect, whose errors are then unknown. The body may have this
+ * type, so that the compiler does not report the mistake once more. A body with an operator of any errors is refused.
+ */
+type Mistaken<F> = F extends Operator<"any"> ? never : F
+
 type InputOf<O> = O extends { readonly input: infer S extends Schema.Constraint } ? S["Type"] : void
 
 type DefaultError<O> = O extends { readonly timeout: Duration.Input } ? Unanswered : never
@@ -734,10 +743,10 @@ const check = (name: string, { of, version = 1 }: Options): void => {
  * @category constructors
  * @since 0.1.0
  */
-export const make = <const O extends Options, A, E, R>(
+export const make = <const O extends Options, A, E, R, F extends Operator<unknown> = never>(
   name: string,
   options: O & Exact<O, Options>,
-  body: (talk: Talk<DefaultError<O>>, input: InputOf<O>) => Effect.Effect<A, E, R>
+  body: (talk: Talk<DefaultError<O>>, input: InputOf<O>) => Effect.Effect<A, E, R> | Mistaken<F>
 ): Conversation<InputOf<O>, A, E, R, O["of"]> => {
   check(name, options)
   const { onVersion = "continue", version = 1 } = options
@@ -767,7 +776,7 @@ export const make = <const O extends Options, A, E, R>(
     back: options.back,
     ifRunning: options.ifRunning ?? "keep",
     onVersion: typeof onVersion === "function" ? onVersion : () => onVersion,
-    body,
+    body: body as Body<unknown, unknown, unknown, unknown>["body"],
     encodeInput: (input: unknown) =>
       encode === undefined
         ? Effect.succeed(undefined)
