@@ -8,6 +8,7 @@ import { UploadCache } from "@colloquy/core/endpoints/UploadCache"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { deepStrictEqual } from "node:assert/strict"
+import { test } from "./internal/test.ts"
 
 /**
  * A test case.
@@ -21,8 +22,6 @@ export interface Case {
   /** Runs the case. Dies with an `AssertionError` if the cache does something else. */
   readonly effect: Effect.Effect<void, StoreError, UploadCache>
 }
-
-const expect = <A>(found: A, expected: A): Effect.Effect<void> => Effect.sync(() => deepStrictEqual(found, expected))
 
 const first = JSON.stringify({ type: "image", payload: { photos: { "1": { token: "a" } } } })
 const second = JSON.stringify({ type: "file", payload: { token: 'Ünïcode "quoted" \\ токен 🙂' } })
@@ -47,61 +46,48 @@ const second = JSON.stringify({ type: "file", payload: { token: 'Ünïcode "quot
  * @since 0.1.0
  */
 export const cases: ReadonlyArray<Case> = [
-  {
-    name: "returns None for an unknown key",
-    effect: Effect.gen(function* () {
-      const cache = yield* UploadCache
-      yield* expect(yield* cache.get("image a"), Option.none())
-    })
-  },
-  {
-    name: "returns the attachment of a key",
-    effect: Effect.gen(function* () {
-      const cache = yield* UploadCache
-      yield* cache.set("image a", first)
-      yield* cache.set("file b имя файла.pdf", second)
-      yield* expect(yield* cache.get("image a"), Option.some(first))
-      yield* expect(yield* cache.get("file b имя файла.pdf"), Option.some(second))
-      yield* expect(yield* cache.get("image"), Option.none())
-    })
-  },
-  {
-    name: "replaces the attachment of a key",
-    effect: Effect.gen(function* () {
-      const cache = yield* UploadCache
-      yield* cache.set("image a", first)
-      yield* cache.set("image a", second)
-      yield* expect(yield* cache.get("image a"), Option.some(second))
-    })
-  },
-  {
-    name: "removes the entry of a key, and no other",
-    effect: Effect.gen(function* () {
-      const cache = yield* UploadCache
-      yield* cache.set("image a", first)
-      yield* cache.set("image b", first)
-      yield* cache.remove("image a", first)
-      yield* cache.remove("image c", first)
-      yield* expect(yield* cache.get("image a"), Option.none())
-      yield* expect(yield* cache.get("image b"), Option.some(first))
-    })
-  },
-  {
-    name: "keeps an entry that another process has replaced",
-    effect: Effect.gen(function* () {
-      const cache = yield* UploadCache
-      yield* cache.set("image a", second)
-      yield* cache.remove("image a", first)
-      yield* expect(yield* cache.get("image a"), Option.some(second))
-    })
-  },
-  {
-    name: "accepts concurrent writes",
-    effect: Effect.gen(function* () {
-      const cache = yield* UploadCache
-      const keys = Array.from({ length: 50 }, (_, index) => `image ${index % 5}`)
-      yield* Effect.forEach(keys, (key) => cache.set(key, first), { concurrency: "unbounded", discard: true })
-      for (const key of keys.slice(0, 5)) yield* expect(yield* cache.get(key), Option.some(first))
-    })
-  }
+  test("returns None for an unknown key", function* () {
+    const cache = yield* UploadCache
+    deepStrictEqual(yield* cache.get("image a"), Option.none())
+  }),
+
+  test("returns the attachment of a key", function* () {
+    const cache = yield* UploadCache
+    yield* cache.set("image a", first)
+    yield* cache.set("file b имя файла.pdf", second)
+    deepStrictEqual(yield* cache.get("image a"), Option.some(first))
+    deepStrictEqual(yield* cache.get("file b имя файла.pdf"), Option.some(second))
+    deepStrictEqual(yield* cache.get("image"), Option.none())
+  }),
+
+  test("replaces the attachment of a key", function* () {
+    const cache = yield* UploadCache
+    yield* cache.set("image a", first)
+    yield* cache.set("image a", second)
+    deepStrictEqual(yield* cache.get("image a"), Option.some(second))
+  }),
+
+  test("removes the entry of a key, and no other", function* () {
+    const cache = yield* UploadCache
+    yield* cache.set("image a", first)
+    yield* cache.set("image b", first)
+    yield* cache.remove("image a", first)
+    yield* cache.remove("image c", first)
+    deepStrictEqual(yield* cache.get("image a"), Option.none())
+    deepStrictEqual(yield* cache.get("image b"), Option.some(first))
+  }),
+
+  test("keeps an entry that another process has replaced", function* () {
+    const cache = yield* UploadCache
+    yield* cache.set("image a", second)
+    yield* cache.remove("image a", first)
+    deepStrictEqual(yield* cache.get("image a"), Option.some(second))
+  }),
+
+  test("accepts concurrent writes", function* () {
+    const cache = yield* UploadCache
+    const keys = Array.from({ length: 50 }, (_, index) => `image ${index % 5}`)
+    yield* Effect.forEach(keys, (key) => cache.set(key, first), { concurrency: "unbounded", discard: true })
+    for (const key of keys.slice(0, 5)) deepStrictEqual(yield* cache.get(key), Option.some(first))
+  })
 ]

@@ -1,7 +1,6 @@
 import { deepStrictEqual } from "node:assert"
 import {
   acknowledgeAll,
-  type Case,
   change,
   claim,
   commit,
@@ -12,15 +11,15 @@ import {
   now,
   release,
   stats,
-  test,
   update,
   updatesOf
 } from "./operations.ts"
+import { test } from "../test.ts"
 
 const idsOf = (partitions: ReadonlyArray<{ readonly updates: ReadonlyArray<{ readonly id: string }> }>) =>
   partitions.flatMap(({ updates }) => updates.map(({ id }) => id))
 
-export const attemptCases: ReadonlyArray<Case> = [
+export const attemptCases = [
   test("marks only updates that the claim returns", function* () {
     yield* enqueue(updatesOf("chat", 3))
     yield* claim("one", { leaseDuration: 0, maxUpdates: 1, begin: 2 })

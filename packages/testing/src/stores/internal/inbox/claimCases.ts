@@ -2,7 +2,6 @@ import { InboxStore } from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, strictEqual } from "node:assert"
 import {
-  type Case,
   claim,
   fingerprints,
   acknowledgeAll,
@@ -17,11 +16,11 @@ import {
   enqueue,
   commit,
   stats,
-  drain,
-  test
+  drain
 } from "./operations.ts"
+import { test } from "../test.ts"
 
-export const claimCases: ReadonlyArray<Case> = [
+export const claimCases = [
   test("returns nothing from an empty store", function* () {
     deepStrictEqual(yield* claim("a"), [])
     deepStrictEqual(yield* stats, { queued: 0, oldestReceivedAt: undefined, deadLetters: 0 })

@@ -2,7 +2,6 @@ import { InboxStore } from "@colloquy/core/inbox/InboxStore"
 import { deepStrictEqual, strictEqual } from "node:assert"
 import {
   failAll,
-  type Case,
   change,
   claim,
   counts,
@@ -18,9 +17,9 @@ import {
   stats,
   drain,
   takeDeadLetters,
-  test,
   malformedUpdate
 } from "./operations.ts"
+import { test } from "../test.ts"
 
 const replay = (...ids: ReadonlyArray<string>) => takeDeadLetters(true, ...ids)
 
@@ -29,7 +28,7 @@ const drop = (...ids: ReadonlyArray<string>) => takeDeadLetters(false, ...ids)
 const cleanup = (fingerprintsBefore: number, deadLettersBefore: number) =>
   InboxStore.use((store) => store.cleanup({ fingerprintsBefore, deadLettersBefore, rowsBefore: 0 }))
 
-export const deadLetterCases: ReadonlyArray<Case> = [
+export const deadLetterCases = [
   test("makes a failed update a dead letter, and returns the next update to the next claim", function* () {
     yield* enqueue(updatesOf("chat", 2))
     const [{ key, updates }] = yield* claim("one")

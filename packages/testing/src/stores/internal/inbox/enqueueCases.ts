@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, strictEqual } from "node:assert"
 import {
-  type Case,
   claim,
   day,
   listDeadLetters,
@@ -12,9 +11,9 @@ import {
   enqueue,
   stats,
   drain,
-  test,
   malformedUpdate
 } from "./operations.ts"
+import { test } from "../test.ts"
 import { put, read } from "../rows/operations.ts"
 
 const strange = [
@@ -30,7 +29,7 @@ const strange = [
   "[1]"
 ]
 
-export const enqueueCases: ReadonlyArray<Case> = [
+export const enqueueCases = [
   test("returns an enqueued update, with all its values, to the next claim", function* () {
     const text = '{ "kept" : "as it came", "id": 9007199254740993 }'
     strictEqual(yield* enqueue([update("one", { key: "42", receivedAt: now - 5, text })]), 1)

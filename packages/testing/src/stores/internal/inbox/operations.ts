@@ -1,20 +1,6 @@
 import { type Batch, type Claim, type Commit, InboxStore, type Partition } from "@colloquy/core/inbox/InboxStore"
 import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
-import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as Effect from "effect/Effect"
-
-export interface Case {
-  readonly name: string
-  readonly effect: Effect.Effect<void, StoreError, InboxStore>
-}
-
-export const test = (
-  name: string,
-  body: () => Generator<Effect.Effect<unknown, StoreError, InboxStore>, void>
-): Case => ({
-  name,
-  effect: Effect.gen(body)
-})
 
 /** When the updates of all cases are received. */
 export const now = 1_700_000_000_000

@@ -2,7 +2,7 @@ import { type Commit, InboxStore, type Statement } from "@colloquy/core/inbox/In
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, strictEqual } from "node:assert"
-import { type Case, change, claim, commit, enqueue, fingerprints, release, stats, updatesOf } from "./operations.ts"
+import { change, claim, commit, enqueue, fingerprints, release, stats, updatesOf } from "./operations.ts"
 import { put, texts } from "../rows/operations.ts"
 
 const statement = (sql: string, expectedRows?: number): Statement => ({ sql, params: [], expectedRows })
@@ -21,7 +21,7 @@ interface Table {
 const test = (
   name: string,
   body: (table: Table) => Generator<Effect.Effect<unknown, StoreError, InboxStore>, void>
-): Case => ({
+) => ({
   name,
   effect: Effect.gen(function* () {
     yield* enqueue([...updatesOf("a", 1), ...updatesOf("b", 1)])
@@ -59,7 +59,7 @@ const test = (
   })
 })
 
-export const statementCases: ReadonlyArray<Case> = [
+export const statementCases = [
   test("executes the statements of commits in order, in the transactions of the commits", function* (table) {
     const { acknowledge, insert, remove } = table
     const statements = [...insert(1, 2), remove(1), ...insert(1), remove(2)]

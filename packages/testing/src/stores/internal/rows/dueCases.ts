@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import { deepStrictEqual, ok, strictEqual } from "node:assert"
 import {
   acknowledgeAll,
-  type Case,
   change,
   claim,
   commit,
@@ -12,11 +11,11 @@ import {
   lease,
   listDeadLetters,
   stats,
-  test,
   update,
   updatesOf
 } from "../inbox/operations.ts"
 import { pages, put, read, revisionOf, texts, write } from "./operations.ts"
+import { test } from "../test.ts"
 
 const untilNext = InboxStore.use((store) => store.untilNext)
 
@@ -44,7 +43,7 @@ const claimOne = Effect.map(claim("one", { maxDue: 10 }), ([{ updates }]) => upd
 const acknowledge = (id: string, ...rows: ReadonlyArray<RowWrite>) =>
   commit(change("one", "chat", { completed: [{ id }], rows, release: true }))
 
-export const dueCases: ReadonlyArray<Case> = [
+export const dueCases = [
   test("appends rows that are due to their partitions as updates, the earliest first, and keeps the rows", function* () {
     yield* enqueue(updatesOf("chat", 1))
     const first = set("first", past, { user: "user:1" })

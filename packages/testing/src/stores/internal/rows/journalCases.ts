@@ -3,7 +3,6 @@ import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual } from "node:assert"
 import {
-  type Case,
   change,
   claim,
   commit,
@@ -13,10 +12,10 @@ import {
   now,
   release,
   takeDeadLetters,
-  test,
   updatesOf
 } from "../inbox/operations.ts"
 import { pages, put, read, texts, write } from "./operations.ts"
+import { test } from "../test.ts"
 
 const record = (owner: string, partitionKey: string, id: string, ...rows: ReadonlyArray<RowWrite>) =>
   InboxStore.use((store) => store.write([{ rows, journal: { owner, partitionKey, id } }]))
@@ -29,7 +28,7 @@ const claimJournals = (owner: string): Effect.Effect<unknown, StoreError, InboxS
     )
   )
 
-export const journalCases: ReadonlyArray<Case> = [
+export const journalCases = [
   test("returns the journal of an update to the next claim", function* () {
     yield* enqueue(updatesOf("chat", 2))
     const [{ updates }] = yield* claim("one", { begin: 1 })

@@ -1,12 +1,13 @@
 import { InboxStore, type Partition } from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, notStrictEqual, strictEqual } from "node:assert"
-import { type Case, change, claim, commit, enqueue, now, stats, test, updatesOf } from "../inbox/operations.ts"
+import { change, claim, commit, enqueue, now, stats, updatesOf } from "../inbox/operations.ts"
 import { pages, put, read, revisionOf, texts, write } from "./operations.ts"
+import { test } from "../test.ts"
 
 const done = ({ updates }: Partition) => updates.map(({ id }) => ({ id }))
 
-export const rowCases: ReadonlyArray<Case> = [
+export const rowCases = [
   test("returns rows by their keys, with the revision of the last write", function* () {
     const text = JSON.stringify({ text: '"\\\u0000 \n é 🙂' })
     const key = "a/'\"\\%_ é 🙂"
