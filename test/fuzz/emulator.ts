@@ -14,9 +14,10 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { VirtualClock } from "../../packages/testing/src/emulator/internal/command/clock.ts"
 import { mainWith } from "../../packages/testing/src/emulator/internal/command/command.ts"
-import { peopleRoutes } from "../../packages/testing/src/emulator/internal/control/people.ts"
-import { platformRoutes } from "../../packages/testing/src/emulator/internal/control/platform.ts"
-import { seedRoutes } from "../../packages/testing/src/emulator/internal/control/seed.ts"
+import * as declarations from "../../packages/testing/src/emulator/internal/control/declarations.ts"
+import { peopleHandlers } from "../../packages/testing/src/emulator/internal/control/people.ts"
+import { platformHandlers } from "../../packages/testing/src/emulator/internal/control/platform.ts"
+import { seedHandlers } from "../../packages/testing/src/emulator/internal/control/seed.ts"
 import { mutations } from "./mutation.ts"
 import { requests } from "./requests.ts"
 import { type Target, token } from "./target.ts"
@@ -194,8 +195,8 @@ const calls = (name: string, samples: ReadonlyArray<string>): Target => ({
 
 export const control: Target = calls(
   "control API",
-  [...peopleRoutes, ...platformRoutes, ...seedRoutes]
-    .map(({ endpoint }) => sampleOf(endpoint))
+  Object.keys({ ...peopleHandlers, ...platformHandlers, ...seedHandlers })
+    .map((name) => sampleOf(declarations[name as keyof typeof peopleHandlers]))
     .concat(JSON.stringify({ method: "PUT", path: "/_emulator/faults", query: {}, body: { rules: faults } }))
 )
 

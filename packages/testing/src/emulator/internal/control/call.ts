@@ -3,13 +3,14 @@ import type * as Endpoint from "@colloquy/core/client/Endpoint"
 import type { MessageId } from "@colloquy/core/model/Message"
 import type { UserId } from "@colloquy/core/model/User"
 import * as Effect from "effect/Effect"
-import type { Handler as Serve, Listener, Request, Response } from "../../EmulatorHttp.ts"
+import type { Handler as Serve, Listener, Request } from "../../EmulatorHttp.ts"
 import type { Person, PersonError } from "../../Person.ts"
 import * as refusal from "../http/refusal.ts"
 import { makePerson } from "../people/person.ts"
 import type { EmulatorContext } from "../platform/context.ts"
 import type { BotState, ChatState, UserState } from "../platform/state.ts"
 import * as users from "../platform/users.ts"
+import type * as declarations from "./declarations.ts"
 
 /** A call of the control API. */
 export interface ControlCall extends EmulatorContext {
@@ -28,23 +29,16 @@ export type Handler<Request, Success> = (
   control: ControlCall
 ) => Effect.Effect<Success, refusal.Refusal | PersonError>
 
-export interface Route {
-  readonly endpoint: Endpoint.Any
-  readonly handler: Handler<never, unknown>
-  /** Whether the handler returns a whole response. */
-  readonly isRaw?: boolean
+type Declarations = typeof declarations
+
+/** A handler for each declared call, by its name. A missing handler is a type error. */
+export type Handlers = {
+  readonly [
+    K in keyof Declarations as Declarations[K] extends Endpoint.Any ? K : never
+  ]: Declarations[K] extends Endpoint.Any
+    ? Handler<Endpoint.Request<Declarations[K]>, Endpoint.Success<Declarations[K]>>
+    : never
 }
-
-export const on = <Request, Success>(
-  endpoint: Endpoint.Endpoint<Request, Success>,
-  handler: Handler<Request, Success>
-): Route => ({ endpoint, handler })
-
-/** A call whose response is not JSON. */
-export const onRaw = <Request>(
-  endpoint: Endpoint.Endpoint<Request, unknown>,
-  handler: Handler<Request, Response>
-): Route => ({ endpoint, handler, isRaw: true })
 
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
 

@@ -4,8 +4,7 @@ import { hasProperty } from "effect/Predicate"
 import * as refusal from "../http/refusal.ts"
 import { emit } from "../platform/events.ts"
 import { now, type PlatformState } from "../platform/state.ts"
-import { on, type Route } from "./call.ts"
-import * as declarations from "./declarations.ts"
+import type { Handlers } from "./call.ts"
 import { type ClockView, nextDue } from "./stateView.ts"
 
 /** A clock that moves when it is adjusted, such as the test clock. */
@@ -34,31 +33,23 @@ export const readClock = (state: PlatformState): Effect.Effect<typeof ClockView.
     }))
   )
 
-const notVirtual = new refusal.Refusal({
-  status: 409,
-  body: {
-    code: "clock.real",
-    message: "Time cannot be moved: start the emulator with --virtual-time, or without --record and --replay"
-  }
-})
+const notVirtual = refusal.of(
+  409,
+  "clock.real",
+  "Time cannot be moved: start the emulator with --virtual-time, or without --record and --replay"
+)
 
-const notStoppable = new refusal.Refusal({
-  status: 409,
-  body: { code: "clock.fixed", message: "This clock cannot be stopped or started" }
-})
+const notStoppable = refusal.of(409, "clock.fixed", "This clock cannot be stopped or started")
 
-const nothingDue = new refusal.Refusal({
-  status: 409,
-  body: { code: "clock.nothing.due", message: "No delivery, upload or subscription is waiting for a time" }
-})
+const nothingDue = refusal.of(409, "clock.nothing.due", "No delivery, upload or subscription is waiting for a time")
 
 /** Beyond this time, the `seq` of a message would need more than 63 bits. */
 const maxTime = 2 ** 47 - 1
 
 /** Calls that read and move the clock. */
-export const clockRoutes: ReadonlyArray<Route> = [
-  on(declarations.getClock, (_, { state }) => readClock(state)),
-  on(declarations.advanceClock, ({ advance_ms, running, to }, { state }) =>
+export const clockHandlers = {
+  getClock: (_, { state }) => readClock(state),
+  advanceClock: ({ advance_ms, running, to }, { state }) =>
     Effect.clockWith((clock) =>
       Effect.gen(function* () {
         if (advance_ms == null && to == null && running == null) {
@@ -83,5 +74,4 @@ export const clockRoutes: ReadonlyArray<Route> = [
         return view
       })
     )
-  )
-]
+} satisfies Partial<Handlers>

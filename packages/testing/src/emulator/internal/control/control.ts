@@ -1,4 +1,5 @@
 import * as Json from "@colloquy/core/base/Json"
+import type * as Endpoint from "@colloquy/core/client/Endpoint"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Result from "effect/Result"
@@ -10,13 +11,14 @@ import * as requestReader from "../http/requestReader.ts"
 import * as router from "../http/router.ts"
 import { type Handler, type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import { allow, asHead } from "../http/wire.ts"
-import type { ControlCall, Route } from "./call.ts"
-import { clockRoutes } from "./clock.ts"
-import { developmentRoutes } from "./development.ts"
-import { peopleRoutes } from "./people.ts"
-import { platformRoutes } from "./platform.ts"
-import { stateRoutes } from "./stateRoutes.ts"
-import { seedRoutes } from "./seed.ts"
+import type { ControlCall, Handler as ControlHandler, Handlers } from "./call.ts"
+import { clockHandlers } from "./clock.ts"
+import * as declarations from "./declarations.ts"
+import { developmentHandlers } from "./development.ts"
+import { peopleHandlers } from "./people.ts"
+import { platformHandlers } from "./platform.ts"
+import { stateHandlers } from "./stateRoutes.ts"
+import { seedHandlers } from "./seed.ts"
 import type { EmulatorContext } from "../platform/context.ts"
 
 const root = "/_emulator"
@@ -32,10 +34,23 @@ export const maxBodySize = 16 * 2 ** 20
 const unwrapList = (body: string, fields: ReadonlyArray<string>): string =>
   fields.length === 1 && body.trimStart().startsWith("[") ? `{${Json.stringify(fields[0])}:${body}}` : body
 
-const toRefusal = ({ message }: PersonError) =>
-  new refusal.Refusal({ status: 400, body: { code: "cannot.do", message } })
+const toRefusal = ({ message }: PersonError) => refusal.of(400, "cannot.do", message)
 
-const makeHandler = ({ endpoint, handler, isRaw = false }: Route) => {
+const handlers: Handlers = {
+  ...developmentHandlers,
+  ...peopleHandlers,
+  ...platformHandlers,
+  ...clockHandlers,
+  ...stateHandlers,
+  ...seedHandlers
+}
+
+const calls = Object.entries(handlers).map(([name, handler]) => ({
+  endpoint: declarations[name as keyof Handlers] as Endpoint.Any,
+  handler: handler as ControlHandler<unknown, unknown>
+}))
+
+const makeHandler = ({ endpoint, handler }: (typeof calls)[number]) => {
   const { body: fields, success } = endpoint.declaration
   const read = requestReader.make(endpoint.declaration)
   const encode = Schema.encodeUnknownEffect(success)
@@ -50,8 +65,8 @@ const makeHandler = ({ endpoint, handler, isRaw = false }: Route) => {
       const decoded = read({ params, query: request.query, body })
       if (Result.isFailure(decoded)) return yield* refusal.invalidPayload(decoded.failure)
       const { listener, headers } = request
-      const answer = yield* handler(decoded.success as never, { ...control, listener, headers, host: headers["host"] })
-      if (isRaw) return answer as Response
+      const answer = yield* handler(decoded.success, { ...control, listener, headers, host: headers["host"] })
+      if (success === declarations.Whole) return answer as Response
       return respond(200, yield* Effect.orDie(encode(answer)))
     })
 }
@@ -62,16 +77,8 @@ export const makeControl = (
   serve: Handler
 ): ((request: Request) => Effect.Effect<Response>) => {
   const control = { ...context, serve }
-  const routes = [
-    ...developmentRoutes,
-    ...peopleRoutes,
-    ...platformRoutes,
-    ...clockRoutes,
-    ...stateRoutes,
-    ...seedRoutes
-  ]
-  const find = router.make(routes.map(({ endpoint }) => endpoint))
-  const handlers = new Map(routes.map((each) => [each.endpoint, makeHandler(each)]))
+  const find = router.make(calls.map(({ endpoint }) => endpoint))
+  const handlers = new Map(calls.map((each) => [each.endpoint, makeHandler(each)]))
 
   const answer = (request: Request): Effect.Effect<Response, refusal.Refusal | PersonError> => {
     const { method, path } = request

@@ -9,6 +9,7 @@ import { Update } from "@colloquy/core/model/Update"
 import { UserId, UserWithPhoto } from "@colloquy/core/model/User"
 import * as Schema from "effect/Schema"
 import { EmulatorEvent, eventTypes } from "../../EmulatorEvent.ts"
+import type { Response } from "../../EmulatorHttp.ts"
 import { Rule } from "../../Faults.ts"
 import { ClockView, LimitsView, StateView, WaitingView } from "./stateView.ts"
 import { DeliveryView, SeenView, RequestView } from "./views.ts"
@@ -24,6 +25,9 @@ const toBot = { bot_id: optional(UserId) }
 const person = { user_id: UserId, ...toBot }
 
 const Done = Schema.Struct({ success: Schema.Literal(true) })
+
+/** The success of a call whose handler makes the whole response, because the response is not JSON. */
+export const Whole = Schema.declare((_): _ is Response => true)
 
 const declare = <
   Success extends Schema.Codec<unknown, unknown>,
@@ -173,7 +177,7 @@ export const createMedia = declare("POST", "/media", Schema.Struct({ token: Sche
 
 export type NewMedia = typeof seedMedia.Type
 
-export const getMedia = declare("GET", "/media/{token}", Schema.Unknown, { params: { token: Schema.String } })
+export const getMedia = declare("GET", "/media/{token}", Whole, { params: { token: Schema.String } })
 
 /** `is_kept`: the emulator has the content, which `GET /media/{token}` returns. */
 export const describeMedia = declare(
@@ -301,7 +305,7 @@ export const listUpdates = declare("GET", "/updates", Schema.Struct({ updates: S
 })
 
 /** The response is a stream of server-sent events. */
-export const listEvents = declare("GET", "/events", Schema.Unknown, {
+export const listEvents = declare("GET", "/events", Whole, {
   query: {
     types: optional(Schema.Array(Schema.Literals(eventTypes))),
     bot_id: optional(UserId),
@@ -343,7 +347,7 @@ export const saveTest = declare("POST", "/tests", Schema.Struct({ path: Schema.S
   }
 })
 
-export const getJournal = declare("GET", "/journal", Schema.Unknown)
+export const getJournal = declare("GET", "/journal", Whole)
 
 export const getState = declare("GET", "/state", StateView)
 
@@ -351,9 +355,9 @@ export const getLimits = declare("GET", "/limits", LimitsView)
 
 export const deliverNow = declare("POST", "/deliver_now", Done, { body: { delivery_id: Natural } })
 
-export const getPage = declare("GET", "/ui", Schema.Unknown)
+export const getPage = declare("GET", "/ui", Whole)
 
-export const getPageFile = declare("GET", "/ui/{file}", Schema.Unknown, { params: { file: Schema.String } })
+export const getPageFile = declare("GET", "/ui/{file}", Whole, { params: { file: Schema.String } })
 
 export const listSeen = declare("GET", "/seen", Schema.Struct({ seen: Schema.Array(SeenView), next: Schema.Int }), {
   query: { chat_id: optional(ChatId), user_id: optional(UserId), from: optional(Natural), wait_ms: optional(Natural) }

@@ -11,8 +11,8 @@ import { headersIn, textBody } from "../http/wire.ts"
 import { emit } from "../platform/events.ts"
 import type { BotState, PlatformState } from "../platform/state.ts"
 import { idOf } from "../platform/users.ts"
-import { on, type Route, success } from "./call.ts"
-import * as declarations from "./declarations.ts"
+import { type Handlers, success } from "./call.ts"
+import type * as declarations from "./declarations.ts"
 
 interface Part {
   readonly kind: string
@@ -47,10 +47,11 @@ const readParts = (module: string | undefined): Effect.Effect<Endpoint.Success<t
     }
   })
 
-const notSendable = new refusal.Refusal({
-  status: 409,
-  body: { code: "request.lost", message: "Only requests to an endpoint can be sent again: an upload is not kept" }
-})
+const notSendable = refusal.of(
+  409,
+  "request.lost",
+  "Only requests to an endpoint can be sent again: an upload is not kept"
+)
 
 const toRequest = ({ body, headers, method, path, query }: Exchange) => ({
   method,
@@ -84,13 +85,11 @@ const recordHandled = (state: PlatformState, bot: BotState, entries: ReadonlyArr
   }
 }
 
-const noFolder = new refusal.Refusal({
-  status: 409,
-  body: {
-    code: "tests.no.folder",
-    message: "The emulator does not know where the tests are: start colloquy-emulator with --bot"
-  }
-})
+const noFolder = refusal.of(
+  409,
+  "tests.no.folder",
+  "The emulator does not know where the tests are: start colloquy-emulator with --bot"
+)
 
 /** A path in a folder that no file has yet. */
 const freePath = (folder: URL, name: string): URL => {
@@ -101,9 +100,9 @@ const freePath = (folder: URL, name: string): URL => {
 }
 
 /** Calls for the author of a bot who works with the page. */
-export const developmentRoutes: ReadonlyArray<Route> = [
-  on(declarations.listParts, (_, { botModule }) => readParts(botModule)),
-  on(declarations.repeatRequest, ({ number }, { listener, serve, state }) =>
+export const developmentHandlers = {
+  listParts: (_, { botModule }) => readParts(botModule),
+  repeatRequest: ({ number }, { listener, serve, state }) =>
     Effect.gen(function* () {
       const [exchange] = state.exchanges.from(number)
       if (exchange === undefined || exchange.number !== number) return yield* refusal.notFound(`Request ${number}`)
@@ -112,17 +111,15 @@ export const developmentRoutes: ReadonlyArray<Route> = [
         Effect.succeed({ status: null })
       )
       return { status }
-    })
-  ),
-  on(declarations.reportHandled, ({ entries }, { headers, state }) =>
+    }),
+  reportHandled: ({ entries }, { headers, state }) =>
     Effect.suspend(() => {
       const bot = state.bots.get(headers["authorization"] ?? "")
       if (bot === undefined) return Effect.fail(refusal.unauthorized("Invalid access token"))
       recordHandled(state, bot, entries)
       return Effect.succeed(success)
-    })
-  ),
-  on(declarations.saveTest, ({ name, text }, { testFolder }) =>
+    }),
+  saveTest: ({ name, text }, { testFolder }) =>
     Effect.gen(function* () {
       if (testFolder === undefined) return yield* noFolder
       const folder = new URL(testFolder.endsWith("/") ? testFolder : `${testFolder}/`)
@@ -134,5 +131,4 @@ export const developmentRoutes: ReadonlyArray<Route> = [
       })
       return { path }
     })
-  )
-]
+} satisfies Partial<Handlers>

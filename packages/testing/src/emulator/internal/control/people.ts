@@ -7,8 +7,7 @@ import type * as refusal from "../http/refusal.ts"
 import {
   botOf,
   success,
-  type Route,
-  on,
+  type Handlers,
   personOf,
   requireComment,
   requireMessage,
@@ -16,7 +15,6 @@ import {
   chatOf,
   type ToBot
 } from "./call.ts"
-import * as declarations from "./declarations.ts"
 import { createChat, createUser, readAttachments } from "./creation.ts"
 import type { EmulatorContext } from "../platform/context.ts"
 import { defined } from "../platform/validation.ts"
@@ -71,10 +69,10 @@ const onComment = <R extends PersonRequest & { readonly comment_id: MessageId },
   after<R, A>((control, { comment_id }) => requireComment(control, comment_id), doing)
 
 /** Calls by which people act. */
-export const peopleRoutes: ReadonlyArray<Route> = [
-  on(declarations.createUser, createUser),
-  on(declarations.createChat, createChat),
-  on(declarations.sendMessage, (request, control) =>
+export const peopleHandlers = {
+  createUser,
+  createChat,
+  sendMessage: (request, control) =>
     Effect.gen(function* () {
       const { chat_id, format, link, text } = request
       const person = yield* personOf(control, request)
@@ -83,110 +81,53 @@ export const peopleRoutes: ReadonlyArray<Route> = [
       const attachments = yield* readAttachments(request.attachments ?? [])
       const options = { attachments, ...defined({ format, link }) }
       return yield* chat_id == null ? person.send(text ?? "", options) : person.send(chat_id, text ?? "", options)
-    })
+    }),
+  edit: onMessage(asPerson((person, { message_id, text }) => person.edit(message_id, text))),
+  remove: onMessage(command((person, { message_id }) => person.remove(message_id))),
+  view: onMessage(command((person, { message_id }) => person.view(message_id))),
+  press: after(
+    (control, { message_id }) => requireVisible(control, message_id),
+    asPerson((person, { button, message_id }) =>
+      Effect.map(person.press(message_id, button), (callback_id) => (callback_id === undefined ? {} : { callback_id }))
+    )
   ),
-  on(declarations.edit, onMessage(asPerson((person, { message_id, text }) => person.edit(message_id, text)))),
-  on(declarations.remove, onMessage(command((person, { message_id }) => person.remove(message_id)))),
-  on(declarations.view, onMessage(command((person, { message_id }) => person.view(message_id)))),
-  on(
-    declarations.press,
-    after(
-      (control, { message_id }) => requireVisible(control, message_id),
-      asPerson((person, { button, message_id }) =>
-        Effect.map(person.press(message_id, button), (callback_id) =>
-          callback_id === undefined ? {} : { callback_id }
-        )
+  openApp: after(
+    (control, { message_id }) => requireVisible(control, message_id),
+    asPerson((person, { button, message_id }) =>
+      Effect.map(person.openApp(message_id, button), ({ initData, url }) => ({ url, init_data: initData }))
+    )
+  ),
+  sendComment: after(
+    (control, { reply_to }) => (reply_to == null ? Effect.void : requireComment(control, reply_to)),
+    onMessage(
+      asPerson((person, { message_id, on_behalf, reply_to, text }) =>
+        person.comment(message_id, text, { replyTo: reply_to ?? undefined, onBehalf: on_behalf ?? false })
       )
     )
   ),
-  on(
-    declarations.openApp,
-    after(
-      (control, { message_id }) => requireVisible(control, message_id),
-      asPerson((person, { button, message_id }) =>
-        Effect.map(person.openApp(message_id, button), ({ initData, url }) => ({ url, init_data: initData }))
-      )
-    )
+  editComment: onComment(asPerson((person, { comment_id, text }) => person.editComment(comment_id, text))),
+  removeComment: onComment(command((person, { comment_id }) => person.removeComment(comment_id))),
+  start: asPerson((person, { payload }) => person.start(payload ?? undefined)),
+  stop: command((person) => person.stop),
+  clearDialog: command((person) => person.clearDialog),
+  removeDialog: command((person) => person.removeDialog),
+  muteDialog: command((person, { until }) => person.muteDialog(until)),
+  unmuteDialog: command((person) => person.unmuteDialog),
+  join: inChat((person, { chat_id }) => person.join(chat_id)),
+  leave: inChat((person, { chat_id }) => person.leave(chat_id)),
+  addMember: onMember((person, member, { chat_id }) => person.addMember(chat_id, member)),
+  removeMember: onMember((person, member, { block, chat_id }) =>
+    person.removeMember(chat_id, member, { block: block ?? false })
   ),
-  on(
-    declarations.sendComment,
-    after(
-      (control, { reply_to }) => (reply_to == null ? Effect.void : requireComment(control, reply_to)),
-      onMessage(
-        asPerson((person, { message_id, on_behalf, reply_to, text }) =>
-          person.comment(message_id, text, { replyTo: reply_to ?? undefined, onBehalf: on_behalf ?? false })
-        )
-      )
-    )
+  setAdmin: onMember((person, member, { chat_id, permissions }) =>
+    person.setAdmin(chat_id, member, permissions ?? undefined)
   ),
-  on(
-    declarations.editComment,
-    onComment(asPerson((person, { comment_id, text }) => person.editComment(comment_id, text)))
-  ),
-  on(declarations.removeComment, onComment(command((person, { comment_id }) => person.removeComment(comment_id)))),
-  on(
-    declarations.start,
-    asPerson((person, { payload }) => person.start(payload ?? undefined))
-  ),
-  on(
-    declarations.stop,
-    command((person) => person.stop)
-  ),
-  on(
-    declarations.clearDialog,
-    command((person) => person.clearDialog)
-  ),
-  on(
-    declarations.removeDialog,
-    command((person) => person.removeDialog)
-  ),
-  on(
-    declarations.muteDialog,
-    command((person, { until }) => person.muteDialog(until))
-  ),
-  on(
-    declarations.unmuteDialog,
-    command((person) => person.unmuteDialog)
-  ),
-  on(
-    declarations.join,
-    inChat((person, { chat_id }) => person.join(chat_id))
-  ),
-  on(
-    declarations.leave,
-    inChat((person, { chat_id }) => person.leave(chat_id))
-  ),
-  on(
-    declarations.addMember,
-    onMember((person, member, { chat_id }) => person.addMember(chat_id, member))
-  ),
-  on(
-    declarations.removeMember,
-    onMember((person, member, { block, chat_id }) => person.removeMember(chat_id, member, { block: block ?? false }))
-  ),
-  on(
-    declarations.setAdmin,
-    onMember((person, member, { chat_id, permissions }) => person.setAdmin(chat_id, member, permissions ?? undefined))
-  ),
-  on(
-    declarations.addBot,
-    inChat((person, { chat_id }) => person.addBot(chat_id))
-  ),
-  on(
-    declarations.removeBot,
-    inChat((person, { chat_id }) => person.removeBot(chat_id))
-  ),
-  on(
-    declarations.setBotAdmin,
-    inChat((person, { chat_id, permissions }) => person.setBotAdmin(chat_id, permissions ?? undefined))
-  ),
-  on(
-    declarations.rename,
-    inChat((person, { chat_id, title }) => person.rename(chat_id, title))
-  ),
-  on(declarations.listChats, (request, control) =>
+  addBot: inChat((person, { chat_id }) => person.addBot(chat_id)),
+  removeBot: inChat((person, { chat_id }) => person.removeBot(chat_id)),
+  setBotAdmin: inChat((person, { chat_id, permissions }) => person.setBotAdmin(chat_id, permissions ?? undefined)),
+  rename: inChat((person, { chat_id, title }) => person.rename(chat_id, title)),
+  listChats: (request, control) =>
     Effect.map(botOf(control, request), (bot) => ({
       chats: [...control.state.chats.values()].map((chat) => toChat(control.state, chat, bot))
     }))
-  )
-]
+} satisfies Partial<Handlers>

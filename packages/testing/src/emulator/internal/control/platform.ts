@@ -5,8 +5,7 @@ import * as Schema from "effect/Schema"
 import { Rule } from "../../Faults.ts"
 import * as refusal from "../http/refusal.ts"
 import { describe } from "../http/requestReader.ts"
-import { botOf, success, type Route, on, chatOf } from "./call.ts"
-import * as declarations from "./declarations.ts"
+import { botOf, type Handlers, success, chatOf } from "./call.ts"
 import { toLimits, toWaiting } from "./stateView.ts"
 import { toDeliveryView, toSeenView, toRequestView } from "./views.ts"
 import { allowComments, closeChat } from "../platform/chats.ts"
@@ -30,20 +29,18 @@ const toWebhookSettings = ({ secrets }: WebhookRuntime) => ({
 })
 
 /** Calls that read and change the state, the clock, the faults and the webhooks of the platform. */
-export const platformRoutes: ReadonlyArray<Route> = [
-  on(declarations.health, () => Effect.succeed({ status: "ready" as const })),
-  on(declarations.reset, (_, context) => Effect.as(reset(context), success)),
-  on(declarations.openapi, (_, { host }) =>
+export const platformHandlers = {
+  health: () => Effect.succeed({ status: "ready" as const }),
+  reset: (_, context) => Effect.as(reset(context), success),
+  openapi: (_, { host }) =>
     // Most runs do not need this module.
     Effect.map(
       Effect.promise(() => import("@colloquy/core/tools/OpenApi")),
       ({ fromEndpoints }): unknown => fromEndpoints(Endpoints.all, host === undefined ? {} : { url: `http://${host}` })
-    )
-  ),
-  on(declarations.listBots, (_, { state }) =>
-    Effect.sync(() => ({ bots: [...state.bots.values()].map(({ user, token }) => ({ token, user: user.profile })) }))
-  ),
-  on(declarations.listMessages, ({ chat_id, count }, control) =>
+    ),
+  listBots: (_, { state }) =>
+    Effect.sync(() => ({ bots: [...state.bots.values()].map(({ user, token }) => ({ token, user: user.profile })) })),
+  listMessages: ({ chat_id, count }, control) =>
     Effect.map(chatOf(control, chat_id), (chat) => {
       const { messages, removedMessages } = {
         messages: count == null ? chat.messages : chat.messages.slice(-count || Infinity),
@@ -55,44 +52,37 @@ export const platformRoutes: ReadonlyArray<Route> = [
         removed: [...removedMessages.values()].filter((each) => each.chat === chat).map(({ value }) => value),
         comment_counts: Object.fromEntries(counts.filter(([, count]) => count > 0))
       }
-    })
-  ),
-  on(declarations.listComments, ({ message_id }, { state }) =>
+    }),
+  listComments: ({ message_id }, { state }) =>
     Effect.suspend(() => {
       const message = state.messages.get(message_id)
       return message === undefined
         ? Effect.fail(refusal.messageNotFound(message_id))
         : Effect.succeed({ comments: message.comments.map(({ value: comment }) => comment) })
-    })
-  ),
-  on(declarations.revokeToken, ({ as, bot_id }, control) =>
+    }),
+  revokeToken: ({ as, bot_id }, control) =>
     Effect.map(botOf(control, { bot_id }), ({ token }) => {
       control.state.revokedTokens.set(token, as ?? "revoked")
       return success
-    })
-  ),
-  on(declarations.closeChat, ({ chat_id }, control) =>
+    }),
+  closeChat: ({ chat_id }, control) =>
     Effect.map(chatOf(control, chat_id), (chat) => {
       closeChat(control.state, chat)
       return success
-    })
-  ),
-  on(declarations.allowComments, ({ allowed, chat_id }, control) =>
+    }),
+  allowComments: ({ allowed, chat_id }, control) =>
     Effect.map(chatOf(control, chat_id), (chat) => {
       allowComments(control.state, chat, allowed)
       return success
-    })
-  ),
-  on(declarations.deliverUpdate, ({ update, ...toBot }, control) =>
+    }),
+  deliverUpdate: ({ update, ...toBot }, control) =>
     Effect.map(botOf(control, toBot), (bot) => {
       deliverUpdate(control.state, bot, { update_type: "unknown", raw: update })
       return success
-    })
-  ),
-  on(declarations.listUpdates, (toBot, control) =>
-    Effect.map(botOf(control, toBot), ({ updates }) => ({ updates: updates.from(0).map(({ update }) => update) }))
-  ),
-  on(declarations.listSeen, ({ chat_id, from, user_id, wait_ms }, { state }) => {
+    }),
+  listUpdates: (toBot, control) =>
+    Effect.map(botOf(control, toBot), ({ updates }) => ({ updates: updates.from(0).map(({ update }) => update) })),
+  listSeen: ({ chat_id, from, user_id, wait_ms }, { state }) => {
     const take = () => ({
       seen: state.seen
         .from(from ?? 0)
@@ -108,29 +98,26 @@ export const platformRoutes: ReadonlyArray<Route> = [
       Effect.provideService(Effect.timeoutOption(wait, wait_ms ?? 0), Clock.Clock, wallClock(clock))
     )
     return Effect.andThen(wait_ms ? waiting : Effect.void, Effect.sync(take))
-  }),
-  on(declarations.listRequests, ({ count, from }, { state }) =>
+  },
+  listRequests: ({ count, from }, { state }) =>
     Effect.sync(() => ({
       requests: state.exchanges
         .from(from ?? 0)
         .slice(0, count ?? Infinity)
         .map(toRequestView),
       next: state.exchanges.end
-    }))
-  ),
-  on(declarations.listDeliveries, (_, { state }) =>
-    Effect.sync(() => ({ deliveries: state.deliveries.from(0).map(toDeliveryView), waiting: toWaiting(state) }))
-  ),
-  on(declarations.deliverNow, ({ delivery_id }, { state }) =>
+    })),
+  listDeliveries: (_, { state }) =>
+    Effect.sync(() => ({ deliveries: state.deliveries.from(0).map(toDeliveryView), waiting: toWaiting(state) })),
+  deliverNow: ({ delivery_id }, { state }) =>
     Effect.suspend(() => {
       const waiting = state.waiting.get(delivery_id)
       if (waiting === undefined) return Effect.fail(refusal.notFound(`A delivery ${delivery_id} that waits`))
       waiting.start()
       return Effect.succeed(success)
-    })
-  ),
-  on(declarations.getLimits, (_, { limiter, state }) => Effect.sync(() => toLimits(limiter, now(state)))),
-  on(declarations.listFaults, (_, { state }) =>
+    }),
+  getLimits: (_, { limiter, state }) => Effect.sync(() => toLimits(limiter, now(state))),
+  listFaults: (_, { state }) =>
     Effect.sync(() => ({
       faults: state.faults.map(({ applied, isOver, matched, rule }) => ({
         rule,
@@ -138,20 +125,17 @@ export const platformRoutes: ReadonlyArray<Route> = [
         applied,
         ...(isOver() ? { is_over: true as const } : {})
       }))
-    }))
-  ),
-  on(declarations.setFaults, (request, { state }) =>
+    })),
+  setFaults: (request, { state }) =>
     readRules(request).pipe(
       Effect.mapError((error) => refusal.invalidPayload(describe(error))),
       Effect.flatMap(({ rules }) => Effect.as(setFaults(state, rules), success))
-    )
-  ),
-  on(declarations.getWebhooks, (_, { webhooks }) => Effect.sync(() => toWebhookSettings(webhooks))),
-  on(declarations.setWebhooks, ({ secret_characters, secret_header }, { webhooks }) =>
+    ),
+  getWebhooks: (_, { webhooks }) => Effect.sync(() => toWebhookSettings(webhooks)),
+  setWebhooks: ({ secret_characters, secret_header }, { webhooks }) =>
     Effect.sync(() => {
       const { characters, header } = webhooks.secrets
       webhooks.secrets = { header: secret_header ?? header, characters: secret_characters ?? characters }
       return toWebhookSettings(webhooks)
     })
-  )
-]
+} satisfies Partial<Handlers>

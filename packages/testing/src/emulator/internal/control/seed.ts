@@ -5,8 +5,8 @@ import type { NewMessageLink } from "@colloquy/core/model/NewMessage"
 import type { Person, PersonError } from "../../Person.ts"
 import * as refusal from "../http/refusal.ts"
 import { describe } from "../http/requestReader.ts"
-import { botOf, type ControlCall, type Route, on, personOf, chatOf, userOf } from "./call.ts"
-import * as declarations from "./declarations.ts"
+import { botOf, type ControlCall, type Handlers, personOf, chatOf, userOf } from "./call.ts"
+import type * as declarations from "./declarations.ts"
 import { createChat, createUser, readAttachments } from "./creation.ts"
 import { addMedia } from "./media.ts"
 import { readContent } from "../endpoints/content.ts"
@@ -189,8 +189,8 @@ const createSeedChat = (
   })
 
 /** Creates users, chats and messages from one document. */
-export const seedRoutes: ReadonlyArray<Route> = [
-  on(declarations.seed, ({ chats, media, silent, unchecked, users }, call) =>
+export const seedHandlers = {
+  seed: ({ chats, media, silent, unchecked, users }, call) =>
     Effect.gen(function* () {
       const createdUsers = yield* Effect.forEach(users ?? [], (user, index) =>
         withPath(`users[${index}]`)(createUser(user, call))
@@ -203,5 +203,4 @@ export const seedRoutes: ReadonlyArray<Route> = [
       const bots = [...call.state.bots.values()]
       return { users: createdUsers, chats: createdChats.map((chat) => toChat(call.state, chat, bots[0])) }
     }).pipe(Effect.provideService(IsSilent, silent === true))
-  )
-]
+} satisfies Partial<Handlers>

@@ -1,8 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { Handler, Request } from "../../EmulatorHttp.ts"
-import { Refusal, toResponse } from "./refusal.ts"
-
-const forbidden = (code: string, message: string) => new Refusal({ status: 403, body: { code, message } })
+import * as refusal from "./refusal.ts"
 
 /** The host name of a `Host` header, without the port, in lower case. `undefined` for a malformed header. */
 const hostnameOf = (host: string): string | undefined => {
@@ -25,22 +23,26 @@ const isTrusted = (host: string, allowed: ReadonlyArray<string>): boolean => {
   return isAddress(hostname) || !hostname.includes(".") || privateSuffixes.test(hostname) || allowed.includes(hostname)
 }
 
-const problemOf = ({ headers, listener }: Request, isTrustedHost: (host: string) => boolean): Refusal | undefined => {
+const problemOf = (
+  { headers, listener }: Request,
+  isTrustedHost: (host: string) => boolean
+): refusal.Refusal | undefined => {
   const { host, origin } = headers
   if (host === undefined) return undefined
   if (!isTrustedHost(host)) {
-    return forbidden(
+    return refusal.of(
+      403,
       "host.denied",
       `The emulator is not served under the host ${JSON.stringify(host)}: use localhost, or start the emulator with --allow-host`
     )
   }
   if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`) {
-    return forbidden("origin.denied", `The emulator is not served to pages of the origin ${origin}`)
+    return refusal.of(403, "origin.denied", `The emulator is not served to pages of the origin ${origin}`)
   }
   // The images of the page are served by another host than the page.
   if (listener.kind !== "api") return undefined
   return headers["sec-fetch-site"] === "cross-site" && headers["sec-fetch-mode"] !== "navigate"
-    ? forbidden("origin.denied", "The emulator is not served to pages of other sites")
+    ? refusal.of(403, "origin.denied", "The emulator is not served to pages of other sites")
     : undefined
 }
 
@@ -58,6 +60,6 @@ export const guard = (handle: Handler, allowed: ReadonlyArray<string>): Handler 
   }
   return (request) => {
     const problem = problemOf(request, isTrustedHost)
-    return problem === undefined ? handle(request) : Effect.succeed(toResponse(problem, request.listener.kind))
+    return problem === undefined ? handle(request) : Effect.succeed(refusal.toResponse(problem, request.listener.kind))
   }
 }

@@ -10,19 +10,19 @@ export class Refusal extends Data.TaggedError("Refusal")<{
   readonly headers?: Readonly<Record<string, string>>
 }> {}
 
-const refusal = (status: number, code: string, message: string, headers?: Readonly<Record<string, string>>) =>
+export const of = (status: number, code: string, message: string, headers?: Readonly<Record<string, string>>) =>
   new Refusal({ status, body: { code, message }, ...(headers === undefined ? {} : { headers }) })
 
-export const unauthorized = (message: string) => refusal(401, Platform.codeInvalidToken, message)
+export const unauthorized = (message: string) => of(401, Platform.codeInvalidToken, message)
 
 export const tokenRevoked = (revocation: Revocation) =>
   revocation === "revoked"
     ? unauthorized("The access token has been revoked")
-    : refusal(403, Platform.codeDeprecatedToken, "The access token is deprecated: the bot has another one")
+    : of(403, Platform.codeDeprecatedToken, "The access token is deprecated: the bot has another one")
 
-export const chatDenied = (message: string) => refusal(403, Platform.codeChatDenied, message)
+export const chatDenied = (message: string) => of(403, Platform.codeChatDenied, message)
 
-export const accessDenied = (message: string) => refusal(403, Platform.codeAccessDenied, message)
+export const accessDenied = (message: string) => of(403, Platform.codeAccessDenied, message)
 
 export const dialogSuspended = () => chatDenied(Platform.messageDialogSuspended)
 
@@ -31,13 +31,13 @@ export const forwardingProhibited = () => chatDenied(Platform.messageForwardingP
 
 export const notAdmin = () => chatDenied(Platform.messageNotAdmin)
 
-export const chatNotFound = (chat: number | string) => refusal(404, Platform.codeChatNotFound, `Chat ${chat} not found`)
+export const chatNotFound = (chat: number | string) => of(404, Platform.codeChatNotFound, `Chat ${chat} not found`)
 
-export const messageNotFound = (mid: string) => refusal(404, Platform.codeMessageNotFound, `Message ${mid} not found`)
+export const messageNotFound = (mid: string) => of(404, Platform.codeMessageNotFound, `Message ${mid} not found`)
 
-export const notFound = (what: string) => refusal(404, Platform.codeNotFound, `${what} not found`)
+export const notFound = (what: string) => of(404, Platform.codeNotFound, `${what} not found`)
 
-export const invalidPayload = (problem: string) => refusal(400, Platform.codeInvalidPayload, problem)
+export const invalidPayload = (problem: string) => of(400, Platform.codeInvalidPayload, problem)
 
 /** Adds the place of a field to the problem of an invalid request. Other refusals do not change. */
 export const inField =
@@ -48,7 +48,7 @@ export const inField =
   }
 
 export const noRequest = (status: number, problem: string) =>
-  refusal(status, Platform.codeInvalidPayload, `The request cannot be read: ${problem}`)
+  of(status, Platform.codeInvalidPayload, `The request cannot be read: ${problem}`)
 
 export const replyToItself = () => invalidPayload("link: a message cannot reply to itself")
 
@@ -56,10 +56,10 @@ export const unreadable = () => invalidPayload("The body could not be read to it
 
 /** The rest of the body is not read, so the connection cannot be reused. */
 export const tooLarge = (limit: number) =>
-  refusal(413, Platform.codeInvalidPayload, `The body is larger than ${limit} bytes`, { connection: "close" })
+  of(413, Platform.codeInvalidPayload, `The body is larger than ${limit} bytes`, { connection: "close" })
 
 export const tooManyRequests = (retryAfter?: number) =>
-  refusal(
+  of(
     429,
     Platform.codeTooManyRequests,
     "Too many requests",
@@ -67,18 +67,17 @@ export const tooManyRequests = (retryAfter?: number) =>
   )
 
 export const attachmentNotReady = (kind: string) =>
-  refusal(400, Platform.codeAttachmentNotReady, `Key: errors.process.attachment.${kind}.not.processed`)
+  of(400, Platform.codeAttachmentNotReady, `Key: errors.process.attachment.${kind}.not.processed`)
 
 export const expectationFailed = (expectation: string) =>
-  refusal(417, Platform.codeInvalidPayload, `Expect: ${expectation} cannot be met`)
+  of(417, Platform.codeInvalidPayload, `Expect: ${expectation} cannot be met`)
 
 export const methodNotAllowed = (message: string, allow?: ReadonlyArray<string>) =>
-  refusal(405, Platform.codeMethodNotAllowed, message, allow === undefined ? undefined : { allow: allow.join(", ") })
+  of(405, Platform.codeMethodNotAllowed, message, allow === undefined ? undefined : { allow: allow.join(", ") })
 
-export const commentTooOld = () => refusal(422, Platform.codeCommentTooOld, "The comment is too old to be edited")
+export const commentTooOld = () => of(422, Platform.codeCommentTooOld, "The comment is too old to be edited")
 
-export const internalError = () =>
-  refusal(500, Platform.codeInternalError, "The emulator has a defect; its log says which")
+export const internalError = () => of(500, Platform.codeInternalError, "The emulator has a defect; its log says which")
 
 /** An operation that the platform answers with 200 and `success: false`. */
 export const rejected = (message: string, details: object = {}) =>

@@ -45,10 +45,7 @@ const readBuilt = (name: string): string | undefined => {
   return undefined
 }
 
-const notBuilt = new refusal.Refusal({
-  status: 503,
-  body: { code: "page.not.built", message: "The page is not built: run `npm run page` in the workspace" }
-})
+const notBuilt = refusal.of(503, "page.not.built", "The page is not built: run `npm run page` in the workspace")
 
 /** A file of the page. */
 export const servePage = (name: string): Effect.Effect<Response, refusal.Refusal> =>
