@@ -6,7 +6,7 @@ import * as Base64 from "effect/encoding/Base64"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
-import { getOk, type Json, post, postOk } from "../../support/control.ts"
+import { getOk, type Json, post, postError, postOk } from "../../support/control.ts"
 import { png } from "../../support/media.ts"
 
 const inEmulator = <A, E>(test: Effect.Effect<A, E, Layer.Success<ReturnType<typeof Emulator.layerBot>>>) =>
@@ -137,6 +137,18 @@ describe("the state", () => {
         assert.deepStrictEqual((yield* getOk("/updates")).updates, [])
         const next = yield* Messages.send({ chat_id: group.chat_id, text: "next" })
         assert.isAbove(Number(next.body!.seq - photo.body!.seq), 0)
+      })
+    )
+  )
+
+  it.effect("refuses media in the form of its other errors, also in a seed", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const tooWide = { type: "image", content: Base64.encode(png(8000, 4)) }
+        const message = "The image has 8000 x 4 px: each side can have at most 7680 px"
+        assert.deepStrictEqual(yield* postError("/media", tooWide), [400, "upload.dimensions", message])
+        const inSeed = yield* postError("/seed", { media: [tooWide] })
+        assert.deepStrictEqual(inSeed, [400, "proto.payload", `media[0].${message}`])
       })
     )
   )

@@ -27,12 +27,8 @@ type SeedEffect<A = void> = Effect.Effect<A, refusal.Refusal | PersonError>
 /** Prefixes the message of a failure with its path in the seed. */
 const withPath =
   (place: string) =>
-  <A, E>(effect: Effect.Effect<A, E | refusal.Refusal | PersonError>) =>
-    Effect.mapError(effect, (error) => {
-      const { message } =
-        error instanceof refusal.Refusal ? (error.body as { readonly message: string }) : (error as PersonError)
-      return refusal.invalidPayload(`${place}.${message}`)
-    })
+  <A, E extends refusal.Refusal | PersonError>(effect: Effect.Effect<A, E>) =>
+    Effect.mapError(effect, ({ message }) => refusal.invalidPayload(`${place}.${message}`))
 
 const decodeRequests = Schema.decodeUnknownEffect(AttachmentRequests, { errors: "all" })
 

@@ -8,7 +8,11 @@ export class Refusal extends Data.TaggedError("Refusal")<{
   readonly status: number
   readonly body: object
   readonly headers?: Readonly<Record<string, string>>
-}> {}
+}> {
+  override get message() {
+    return (this.body as { readonly message: string }).message
+  }
+}
 
 export const of = (status: number, code: string, message: string, headers?: Readonly<Record<string, string>>) =>
   new Refusal({ status, body: { code, message }, ...(headers === undefined ? {} : { headers }) })
@@ -43,8 +47,8 @@ export const invalidPayload = (problem: string) => of(400, Platform.codeInvalidP
 export const inField =
   (place: string) =>
   (refused: Refusal): Refusal => {
-    const { code, message } = refused.body as { readonly code?: unknown; readonly message?: unknown }
-    return code === Platform.codeInvalidPayload ? invalidPayload(`${place}.${String(message)}`) : refused
+    const { code } = refused.body as { readonly code?: unknown }
+    return code === Platform.codeInvalidPayload ? invalidPayload(`${place}.${refused.message}`) : refused
   }
 
 export const noRequest = (status: number, problem: string) =>
@@ -90,6 +94,6 @@ export const errorBodyFor = (listener: ListenerKind, body: object): object => {
   return { error_code: code, error_data: message }
 }
 
-/** Converts a refusal to a response. Refusals of the upload hosts already have their form. */
+/** Converts a refusal to a response in the form of the listener. */
 export const toResponse = ({ body, headers, status }: Refusal, listener: ListenerKind = "api"): Response =>
   respond(status, errorBodyFor(listener, body), headers)

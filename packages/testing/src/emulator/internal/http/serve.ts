@@ -192,7 +192,7 @@ export const makeServe = (context: EmulatorContext): Handler => {
   const answer = (incoming: Incoming): Effect.Effect<Response> => {
     const { request } = incoming
     return (request.listener.kind === "api" ? handleApi(incoming) : serveUploadHost(state, request)).pipe(
-      Effect.catchEager((error) => Effect.succeed(refusal.toResponse(error))),
+      Effect.catchEager((error) => Effect.succeed(refusal.toResponse(error, request.listener.kind))),
       catchDefectEager((defect) =>
         Effect.as(
           Effect.logError("The emulator could not answer", defect),

@@ -59,8 +59,8 @@ const mediaOf = Effect.fnUntraced(function* (actor: Actor, attachment: PersonMed
     media.size = attachment.size ?? 0
   }
   if (attachment.content != null) {
-    yield* Effect.catch(storeContent(state, media, new Uint8Array(attachment.content)), ({ body }) =>
-      cannot(actor, `${attachment.type}: ${(body as { readonly error_data: string }).error_data}`)
+    yield* Effect.catch(storeContent(state, media, new Uint8Array(attachment.content)), ({ message }) =>
+      cannot(actor, `${attachment.type}: ${message}`)
     )
   }
   return media

@@ -2,10 +2,10 @@ import * as Platform from "@colloquy/core/base/Platform"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type Request, respond, type Response } from "../../EmulatorHttp.ts"
-import type { Refusal } from "../http/refusal.ts"
+import * as refusal from "../http/refusal.ts"
 import type { StoredFile } from "../platform/files.ts"
 import { type MediaState, now, type PlatformState } from "../platform/state.ts"
-import { checkSize, hostError } from "./limits.ts"
+import { checkSize } from "./limits.ts"
 import { MediaProbe } from "./mediaProbe.ts"
 
 // Loaded with the first image, because an import at the start would be slow.
@@ -16,14 +16,14 @@ const loadImageSize = () => import("image-size")
  *
  * @assumption unrecognizedImages
  */
-export const readImage = (bytes: Uint8Array<ArrayBuffer>): Effect.Effect<StoredFile, Refusal> =>
+export const readImage = (bytes: Uint8Array<ArrayBuffer>): Effect.Effect<StoredFile, refusal.Refusal> =>
   Effect.gen(function* () {
     const { imageSize } = yield* Effect.promise(loadImageSize)
     const header = Result.try(() => imageSize(bytes))
     if (Result.isFailure(header)) return { bytes, contentType: "application/octet-stream" }
     const { height, type, width } = header.success
     if (Math.max(width, height) > Platform.maxImageSide) {
-      return yield* hostError(
+      return yield* refusal.of(
         400,
         "upload.dimensions",
         `The image has ${width} x ${height} px: each side can have at most ${Platform.maxImageSide} px`
@@ -37,7 +37,7 @@ export const storeContent = (
   state: PlatformState,
   media: MediaState,
   bytes: Uint8Array<ArrayBuffer>
-): Effect.Effect<void, Refusal> =>
+): Effect.Effect<void, refusal.Refusal> =>
   Effect.gen(function* () {
     const tooLarge = checkSize(media.type, bytes.byteLength)
     if (tooLarge !== undefined) return yield* tooLarge
@@ -69,14 +69,18 @@ const rangeIn = (
   return from < to ? { from, to } : "unsatisfiable"
 }
 
-const sendFile = (request: Request, photo_id: string, { bytes, contentType }: StoredFile): Response | Refusal => {
+const sendFile = (
+  request: Request,
+  photo_id: string,
+  { bytes, contentType }: StoredFile
+): Response | refusal.Refusal => {
   const etag = `"${photo_id}"`
   const range = rangeIn(request, bytes, etag)
   const headers = { "content-type": contentType, "accept-ranges": "bytes", etag }
   const size = bytes.byteLength
   if (range === undefined) return { ...respond(200, "", headers), bytes }
   if (range === "unsatisfiable") {
-    return hostError(416, "file.range", "The file has no such bytes", { "content-range": `bytes */${size}` })
+    return refusal.of(416, "file.range", "The file has no such bytes", { "content-range": `bytes */${size}` })
   }
   const { from, to } = range
   return {
@@ -90,16 +94,17 @@ const sendFile = (request: Request, photo_id: string, { bytes, contentType }: St
  *
  * @assumption expiredImageUrl
  */
-export const serveFile = (state: PlatformState, request: Request): Response | Refusal => {
+export const serveFile = (state: PlatformState, request: Request): Response | refusal.Refusal => {
   const { listener, path, query } = request
   const what = listener.kind === "image" ? "image" : "file"
   const [, , id] = path.split("/")
   const url = state.files.urlOf(id)
   const file = state.files.get(id)
   const expires = Number(new URLSearchParams(query).get("expires") ?? Number.NaN)
-  if (Number.isNaN(expires)) return hostError(403, `${what}.denied`, "The link has no query parameter `expires`")
-  if (expires <= now(state)) return hostError(410, `${what}.expired`, "The link has expired: request the message again")
+  if (Number.isNaN(expires)) return refusal.of(403, `${what}.denied`, "The link has no query parameter `expires`")
+  if (expires <= now(state))
+    return refusal.of(410, `${what}.expired`, "The link has expired: request the message again")
   if (url !== undefined) return { status: 302, headers: { location: url }, body: "" }
-  if (file === undefined) return hostError(404, `${what}.not.found`, `There is no such ${what}`)
+  if (file === undefined) return refusal.of(404, `${what}.not.found`, `There is no such ${what}`)
   return sendFile(request, id, file)
 }

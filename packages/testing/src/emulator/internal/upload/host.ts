@@ -5,11 +5,11 @@ import * as Multipart from "effect/http/Multipart"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { formProblem } from "../http/requestBody.ts"
-import { Refusal } from "../http/refusal.ts"
+import * as refusal from "../http/refusal.ts"
 import { allowedMethods } from "../http/router.ts"
 import { type Body, type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import { allow, headersIn } from "../http/wire.ts"
-import { checkExtension, checkSize, hostError } from "./limits.ts"
+import { checkExtension, checkSize } from "./limits.ts"
 import { MediaProbe } from "./mediaProbe.ts"
 import { readImage, serveFile } from "./files.ts"
 import { emit } from "../platform/events.ts"
@@ -38,12 +38,12 @@ interface ReceivedFile {
   readonly probe: MediaProbe
 }
 
-const toRefusal = (error: unknown): Refusal => {
-  if (error instanceof Refusal) return error
+const toRefusal = (error: unknown): refusal.Refusal => {
+  if (error instanceof refusal.Refusal) return error
   const problem = formProblem(error)
   return problem === undefined
-    ? hostError(400, "upload.unreadable", "The body ended before it was complete")
-    : hostError(400, "upload.form", problem)
+    ? refusal.of(400, "upload.unreadable", "The body ended before it was complete")
+    : refusal.of(400, "upload.form", problem)
 }
 
 const readFile = (
@@ -56,7 +56,7 @@ const readFile = (
     const refused = checkExtension(media.type, filename)
     if (refused !== undefined) return refused
     const probe = received.fork()
-    const write = (chunk: Uint8Array): Effect.Effect<void, Refusal> => {
+    const write = (chunk: Uint8Array): Effect.Effect<void, refusal.Refusal> => {
       if (!probe.write(chunk)) release?.(chunk)
       return checkSize(media.type, probe.size) ?? Effect.void
     }
@@ -78,14 +78,14 @@ const decodeName = (name: string): string =>
 const isFileField = ({ media }: UploadSlot, name: string): boolean =>
   name === "data" || (name === "file" && (media.type === "audio" || media.type === "video"))
 
-const readForm = (slot: UploadSlot, request: Request): Effect.Effect<ReceivedFile, Refusal> =>
+const readForm = (slot: UploadSlot, request: Request): Effect.Effect<ReceivedFile, refusal.Refusal> =>
   Effect.suspend(() => {
     let file: ReceivedFile | undefined
     const readPart = (part: Multipart.Part): Effect.Effect<void, unknown> => {
       if (!Multipart.isFile(part)) return Effect.void
       if (!isFileField(slot, part.key)) return Stream.runDrain(part.content)
       if (file !== undefined) {
-        return hostError(400, "upload.more.files", "An upload address accepts one file, but the form has more")
+        return refusal.of(400, "upload.more.files", "An upload address accepts one file, but the form has more")
       }
       return Effect.map(readFile(slot, decodeName(part.name), part.content, request.body.release), (received) => {
         file = received
@@ -97,7 +97,7 @@ const readForm = (slot: UploadSlot, request: Request): Effect.Effect<ReceivedFil
       Effect.mapError(toRefusal),
       Effect.flatMap(() =>
         file === undefined
-          ? hostError(400, "upload.no.data", "The form has no file in the field `data`")
+          ? refusal.of(400, "upload.no.data", "The form has no file in the field `data`")
           : Effect.succeed(file)
       )
     )
@@ -110,10 +110,10 @@ const filenameOf = (contentDisposition: string | undefined): string | undefined 
   return name === undefined ? undefined : decodeName(name)
 }
 
-const readRawBody = (slot: UploadSlot, { body, headers }: Request): Effect.Effect<ReceivedFile, Refusal> =>
+const readRawBody = (slot: UploadSlot, { body, headers }: Request): Effect.Effect<ReceivedFile, refusal.Refusal> =>
   Effect.mapError(readFile(slot, filenameOf(headers["content-disposition"]), body.bytes, body.release), toRefusal)
 
-const alreadyUsed = () => hostError(400, "upload.used", "A file was already uploaded to this address")
+const alreadyUsed = () => refusal.of(400, "upload.used", "A file was already uploaded to this address")
 
 const plainText = { "content-type": "text/plain" }
 
@@ -139,7 +139,7 @@ const storeFile = Effect.fnUntraced(function* (
   const { video } = probe
   if (media.type === "video" && video !== undefined && video.width > 0) media.video = video
   if (media.type === "audio" && (probe.seconds ?? 0) * 1000 > Platform.maxAudioDuration) {
-    return yield* hostError(
+    return yield* refusal.of(
       400,
       "upload.duration",
       `Audio must not be longer than ${Platform.maxAudioDuration / 1000} seconds`
@@ -216,12 +216,12 @@ const receivePart = Effect.fnUntraced(function* (
   const tooLarge = checkSize(type, range.size)
   if (tooLarge !== undefined) return yield* tooLarge
   if (!isNextPart(range, slot.progress)) {
-    return yield* hostError(416, "upload.range", "The part does not start where the last one ended")
+    return yield* refusal.of(416, "upload.range", "The part does not start where the last one ended")
   }
   const received = yield* readRawBody(slot, request)
   if (slot.isUsed) return yield* alreadyUsed()
   if (received.probe.size !== range.last + 1 || !isNextPart(range, slot.progress)) {
-    return yield* hostError(416, "upload.range", "The length of the part does not match its Content-Range")
+    return yield* refusal.of(416, "upload.range", "The length of the part does not match its Content-Range")
   }
   const progress: UploadProgress = { received: range.last + 1, size: range.size }
   slot.progress = progress
@@ -244,18 +244,18 @@ const uploadMethods = allowedMethods(["GET", "POST"])
 
 const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD"
 
-const methodNotAllowed = (code: string, advice: string, methods: ReadonlyArray<string>): Refusal =>
-  hostError(405, code, advice, { allow: methods.join(", ") })
+const methodNotAllowed = (code: string, advice: string, methods: ReadonlyArray<string>): refusal.Refusal =>
+  refusal.of(405, code, advice, { allow: methods.join(", ") })
 
-const serveDownload = (state: PlatformState, request: Request): Effect.Effect<Response, Refusal> => {
+const serveDownload = (state: PlatformState, request: Request): Effect.Effect<Response, refusal.Refusal> => {
   if (request.method === "OPTIONS") return Effect.succeed(allow(fileMethods))
   if (!isRead(request)) return methodNotAllowed("image.method", "Read files with GET", fileMethods)
   const shown = serveFile(state, request)
-  return shown instanceof Refusal ? shown : Effect.succeed(shown)
+  return shown instanceof refusal.Refusal ? shown : Effect.succeed(shown)
 }
 
 /** Serves the upload hosts: a file is received as a form, as raw bytes, or in parts. The hosts serve the files too. */
-export const serveUploadHost = (state: PlatformState, request: Request): Effect.Effect<Response, Refusal> =>
+export const serveUploadHost = (state: PlatformState, request: Request): Effect.Effect<Response, refusal.Refusal> =>
   Effect.suspend(() => {
     const { listener, headers, method, path, query } = request
     if (method === "OPTIONS" && path === "*") return Effect.succeed(allow(uploadMethods))
@@ -263,7 +263,7 @@ export const serveUploadHost = (state: PlatformState, request: Request): Effect.
     const id = /^\/upload\/([^/]+)$/.exec(path)?.[1]
     const slot = id === undefined ? undefined : state.uploadSlots.get(id)
     if (slot?.media.type !== listener.kind || slot.address !== path + query) {
-      return hostError(404, "upload.not.found", "There is no such upload address: use it exactly as it was returned")
+      return refusal.of(404, "upload.not.found", "There is no such upload address: use it exactly as it was returned")
     }
     if (method === "OPTIONS") return Effect.succeed(allow(uploadMethods))
     if (!isRead(request) && method !== "POST") {
@@ -272,6 +272,6 @@ export const serveUploadHost = (state: PlatformState, request: Request): Effect.
     if (slot.isUsed) return alreadyUsed()
     if (isRead(request)) return Effect.succeed(reportProgress(slot))
     const range = parseContentRange(headers["content-range"])
-    if (range === "malformed") return hostError(416, "upload.range", "Content-Range must be `bytes first-last/size`")
+    if (range === "malformed") return refusal.of(416, "upload.range", "Content-Range must be `bytes first-last/size`")
     return range === undefined ? receiveFile(state, slot, request) : receivePart(state, slot, request, range)
   })

@@ -1,14 +1,6 @@
 import * as Platform from "@colloquy/core/base/Platform"
 import type { UploadType } from "@colloquy/core/endpoints/Upload"
-import { Refusal } from "../http/refusal.ts"
-
-/** An error response in the shape of the upload hosts. */
-export const hostError = (
-  status: number,
-  error_code: string,
-  error_data: string,
-  headers: Readonly<Record<string, string>> = {}
-) => new Refusal({ status, body: { error_code, error_data }, headers })
+import * as refusal from "../http/refusal.ts"
 
 /**
  * The extensions that each host accepts. A file without an extension is accepted by every host.
@@ -21,12 +13,12 @@ const extensions: Readonly<Record<UploadType, ReadonlySet<string> | undefined>> 
 }
 
 /** @assumption forbiddenExtension */
-export const checkExtension = (type: UploadType, filename: string | undefined): Refusal | undefined => {
+export const checkExtension = (type: UploadType, filename: string | undefined): refusal.Refusal | undefined => {
   const extension = /\.([^./\\]+)$/.exec(filename ?? "")?.[1]
   const accepted = extensions[type]
   return extension === undefined || accepted === undefined || accepted.has(extension.toLowerCase())
     ? undefined
-    : hostError(
+    : refusal.of(
         415,
         "upload.extension",
         `The extension ${extension} is not accepted for ${type} uploads: use one of ${[...accepted].join(", ")}`
@@ -34,9 +26,9 @@ export const checkExtension = (type: UploadType, filename: string | undefined): 
 }
 
 /** @assumption uploadTooLarge */
-export const checkSize = (type: UploadType, size: number): Refusal | undefined =>
+export const checkSize = (type: UploadType, size: number): refusal.Refusal | undefined =>
   size > Platform.maxUploadSize[type]
-    ? hostError(
+    ? refusal.of(
         413,
         "upload.too.large",
         `An upload of type ${type} must not be larger than ${Platform.maxUploadSize[type]} bytes`,
