@@ -5,15 +5,22 @@
  *
  * @since 0.1.0
  */
-import type { ChatId } from "@colloquy/core/model/Chat"
-import type { SenderAction } from "@colloquy/core/endpoints/Chats"
-import type { Comment, Message, MessageId } from "@colloquy/core/model/Message"
-import type { Permission } from "@colloquy/core/model/Member"
-import type { Update } from "@colloquy/core/model/Update"
-import type { UserId, UserWithPhoto } from "@colloquy/core/model/User"
+import { ChatId } from "@colloquy/core/model/Chat"
+import { SenderAction } from "@colloquy/core/endpoints/Chats"
+import { Outcome } from "@colloquy/core/inbox/UpdateLog"
+import { Comment, Message, MessageId } from "@colloquy/core/model/Message"
+import { Permission } from "@colloquy/core/model/Member"
+import { Update } from "@colloquy/core/model/Update"
+import { UserId, UserWithPhoto } from "@colloquy/core/model/User"
 import * as Schema from "effect/Schema"
-import type { Rule } from "./Faults.ts"
-import { schemas } from "./internal/control/eventSchemas.ts"
+import { Rule } from "./Faults.ts"
+
+// The types of these schemas have names, which the types of the events repeat in place of all their fields.
+const message: Schema.Codec<Message, unknown> = Message
+const comment: Schema.Codec<Comment, unknown> = Comment
+const update: Schema.Codec<Update, unknown> = Update
+const user: Schema.Codec<UserWithPhoto, unknown> = UserWithPhoto
+const rule: Schema.Codec<Rule, unknown> = Rule
 
 /**
  * The common fields of all events.
@@ -54,20 +61,32 @@ export interface ByUser<Type extends string> extends InChat<Type> {
   readonly user_id: UserId
 }
 
+const base = { id: Schema.Int, at: Schema.Int }
+
+const inChat = { ...base, chat_id: ChatId, bot_id: Schema.optionalKey(UserId) }
+
+const byUser = { ...inChat, user_id: UserId }
+
 /**
  * The use of a limit by a request.
  *
  * @category models
  * @since 0.1.0
  */
-export interface LimitUse {
+export const LimitUse = Schema.Struct({
   /** The limit: of all requests, of messages or answers in a chat, or of GET /updates. */
-  readonly scope: "host" | "messages" | "answers" | "polling"
+  scope: Schema.Literals(["host", "messages", "answers", "polling"]),
   /** The admitted requests in the current window, including this request if it was admitted. */
-  readonly used: number
+  used: Schema.Int,
   /** The maximum number of requests in a window. */
-  readonly limit: number
-}
+  limit: Schema.Int
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface LimitUse extends Schema.Schema.Type<typeof LimitUse> {}
 
 /**
  * A change of a chat.
@@ -75,20 +94,27 @@ export interface LimitUse {
  * @category models
  * @since 0.1.0
  */
-export type ChatChange =
-  | "created"
-  | "title"
-  | "description"
-  | "icon"
-  | "pin"
-  | "closed"
-  | "comments"
-  | "started"
-  | "stopped"
-  | "cleared"
-  | "deleted"
-  | "muted"
-  | "unmuted"
+export const ChatChange = Schema.Literals([
+  "created",
+  "title",
+  "description",
+  "icon",
+  "pin",
+  "closed",
+  "comments",
+  "started",
+  "stopped",
+  "cleared",
+  "deleted",
+  "muted",
+  "unmuted"
+])
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export type ChatChange = typeof ChatChange.Type
 
 /**
  * A person or a bot sent a message.
@@ -96,12 +122,20 @@ export type ChatChange =
  * @category models
  * @since 0.1.0
  */
-export interface MessageSent extends ByUser<"message"> {
+export const MessageSent = Schema.Struct({
+  ...byUser,
+  type: Schema.tag("message"),
   /** The message. */
-  readonly message: Message
+  message,
   /** Whether people received a push notification. */
-  readonly notify: boolean
-}
+  notify: Schema.Boolean
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface MessageSent extends Schema.Schema.Type<typeof MessageSent> {}
 
 /**
  * A person or a bot edited a message.
@@ -109,12 +143,20 @@ export interface MessageSent extends ByUser<"message"> {
  * @category models
  * @since 0.1.0
  */
-export interface MessageEdited extends ByUser<"edited"> {
+export const MessageEdited = Schema.Struct({
+  ...byUser,
+  type: Schema.tag("edited"),
   /** The message after the edit. */
-  readonly message: Message
+  message,
   /** The message before the edit. */
-  readonly previous: Message
-}
+  previous: message
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface MessageEdited extends Schema.Schema.Type<typeof MessageEdited> {}
 
 /**
  * A person or a bot removed a message.
@@ -122,10 +164,18 @@ export interface MessageEdited extends ByUser<"edited"> {
  * @category models
  * @since 0.1.0
  */
-export interface MessageRemoved extends ByUser<"removed"> {
+export const MessageRemoved = Schema.Struct({
+  ...byUser,
+  type: Schema.tag("removed"),
   /** The message. */
-  readonly message_id: MessageId
-}
+  message_id: MessageId
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface MessageRemoved extends Schema.Schema.Type<typeof MessageRemoved> {}
 
 /**
  * A person or a bot commented on a channel post.
@@ -133,10 +183,18 @@ export interface MessageRemoved extends ByUser<"removed"> {
  * @category models
  * @since 0.1.0
  */
-export interface CommentSent extends ByUser<"comment"> {
+export const CommentSent = Schema.Struct({
+  ...byUser,
+  type: Schema.tag("comment"),
   /** The comment. */
-  readonly comment: Comment
-}
+  comment
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface CommentSent extends Schema.Schema.Type<typeof CommentSent> {}
 
 /**
  * A person or a bot edited a comment.
@@ -144,12 +202,20 @@ export interface CommentSent extends ByUser<"comment"> {
  * @category models
  * @since 0.1.0
  */
-export interface CommentEdited extends ByUser<"comment_edited"> {
+export const CommentEdited = Schema.Struct({
+  ...byUser,
+  type: Schema.tag("comment_edited"),
   /** The comment after the edit. */
-  readonly comment: Comment
+  comment,
   /** The comment before the edit. */
-  readonly previous: Comment
-}
+  previous: comment
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface CommentEdited extends Schema.Schema.Type<typeof CommentEdited> {}
 
 /**
  * A person or a bot removed a comment.
@@ -157,12 +223,20 @@ export interface CommentEdited extends ByUser<"comment_edited"> {
  * @category models
  * @since 0.1.0
  */
-export interface CommentRemoved extends ByUser<"comment_removed"> {
+export const CommentRemoved = Schema.Struct({
+  ...byUser,
+  type: Schema.tag("comment_removed"),
   /** The comment. */
-  readonly comment_id: MessageId
+  comment_id: MessageId,
   /** The post. */
-  readonly message_id: MessageId
-}
+  message_id: MessageId
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface CommentRemoved extends Schema.Schema.Type<typeof CommentRemoved> {}
 
 /**
  * A bot showed an action, such as typing.
@@ -170,10 +244,18 @@ export interface CommentRemoved extends ByUser<"comment_removed"> {
  * @category models
  * @since 0.1.0
  */
-export interface ActionShown extends ByUser<"action"> {
+export const ActionShown = Schema.Struct({
+  ...byUser,
+  type: Schema.tag("action"),
   /** The action. */
-  readonly action: SenderAction
-}
+  action: SenderAction
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface ActionShown extends Schema.Schema.Type<typeof ActionShown> {}
 
 /**
  * A person pressed a button.
@@ -181,14 +263,22 @@ export interface ActionShown extends ByUser<"action"> {
  * @category models
  * @since 0.1.0
  */
-export interface ButtonPressed extends ByUser<"press"> {
+export const ButtonPressed = Schema.Struct({
+  ...byUser,
+  type: Schema.tag("press"),
   /** The message with the button. */
-  readonly message_id: MessageId
+  message_id: MessageId,
   /** The place of the button, from 0. */
-  readonly button: readonly [row: number, column: number]
+  button: Schema.Tuple([Schema.Int, Schema.Int]),
   /** The callback; absent for buttons that send a message. */
-  readonly callback_id?: string
-}
+  callback_id: Schema.optionalKey(Schema.String)
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface ButtonPressed extends Schema.Schema.Type<typeof ButtonPressed> {}
 
 /**
  * A bot answered a press. An edit of the message is a separate event.
@@ -196,14 +286,22 @@ export interface ButtonPressed extends ByUser<"press"> {
  * @category models
  * @since 0.1.0
  */
-export interface PressAnswered extends ByUser<"answer"> {
+export const PressAnswered = Schema.Struct({
+  ...byUser,
+  type: Schema.tag("answer"),
   /** The message with the button. */
-  readonly message_id: MessageId
+  message_id: MessageId,
   /** The callback. */
-  readonly callback_id: string
+  callback_id: Schema.String,
   /** The text that the person who pressed the button sees. */
-  readonly notification?: string
-}
+  notification: Schema.optionalKey(Schema.String)
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface PressAnswered extends Schema.Schema.Type<typeof PressAnswered> {}
 
 /**
  * The messenger notified the people in a chat of a change by a bot.
@@ -211,10 +309,18 @@ export interface PressAnswered extends ByUser<"answer"> {
  * @category models
  * @since 0.1.0
  */
-export interface ChatNotice extends InChat<"notice"> {
+export const ChatNotice = Schema.Struct({
+  ...inChat,
+  type: Schema.tag("notice"),
   /** The kind of the change. */
-  readonly changed: ReadonlyArray<"icon" | "title" | "description" | "pin">
-}
+  changed: Schema.Array(Schema.Literals(["icon", "title", "description", "pin"]))
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface ChatNotice extends Schema.Schema.Type<typeof ChatNotice> {}
 
 /**
  * An update was queued for a bot.
@@ -222,22 +328,30 @@ export interface ChatNotice extends InChat<"notice"> {
  * @category models
  * @since 0.1.0
  */
-export interface UpdateQueued extends Base<"update"> {
+export const UpdateQueued = Schema.Struct({
+  ...base,
+  type: Schema.tag("update"),
   /** The bot. */
-  readonly bot_id: UserId
+  bot_id: UserId,
   /** The chat that the update concerns. */
-  readonly chat_id?: ChatId
+  chat_id: Schema.optionalKey(ChatId),
   /** The type of the update. */
-  readonly update_type: string
+  update_type: Schema.String,
   /** The position of the update among the updates of the bot, which the markers of GET /updates count. */
-  readonly number: number
+  number: Schema.Int,
   /** The message or comment that the update concerns. */
-  readonly message_id?: MessageId
+  message_id: Schema.optionalKey(MessageId),
   /** The text of the message, or the payload of the button: the first 100 characters. */
-  readonly text?: string
+  text: Schema.optionalKey(Schema.String),
   /** The update; absent with `details=false`. */
-  readonly update?: Update
-}
+  update: Schema.optionalKey(update)
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface UpdateQueued extends Schema.Schema.Type<typeof UpdateQueued> {}
 
 /**
  * A bot has told that an attempt to handle an update has ended. Bots of this library tell it with the setting `BOT_EMULATOR`.
@@ -245,24 +359,32 @@ export interface UpdateQueued extends Base<"update"> {
  * @category models
  * @since 0.1.0
  */
-export interface UpdateHandled extends Base<"handled"> {
+export const UpdateHandled = Schema.Struct({
+  ...base,
+  type: Schema.tag("handled"),
   /** The bot. */
-  readonly bot_id: UserId
+  bot_id: UserId,
   /** The chat that the update concerns. */
-  readonly chat_id?: ChatId
+  chat_id: Schema.optionalKey(ChatId),
   /** The position of the update among the updates of the bot. */
-  readonly number: number
+  number: Schema.Int,
   /** `unhandled`: no part took the update. `failed`: the update is handled again. `dead`: the update is a dead letter. */
-  readonly outcome: "handled" | "unhandled" | "failed" | "dead"
+  outcome: Outcome,
   /** The part that took the update, such as the command `start`. */
-  readonly part?: { readonly kind: string; readonly name: string }
+  part: Schema.optionalKey(Schema.Struct({ kind: Schema.String, name: Schema.String })),
   /** The number of the attempt, from 1. */
-  readonly attempt: number
+  attempt: Schema.Int,
   /** How long the attempt took, in milliseconds of the clock of the bot. */
-  readonly took: number
+  took: Schema.Finite,
   /** The first line of the error of the attempt. */
-  readonly error?: string
-}
+  error: Schema.optionalKey(Schema.String)
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface UpdateHandled extends Schema.Schema.Type<typeof UpdateHandled> {}
 
 /**
  * A bot began to wait for updates by long polling, or its connection was lost.
@@ -270,12 +392,20 @@ export interface UpdateHandled extends Base<"handled"> {
  * @category models
  * @since 0.1.0
  */
-export interface ConnectionChanged extends Base<"connection"> {
+export const ConnectionChanged = Schema.Struct({
+  ...base,
+  type: Schema.tag("connection"),
   /** The bot. */
-  readonly bot_id: UserId
+  bot_id: UserId,
   /** Whether the bot is connected. */
-  readonly is_connected: boolean
-}
+  is_connected: Schema.Boolean
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface ConnectionChanged extends Schema.Schema.Type<typeof ConnectionChanged> {}
 
 /**
  * A bot received the response to its request, or the connection was lost. With `details=false`, `headers`, `body` and
@@ -284,42 +414,50 @@ export interface ConnectionChanged extends Base<"connection"> {
  * @category models
  * @since 0.1.0
  */
-export interface RequestAnswered extends Base<"request"> {
+export const RequestAnswered = Schema.Struct({
+  ...base,
+  type: Schema.tag("request"),
   /** The bot; absent if the request has no valid token. */
-  readonly bot_id?: UserId
+  bot_id: Schema.optionalKey(UserId),
   /** The chat that the request concerns, if the emulator knows it. */
-  readonly chat_id?: ChatId
+  chat_id: Schema.optionalKey(ChatId),
   /** The position of the request in `GET /_emulator/requests`. */
-  readonly number: number
+  number: Schema.Int,
   /** How long the response took, in milliseconds of the emulator's clock. */
-  readonly took: number
+  took: Schema.Int,
   /** The HTTP method. */
-  readonly method: string
+  method: Schema.String,
   /** The path, without the query. */
-  readonly path: string
+  path: Schema.String,
   /** The query with its `?`, or an empty string. */
-  readonly query: string
+  query: Schema.String,
   /** The endpoint, such as `Messages.send`; `null` if no endpoint matched. */
-  readonly endpoint: string | null
+  endpoint: Schema.NullOr(Schema.String),
   /** The HTTP status; `null` if the connection was lost. */
-  readonly status: number | null
+  status: Schema.NullOr(Schema.Int),
   /** The limits that the request counted towards. */
-  readonly limits: ReadonlyArray<LimitUse>
+  limits: Schema.Array(LimitUse),
   /** The message or comment that the request created, changed or removed. */
-  readonly message_id?: MessageId
+  message_id: Schema.optionalKey(MessageId),
   /** The text of the message or of the notification in the request: its first 100 characters. */
-  readonly text?: string
+  text: Schema.optionalKey(Schema.String),
   /** The first rule of the scripted faults that was applied to the request. */
-  readonly fault?: Rule
+  fault: Schema.optionalKey(rule),
   /** The marker in the response of GET /updates: the bot has taken all updates with a lower number. */
-  readonly marker?: number
+  marker: Schema.optionalKey(Schema.Int),
   /** The headers of the request. */
-  readonly headers?: Readonly<Record<string, string>>
+  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   /** The body of the request; JSON is decoded. */
-  readonly body?: unknown
+  body: Schema.optionalKey(Schema.Unknown),
   /** The body of the response; JSON is decoded. */
-  readonly answer?: unknown
-}
+  answer: Schema.optionalKey(Schema.Unknown)
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface RequestAnswered extends Schema.Schema.Type<typeof RequestAnswered> {}
 
 /**
  * An attempt to deliver an update to a webhook ended.
@@ -327,32 +465,40 @@ export interface RequestAnswered extends Base<"request"> {
  * @category models
  * @since 0.1.0
  */
-export interface DeliveryAttempted extends Base<"delivery"> {
+export const DeliveryAttempted = Schema.Struct({
+  ...base,
+  type: Schema.tag("delivery"),
   /** The bot. */
-  readonly bot_id: UserId
+  bot_id: UserId,
   /** The chat that the update concerns. */
-  readonly chat_id?: ChatId
+  chat_id: Schema.optionalKey(ChatId),
   /** The id of the delivery of one update to one URL, common to all its attempts. */
-  readonly delivery_id: number
+  delivery_id: Schema.Int,
   /** The URL of the subscription. */
-  readonly url: string
+  url: Schema.String,
   /** The type of the update. */
-  readonly update_type: string
+  update_type: Schema.String,
   /** The position of the update among the updates of the bot. */
-  readonly number: number
+  number: Schema.Int,
   /** The number of the attempt, from 1. */
-  readonly attempt: number
+  attempt: Schema.Int,
   /** The status of the response; `null` if there was none. */
-  readonly status: number | null
+  status: Schema.NullOr(Schema.Int),
   /** Why there was no response: a `FailureReason`, or `Unsubscribed` if the subscription ended before the attempt. */
-  readonly failure: string | null
+  failure: Schema.NullOr(Schema.String),
   /** How long the attempt took, in milliseconds. */
-  readonly latency: number
+  latency: Schema.Finite,
   /** `failed`: the next attempt is at `next_at`. `dead`: no further attempt. */
-  readonly state: "delivered" | "failed" | "dead"
+  state: Schema.Literals(["delivered", "failed", "dead"]),
   /** When the next attempt is due, in Unix milliseconds. */
-  readonly next_at: number | null
-}
+  next_at: Schema.NullOr(Schema.Int)
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface DeliveryAttempted extends Schema.Schema.Type<typeof DeliveryAttempted> {}
 
 /**
  * A rule of the scripted faults was applied to a request or a delivery.
@@ -360,20 +506,28 @@ export interface DeliveryAttempted extends Base<"delivery"> {
  * @category models
  * @since 0.1.0
  */
-export interface FaultApplied extends Base<"fault"> {
+export const FaultApplied = Schema.Struct({
+  ...base,
+  type: Schema.tag("fault"),
   /** The bot. */
-  readonly bot_id?: UserId
+  bot_id: Schema.optionalKey(UserId),
   /** The chat. */
-  readonly chat_id?: ChatId
+  chat_id: Schema.optionalKey(ChatId),
   /** The rule. */
-  readonly rule: Rule
+  rule,
   /** How many requests or deliveries the rule has matched. */
-  readonly matched: number
+  matched: Schema.Int,
   /** How often the rule was applied. */
-  readonly applied: number
+  applied: Schema.Int,
   /** The target of the fault: a method and path, or the type of an update. */
-  readonly target: string
-}
+  target: Schema.String
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface FaultApplied extends Schema.Schema.Type<typeof FaultApplied> {}
 
 /**
  * A call under `/_emulator` moved, stopped or started the clock.
@@ -381,12 +535,20 @@ export interface FaultApplied extends Base<"fault"> {
  * @category models
  * @since 0.1.0
  */
-export interface ClockMoved extends Base<"clock"> {
+export const ClockMoved = Schema.Struct({
+  ...base,
+  type: Schema.tag("clock"),
   /** The time after the call, in Unix milliseconds. */
-  readonly now: number
+  now: Schema.Int,
   /** Whether the clock follows real time. */
-  readonly is_running: boolean
-}
+  is_running: Schema.Boolean
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface ClockMoved extends Schema.Schema.Type<typeof ClockMoved> {}
 
 /**
  * A user was created.
@@ -394,10 +556,18 @@ export interface ClockMoved extends Base<"clock"> {
  * @category models
  * @since 0.1.0
  */
-export interface UserCreated extends Base<"user"> {
+export const UserCreated = Schema.Struct({
+  ...base,
+  type: Schema.tag("user"),
   /** The profile of the user. */
-  readonly user: UserWithPhoto
-}
+  user
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface UserCreated extends Schema.Schema.Type<typeof UserCreated> {}
 
 /**
  * A chat was created or changed.
@@ -405,16 +575,24 @@ export interface UserCreated extends Base<"user"> {
  * @category models
  * @since 0.1.0
  */
-export interface ChatChanged extends InChat<"chat"> {
+export const ChatChanged = Schema.Struct({
+  ...inChat,
+  type: Schema.tag("chat"),
   /** The kind of the change. */
-  readonly change: ChatChange
+  change: ChatChange,
   /** The user who made the change. */
-  readonly user_id?: UserId
+  user_id: Schema.optionalKey(UserId),
   /** The payload of the deep link by which a bot was started. */
-  readonly payload?: string
+  payload: Schema.optionalKey(Schema.String),
   /** The message that was pinned; absent if the pin was removed. */
-  readonly message_id?: MessageId
-}
+  message_id: Schema.optionalKey(MessageId)
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface ChatChanged extends Schema.Schema.Type<typeof ChatChanged> {}
 
 /**
  * A user became a member of a chat, is no longer a member, or has other rights.
@@ -422,16 +600,24 @@ export interface ChatChanged extends InChat<"chat"> {
  * @category models
  * @since 0.1.0
  */
-export interface MemberChanged extends InChat<"member"> {
+export const MemberChanged = Schema.Struct({
+  ...inChat,
+  type: Schema.tag("member"),
   /** The kind of the change. */
-  readonly change: "added" | "removed" | "rights"
+  change: Schema.Literals(["added", "removed", "rights"]),
   /** The member. */
-  readonly user_id: UserId
+  user_id: UserId,
   /** The rights of an administrator. */
-  readonly permissions?: ReadonlyArray<Permission>
+  permissions: Schema.optionalKey(Schema.Array(Permission)),
   /** The user who made the change, if not the member. */
-  readonly by?: UserId
-}
+  by: Schema.optionalKey(UserId)
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface MemberChanged extends Schema.Schema.Type<typeof MemberChanged> {}
 
 /**
  * A file was uploaded.
@@ -439,18 +625,26 @@ export interface MemberChanged extends InChat<"member"> {
  * @category models
  * @since 0.1.0
  */
-export interface FileUploaded extends Base<"upload"> {
+export const FileUploaded = Schema.Struct({
+  ...base,
+  type: Schema.tag("upload"),
   /** The type of the media. */
-  readonly media: "image" | "video" | "audio" | "file"
+  media: Schema.Literals(["image", "video", "audio", "file"]),
   /** The token of the media. */
-  readonly token: string
+  token: Schema.String,
   /** The name of the file. */
-  readonly filename: string | null
+  filename: Schema.NullOr(Schema.String),
   /** The size of the file, in bytes. */
-  readonly size: number
+  size: Schema.Int,
   /** When a message can contain the media, in Unix milliseconds. */
-  readonly ready_at: number
-}
+  ready_at: Schema.Int
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface FileUploaded extends Schema.Schema.Type<typeof FileUploaded> {}
 
 /**
  * The state of the emulator was reset.
@@ -458,7 +652,16 @@ export interface FileUploaded extends Base<"upload"> {
  * @category models
  * @since 0.1.0
  */
-export interface StateReset extends Base<"reset"> {}
+export const StateReset = Schema.Struct({
+  ...base,
+  type: Schema.tag("reset")
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface StateReset extends Schema.Schema.Type<typeof StateReset> {}
 
 /**
  * The reader missed the events from the position `from` to `id`, because the emulator no longer keeps them or because the
@@ -467,10 +670,18 @@ export interface StateReset extends Base<"reset"> {}
  * @category models
  * @since 0.1.0
  */
-export interface EventsMissed extends Base<"gap"> {
+export const EventsMissed = Schema.Struct({
+  ...base,
+  type: Schema.tag("gap"),
   /** The first position that the reader missed. */
-  readonly from: number
-}
+  from: Schema.Int
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface EventsMissed extends Schema.Schema.Type<typeof EventsMissed> {}
 
 /**
  * The events of the emulator, by their `type`.
@@ -522,6 +733,32 @@ export type EmulatorEvent =
  * @since 0.1.0
  */
 export type EventType = EmulatorEvent["type"]
+
+const schemas = {
+  message: MessageSent,
+  edited: MessageEdited,
+  removed: MessageRemoved,
+  comment: CommentSent,
+  comment_edited: CommentEdited,
+  comment_removed: CommentRemoved,
+  action: ActionShown,
+  press: ButtonPressed,
+  answer: PressAnswered,
+  notice: ChatNotice,
+  update: UpdateQueued,
+  handled: UpdateHandled,
+  connection: ConnectionChanged,
+  request: RequestAnswered,
+  delivery: DeliveryAttempted,
+  fault: FaultApplied,
+  clock: ClockMoved,
+  user: UserCreated,
+  chat: ChatChanged,
+  member: MemberChanged,
+  upload: FileUploaded,
+  reset: StateReset,
+  gap: EventsMissed
+}
 
 /**
  * The schema of {@link EmulatorEvent}.

@@ -3,6 +3,7 @@ import { Chat, ChatId } from "@colloquy/core/model/Chat"
 import { ChatMember } from "@colloquy/core/model/Member"
 import { Message, MessageId } from "@colloquy/core/model/Message"
 import * as Schema from "effect/Schema"
+import { LimitUse } from "../../EmulatorEvent.ts"
 import type { Limiter } from "../platform/limits.ts"
 import { type BotState, type ChatState, now, type PlatformState, type UserState } from "../platform/state.ts"
 import { typeOf } from "../platform/updates.ts"
@@ -54,9 +55,7 @@ export const nextDue = (state: PlatformState): typeof Due.Type | null => {
 }
 
 const UsedLimit = Schema.Struct({
-  scope: Schema.Literals(["host", "messages", "answers", "polling"]),
-  used: Schema.Int,
-  limit: Schema.Int,
+  ...LimitUse.fields,
   bot_id: UserId,
   chat_id: Schema.optionalKey(ChatId),
   free_in_ms: Schema.Finite

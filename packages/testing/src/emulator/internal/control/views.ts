@@ -6,10 +6,10 @@ import { Update } from "@colloquy/core/model/Update"
 import { UserId } from "@colloquy/core/model/User"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { LimitUse } from "../../EmulatorEvent.ts"
 import type { Exchange } from "../../EmulatorHttp.ts"
 import type { PersonEvent } from "../../Person.ts"
 import type { Delivery } from "../../WebhookSender.ts"
-import { LimitUse } from "./eventSchemas.ts"
 import { headersIn } from "../http/wire.ts"
 
 const event = <const Type extends string, const Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
