@@ -1,9 +1,6 @@
 import * as Schema from "effect/Schema"
 import * as declarations from "../control/declarations.ts"
-import * as fields from "./fields.ts"
 import { ofCall, type Tool } from "./tool.ts"
-
-const { chat_id, comment_id, message_id, towardsBot } = fields
 
 const attachments = [
   Schema.optional(Schema.NullOr(Schema.Array(Schema.Record(Schema.String, Schema.Unknown)))),
@@ -16,22 +13,17 @@ export const conversationTools: ReadonlyArray<Tool> = [
     title: "Start the bot",
     description:
       "A person opens the dialog with the bot and starts it. The bot receives bot_started. Returns the dialog. Use wait_for_reply afterwards.",
-    effects: "act",
-    fields: { ...towardsBot, payload: "Payload of the deep link by which the person opens the bot. Default: none" }
+    fields: { payload: "Payload of the deep link by which the person opens the bot. Default: none" }
   }),
   ofCall("stop", declarations.stop, {
     title: "Stop the bot",
-    description: "A person stops the bot, which receives bot_stopped and cannot write to the dialog any more.",
-    effects: "act",
-    fields: towardsBot
+    description: "A person stops the bot, which receives bot_stopped and cannot write to the dialog any more."
   }),
   ofCall("say", declarations.sendMessage, {
     title: "Send a message",
     description:
       "A person sends a message. The bot receives message_created. Returns the message. Use wait_for_reply afterwards.",
-    effects: "act",
     fields: {
-      ...towardsBot,
       chat_id: "Id of the chat. Default: the dialog with the bot",
       text: "The text. Default: empty",
       format: "How the text is parsed. Default: plain text",
@@ -43,9 +35,7 @@ export const conversationTools: ReadonlyArray<Tool> = [
     title: "Press a button",
     description:
       "A person presses a button of a message. For a callback button, the bot receives message_callback, and callback_id is returned. Other buttons send a message, a contact or a location. Use wait_for_reply afterwards.",
-    effects: "act",
     fields: {
-      ...towardsBot,
       message_id: "Id of the message with the button: its body.mid",
       button: 'The text of the button, its [row, column] counted from 0, or {"payload": its payload}'
     }
@@ -53,21 +43,17 @@ export const conversationTools: ReadonlyArray<Tool> = [
   ofCall("edit_message", declarations.edit, {
     title: "Edit a message",
     description: "A person edits their message. The bot receives message_edited. Returns the message.",
-    effects: "act",
-    fields: { ...towardsBot, message_id, text: "The new text" }
+    fields: { text: "The new text" }
   }),
   ofCall("remove_message", declarations.remove, {
     title: "Remove a message",
     description: "A person removes a message. The bot receives message_removed.",
-    effects: "destroy",
-    fields: { ...towardsBot, message_id }
+    destroys: true
   }),
   ofCall("comment", declarations.sendComment, {
     title: "Comment on a post",
     description: "A person comments on a post of a channel. The bot receives an update. Returns the comment.",
-    effects: "act",
     fields: {
-      ...towardsBot,
       message_id: "Id of the post: its body.mid",
       text: "The text of the comment",
       reply_to: "Id of the comment that is answered. Default: none",
@@ -77,26 +63,22 @@ export const conversationTools: ReadonlyArray<Tool> = [
   ofCall("edit_comment", declarations.editComment, {
     title: "Edit a comment",
     description: "A person edits their comment. Returns the comment.",
-    effects: "act",
-    fields: { ...towardsBot, comment_id, text: "The new text" }
+    fields: { text: "The new text" }
   }),
   ofCall("remove_comment", declarations.removeComment, {
     title: "Remove a comment",
     description: "A person removes a comment. With the right delete, also a comment of another person.",
-    effects: "destroy",
-    fields: { ...towardsBot, comment_id }
+    destroys: true
   }),
   ofCall("read_comments", declarations.listComments, {
     title: "Read the comments of a post",
     description: "Returns the comments of a post of a channel, the oldest first.",
-    effects: "read",
     fields: { message_id: "Id of the post: its body.mid" }
   }),
   ofCall("read_messages", declarations.listMessages, {
     title: "Read the messages of a chat",
     description:
       "Returns the last messages of a chat, of persons and of bots, the oldest first, and the messages that were removed.",
-    effects: "read",
-    fields: { chat_id, count: "Maximum number of messages, which are the latest ones. Default: all" }
+    fields: { count: "Maximum number of messages, which are the latest ones. Default: all" }
   })
 ]

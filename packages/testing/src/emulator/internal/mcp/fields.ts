@@ -1,25 +1,19 @@
 import type { Rule } from "../../Faults.ts"
 
 /** Descriptions of the arguments that several tools have. */
-export const bot_id = "Id of the bot that the call concerns. Default: the first bot"
-export const user_id = "Id of the person, which create_person returned or read_state lists"
-export const chat_id = "Id of the chat. Negative for groups and channels, positive for dialogs"
-export const message_id = "Id of the message: its body.mid"
-export const comment_id = "Id of the comment"
-export const permissions =
-  "Rights of the administrator, such as read_all_messages, add_remove_members, add_admins, change_chat_info, pin_message, write, edit and delete. Default: none, which makes an ordinary member"
-
-/** Fields of the actions of a person towards a bot, and in a chat. */
-export const towardsBot = { user_id, bot_id }
-export const inChat = { user_id, bot_id, chat_id }
-
-/** Fields of the changes by a person to another member of a chat. */
-export const changing = {
-  user_id: "Id of the person who acts, and who must be in the chat and have the right to do so",
-  bot_id,
-  chat_id
+export const shared = {
+  bot_id: "Id of the bot that the call concerns. Default: the first bot",
+  user_id: "Id of the person, which create_person returned or read_state lists",
+  chat_id: "Id of the chat. Negative for groups and channels, positive for dialogs",
+  message_id: "Id of the message: its body.mid",
+  comment_id: "Id of the comment",
+  member_id: "Id of the person who is concerned",
+  permissions:
+    "Rights of the administrator, such as read_all_messages, add_remove_members, add_admins, change_chat_info, pin_message, write, edit and delete. Default: none, which makes an ordinary member"
 }
-export const member_id = "Id of the person who is concerned"
+
+/** The person who changes another member of a chat. */
+export const acting = { user_id: "Id of the person who acts, and who must be in the chat and have the right to do so" }
 
 /** Descriptions of the fields of a rule of the faults. */
 export const rule: { readonly [K in keyof Rule]-?: string } = {

@@ -1,5 +1,5 @@
 import * as declarations from "../control/declarations.ts"
-import { bot_id, changing, inChat, member_id, permissions } from "./fields.ts"
+import { acting } from "./fields.ts"
 import { ofCall, type Tool } from "./tool.ts"
 
 /** Tools that create people and chats, and change the members of a chat. */
@@ -7,7 +7,6 @@ export const membershipTools: ReadonlyArray<Tool> = [
   ofCall("create_person", declarations.createUser, {
     title: "Create a person",
     description: "Creates a person who can talk to bots. Returns the user with its user_id.",
-    effects: "act",
     fields: {
       first_name: "First name",
       user_id: "Id of the person. Default: a free id",
@@ -27,7 +26,6 @@ export const membershipTools: ReadonlyArray<Tool> = [
     title: "Create a group, a channel or a dialog",
     description:
       "Creates a chat of persons, with the bot. Returns the chat with its chat_id. A dialog is also created by start and by say.",
-    effects: "act",
     fields: {
       type: "Kind of the chat: chat is a group",
       chat_id: "Id of the chat, negative for groups and channels, positive for dialogs. Default: a free id",
@@ -37,66 +35,54 @@ export const membershipTools: ReadonlyArray<Tool> = [
       bot: 'Role of the bot: {"admin":true} has all rights, {"permissions":["write"]} has some, false leaves the bot out. Default: a member without rights',
       is_public: "Whether the chat has a link. Default: false",
       has_comments: "Whether the posts of the channel can be commented on. Default: true",
-      allows_forwarding: "Whether the messages of the chat can be forwarded. Default: true",
-      bot_id
+      allows_forwarding: "Whether the messages of the chat can be forwarded. Default: true"
     }
   }),
   ofCall("list_chats", declarations.listChats, {
     title: "List chats",
-    description: "Returns all chats as a bot sees them: dialogs, groups and channels.",
-    effects: "read",
-    fields: { bot_id }
+    description: "Returns all chats as a bot sees them: dialogs, groups and channels."
   }),
   ofCall("join", declarations.join, {
     title: "Join a chat",
-    description: "A person joins a group or a channel. The bot receives user_added.",
-    effects: "act",
-    fields: inChat
+    description: "A person joins a group or a channel. The bot receives user_added."
   }),
   ofCall("leave", declarations.leave, {
     title: "Leave a chat",
-    description: "A person leaves a group or a channel. The bot receives user_removed.",
-    effects: "act",
-    fields: inChat
+    description: "A person leaves a group or a channel. The bot receives user_removed."
   }),
   ofCall("add_member", declarations.addMember, {
     title: "Add a person to a chat",
     description: "A person adds another person to a chat. The bot receives user_added.",
-    effects: "act",
-    fields: { ...changing, member_id }
+    fields: acting
   }),
   ofCall("remove_member", declarations.removeMember, {
     title: "Remove a person from a chat",
     description: "A person removes another person from a chat. The bot receives user_removed.",
-    effects: "destroy",
+    destroys: true,
     fields: {
-      ...changing,
-      member_id,
+      ...acting,
       block: "Whether the removed person cannot join again. Default: false"
     }
   }),
   ofCall("set_admin", declarations.setAdmin, {
     title: "Change the rights of a person",
     description: "A person makes another person an administrator of a chat, or an ordinary member.",
-    effects: "act",
-    fields: { ...changing, member_id, permissions }
+    fields: acting
   }),
   ofCall("add_bot", declarations.addBot, {
     title: "Add the bot to a chat",
     description: "A person adds the bot to a group or a channel. The bot receives bot_added.",
-    effects: "act",
-    fields: changing
+    fields: acting
   }),
   ofCall("remove_bot", declarations.removeBot, {
     title: "Remove the bot from a chat",
     description: "A person removes the bot from a group or a channel. The bot receives bot_removed.",
-    effects: "destroy",
-    fields: changing
+    destroys: true,
+    fields: acting
   }),
   ofCall("set_bot_admin", declarations.setBotAdmin, {
     title: "Change the rights of the bot",
     description: "A person makes the bot an administrator of a chat, or an ordinary member.",
-    effects: "act",
-    fields: { ...changing, permissions }
+    fields: acting
   })
 ]

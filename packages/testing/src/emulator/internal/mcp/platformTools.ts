@@ -3,10 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Rule } from "../../Faults.ts"
 import * as declarations from "../control/declarations.ts"
-import * as fields from "./fields.ts"
+import { rule } from "./fields.ts"
 import { call, counted, countOf, defaultCount, type Emulated, make, ofCall, ofList, type Tool } from "./tool.ts"
-
-const { bot_id } = fields
 
 /** Returns the latest requests from a position on, without reading the others. */
 const readRequests = (given: { readonly from?: number; readonly count?: number }, emulated: Emulated) =>
@@ -22,90 +20,68 @@ const readRequests = (given: { readonly from?: number; readonly count?: number }
 
 /** Tools that read the platform, and change its time, its faults and its state. */
 export const platformTools: ReadonlyArray<Tool> = [
-  make(
-    "get_connection",
-    {
-      title: "How a bot connects",
-      description:
-        "Returns the base URL of the API, the token of each bot, and the address of the page that shows the chats to a developer.",
-      effects: "read"
-    },
-    {
-      endpoints: [declarations.listBots],
-      schema: {},
-      fields: {},
-      run: (_, emulated) =>
-        Effect.map(call(declarations.listBots, {}, emulated), (answer) => {
-          const { bots } = Json.parse(answer.body) as { readonly bots: unknown }
-          const { uploads, url } = emulated
-          return { ...answer, body: Json.stringify({ url, page: `${url}/_emulator/ui`, uploads, bots }) }
-        })
-    }
-  ),
+  make("get_connection", {
+    title: "How a bot connects",
+    description:
+      "Returns the base URL of the API, the token of each bot, and the address of the page that shows the chats to a developer.",
+    endpoints: [declarations.listBots],
+    schema: {},
+    fields: {},
+    run: (_, emulated) =>
+      Effect.map(call(declarations.listBots, {}, emulated), (answer) => {
+        const { bots } = Json.parse(answer.body) as { readonly bots: unknown }
+        const { uploads, url } = emulated
+        return { ...answer, body: Json.stringify({ url, page: `${url}/_emulator/ui`, uploads, bots }) }
+      })
+  }),
   ofCall("read_state", declarations.getState, {
     title: "Read the whole state",
-    description: "Returns the people, the bots, the chats with their members and rights, and the clock.",
-    effects: "read",
-    fields: {}
+    description: "Returns the people, the bots, the chats with their members and rights, and the clock."
   }),
-  make(
-    "read_requests",
-    {
-      title: "Read the requests of bots",
-      description:
-        "Returns the latest requests of bots with their responses, the oldest first: method, path, body, status, answer, duration and the limits they counted towards. Shows why a bot does not work. To read only what is new, pass next of the previous call as from.",
-      effects: "read"
-    },
-    {
-      endpoints: [declarations.listRequests],
-      schema: { from: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))), ...counted },
-      fields: { from: "Position of the first request. Default: 0", count: countOf },
-      run: readRequests
-    }
-  ),
+  make("read_requests", {
+    title: "Read the requests of bots",
+    description:
+      "Returns the latest requests of bots with their responses, the oldest first: method, path, body, status, answer, duration and the limits they counted towards. Shows why a bot does not work. To read only what is new, pass next of the previous call as from.",
+    endpoints: [declarations.listRequests],
+    schema: { from: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))), ...counted },
+    fields: { from: "Position of the first request. Default: 0", count: countOf },
+    run: readRequests
+  }),
   ofList("read_updates", declarations.listUpdates, {
     title: "Read the updates of a bot",
     description: "Returns the updates of a bot of the last 24 hours, received or not, the oldest first.",
-    list: "updates",
-    fields: { bot_id }
+    list: "updates"
   }),
   ofList("read_deliveries", declarations.listDeliveries, {
     title: "Read the deliveries to webhooks",
     description:
       "Returns the attempts to deliver updates to the webhooks of bots with their status or failure, and in waiting the next attempts with their times.",
-    list: "deliveries",
-    fields: {}
+    list: "deliveries"
   }),
   ofCall("deliver_now", declarations.deliverNow, {
     title: "Deliver at once",
     description: "Starts the next attempt of a delivery that waits, without moving the clock.",
-    effects: "act",
     fields: { delivery_id: "Id of the delivery, from waiting of read_deliveries" }
   }),
   ofCall("send_update", declarations.deliverUpdate, {
     title: "Send an update",
     description: "Sends any update to a bot, for example one of a type that does not exist yet.",
-    effects: "act",
     fields: {
       update: [
         Schema.Record(Schema.String, Schema.Unknown),
         'The update, such as {"update_type":"from_the_future","timestamp":1}'
-      ],
-      bot_id
+      ]
     }
   }),
   ofCall("get_clock", declarations.getClock, {
     title: "Read the clock",
     description:
-      "Returns the time in Unix milliseconds, whether it runs, and what is due next: an attempt to deliver, the end of the processing of an upload, or the end of a failing subscription.",
-    effects: "read",
-    fields: {}
+      "Returns the time in Unix milliseconds, whether it runs, and what is due next: an attempt to deliver, the end of the processing of an upload, or the end of a failing subscription."
   }),
   ofCall("move_clock", declarations.advanceClock, {
     title: "Move, stop or start the clock",
     description:
       "Moves the time of the platform forward, or stops or starts its clock. Everything due until the new time happens in order. The clock of the bot does not move: only deliveries, uploads, long polls and limits of the platform follow this clock. One argument must be given.",
-    effects: "act",
     fields: {
       advance_ms: "How far to move, in milliseconds",
       to: "Moves to the time of what is due next",
@@ -116,46 +92,38 @@ export const platformTools: ReadonlyArray<Tool> = [
     title: "Arm faults",
     description:
       'Replaces all rules of the faults and sets their counters to 0. A rule selects requests of bots or deliveries of updates (default: all) and defines what goes wrong, such as [{"endpoint":"Messages.send","nth":1,"status":503}]. An empty list removes all rules.',
-    effects: "destroy",
+    destroys: true,
     fields: {
-      rules: [Schema.Array(Rule), "The rules. If several apply to one request, the first is the outermost", fields.rule]
+      rules: [Schema.Array(Rule), "The rules. If several apply to one request, the first is the outermost", rule]
     }
   }),
   ofCall("list_faults", declarations.listFaults, {
     title: "List faults",
     description:
-      "Returns the rules of the faults, how many requests or deliveries each matched, and how often it was applied.",
-    effects: "read",
-    fields: {}
+      "Returns the rules of the faults, how many requests or deliveries each matched, and how often it was applied."
   }),
   ofCall("get_limits", declarations.getLimits, {
     title: "Read the limits",
-    description: "Returns the rate limits of the platform, and how much of each the current requests use.",
-    effects: "read",
-    fields: {}
+    description: "Returns the rate limits of the platform, and how much of each the current requests use."
   }),
   ofCall("revoke_token", declarations.revokeToken, {
     title: "Revoke a token",
     description: "Calls with the token of the bot are refused until a reset.",
-    effects: "destroy",
-    fields: { bot_id, as: "revoked is answered with 401, deprecated with 403. Default: revoked" }
+    destroys: true,
+    fields: { as: "revoked is answered with 401, deprecated with 403. Default: revoked" }
   }),
   ofCall("reset", declarations.reset, {
     title: "Reset the emulator",
     description: "Removes all people, chats, messages, updates, subscriptions and faults. The tokens stay.",
-    effects: "destroy",
-    fields: {}
+    destroys: true
   }),
   ofCall("save_seed", declarations.getSeed, {
     title: "Save the state as a seed",
-    description: "Returns the people, chats and messages as a seed, which load_seed restores.",
-    effects: "read",
-    fields: {}
+    description: "Returns the people, chats and messages as a seed, which load_seed restores."
   }),
   ofCall("load_seed", declarations.seed, {
     title: "Load a seed",
     description: "Creates the people, chats and messages of a seed, in addition to those that exist.",
-    effects: "act",
     fields: {
       users: "People, with the fields of create_person",
       media: "Files that messages contain, by their tokens",

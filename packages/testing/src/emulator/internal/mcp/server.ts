@@ -31,7 +31,7 @@ const decodeSchema = Schema.decodeUnknownEffect(McpSchema.ToolJson)
 const register = (tool: Tool, emulated: Emulated) =>
   Effect.gen(function* () {
     const server = yield* McpServer.McpServer
-    const { description, effects, name, title } = tool
+    const { description, destroys = false, endpoints, name, title } = tool
     yield* server.addTool({
       tool: new McpSchema.Tool({
         name,
@@ -40,8 +40,8 @@ const register = (tool: Tool, emulated: Emulated) =>
         inputSchema: yield* Effect.orDie(decodeSchema(tool.inputSchema)),
         annotations: {
           title,
-          readOnlyHint: effects === "read",
-          destructiveHint: effects === "destroy",
+          readOnlyHint: endpoints.every(({ declaration }) => declaration.method === "GET"),
+          destructiveHint: destroys,
           openWorldHint: false
         }
       }),

@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import type { Handler, Listener, Response } from "../../EmulatorHttp.ts"
 import { describe } from "../http/requestReader.ts"
 import { textBody } from "../http/wire.ts"
+import { shared } from "./fields.ts"
 
 /** The emulator that the tools act on. */
 export interface Emulated {
@@ -27,13 +28,18 @@ type Arguments = Readonly<Record<string, unknown>>
  */
 type Field = string | readonly [schema: Schema.Top, description: string, items?: Readonly<Record<string, string>>]
 
-/** `read`: nothing changes. `act`: something is added or changed. `destroy`: something is removed or replaced. */
-type Effects = "read" | "act" | "destroy"
+/** The descriptions of arguments, of which those that tools share have a default. */
+type Fields<Key extends PropertyKey> = { readonly [K in Exclude<Key, keyof typeof shared>]: Field } & {
+  readonly [K in Extract<Key, keyof typeof shared>]?: Field
+}
+
+type OptionalIfEmpty<F> = {} extends F ? { readonly fields?: F } : { readonly fields: F }
 
 interface About {
   readonly title: string
   readonly description: string
-  readonly effects: Effects
+  /** Whether something is removed or replaced. Default: `false`. */
+  readonly destroys?: boolean
 }
 
 export interface Tool extends About {
@@ -72,7 +78,7 @@ interface ObjectSchema {
 }
 
 /** Adds descriptions to the properties of the items of a list. */
-const describeItems = (list: object | undefined, descriptions: Readonly<Record<string, string>>): object => {
+const describeItems = (list: object, descriptions: Readonly<Record<string, string>>): object => {
   const { items } = list as { readonly items: ObjectSchema }
   const properties = Object.entries(items.properties ?? {}).map(
     ([key, property]) => [key, { ...property, description: descriptions[key] }] as const
@@ -83,10 +89,10 @@ const describeItems = (list: object | undefined, descriptions: Readonly<Record<s
 const toInputSchema = (schema: Schema.Top, fields: Readonly<Record<string, Field>>) => {
   const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema)
   const { properties = {}, required } = simplify(root) as ObjectSchema
-  const described = Object.entries(fields).map(([key, field]) => {
+  const described = Object.entries(properties).map(([key, property]) => {
+    const field = fields[key]
     const [, description, items] = typeof field === "string" ? [undefined, field] : field
-    const property = items === undefined ? properties[key] : describeItems(properties[key], items)
-    return [key, { ...property, description }] as const
+    return [key, { ...(items === undefined ? property : describeItems(property, items)), description }] as const
   })
   return {
     type: "object",
@@ -106,27 +112,29 @@ export const refused = (status: number, code: string, message: string): Answer =
  * Creates a tool. Its arguments are validated, and unknown arguments are rejected, because they are probably
  * misspelled.
  */
-export const make = <Fields extends Schema.Struct.Fields>(
+export const make = <S extends Schema.Struct.Fields>(
   name: string,
-  about: About,
-  options: {
+  {
+    fields,
+    run,
+    schema: parts,
+    ...about
+  }: About & {
     readonly endpoints: ReadonlyArray<Endpoint.Any>
-    readonly schema: Fields
-    readonly fields: { readonly [K in keyof Fields]-?: Field }
-    readonly run: (args: Schema.Struct.Type<Fields>, emulated: Emulated, given: Arguments) => Effect.Effect<Answer>
+    readonly schema: S
+    readonly fields: Fields<keyof S>
+    readonly run: (args: Schema.Struct.Type<S>, emulated: Emulated, given: Arguments) => Effect.Effect<Answer>
   }
 ): Tool => {
-  const { endpoints, fields, run } = options
-  const schema = Schema.Struct(options.schema)
-  const decode = Schema.decodeUnknownResult(schema as unknown as Schema.Codec<Schema.Struct.Type<Fields>, unknown>, {
+  const schema = Schema.Struct(parts)
+  const decode = Schema.decodeUnknownResult(schema as unknown as Schema.Codec<Schema.Struct.Type<S>, unknown>, {
     errors: "all",
     onExcessProperty: "error"
   })
   return {
     name,
     ...about,
-    endpoints,
-    inputSchema: toInputSchema(schema, fields),
+    inputSchema: toInputSchema(schema, { ...shared, ...fields }),
     run: (args, emulated) => {
       const given = (args ?? {}) as Arguments
       const decoded = decode(given)
@@ -161,17 +169,18 @@ export const call = (endpoint: Endpoint.Any, args: Arguments, { handle, uploads 
 export const ofCall = <E extends Endpoint.Any>(
   name: string,
   endpoint: E,
-  about: About & { readonly fields: { readonly [K in keyof Endpoint.Request<E>]-?: Field } }
+  options: About & OptionalIfEmpty<Fields<keyof Endpoint.Request<E>>>
 ): Tool => {
-  const { fields, ...rest } = about
+  const { fields = {}, ...about } = options as About & { readonly fields?: Readonly<Record<string, Field>> }
   const { body, params, query } = endpoint.declaration
-  const narrowed = Object.entries(fields as Readonly<Record<string, Field>>).flatMap(([key, field]) =>
+  const narrowed = Object.entries(fields).flatMap(([key, field]) =>
     typeof field === "string" ? [] : [[key, field[0]] as const]
   )
-  return make(name, rest, {
+  return make(name, {
+    ...about,
     endpoints: [endpoint],
     schema: { ...params, ...query, ...body, ...Object.fromEntries(narrowed) } as Schema.Struct.Fields,
-    fields: fields as Readonly<Record<string, Field>>,
+    fields,
     run: (_, emulated, given) => call(endpoint, given, emulated)
   })
 }
@@ -186,37 +195,32 @@ export const counted = {
 }
 
 /** Creates a tool that returns the last entries of a list, because a whole list may not fit the context of a model. */
-export const ofList = <E extends Endpoint.Any>(
+export const ofList = (
   name: string,
-  endpoint: E,
-  about: Omit<About, "effects"> & {
+  endpoint: Endpoint.Any,
+  {
+    list,
+    ...about
+  }: About & {
     /** The field of the response that is shortened. */
     readonly list: string
-    readonly fields: { readonly [K in keyof Endpoint.Request<E>]-?: Field }
   }
 ): Tool => {
-  const { fields, list, ...rest } = about
-  const { body: _, params, query } = endpoint.declaration
-  return make(
-    name,
-    { ...rest, effects: "read" },
-    {
-      endpoints: [endpoint],
-      schema: { ...params, ...query, ...counted } as Schema.Struct.Fields,
-      fields: {
-        ...(fields as Readonly<Record<string, Field>>),
-        count: countOf
-      },
-      run: (_, emulated, given) => {
-        const { count = defaultCount, ...args } = given as { readonly count?: number }
-        return Effect.map(call(endpoint, args, emulated), (answer) => {
-          if (answer.status !== 200) return answer
-          const lists = Json.parse(answer.body) as Readonly<Record<string, ReadonlyArray<unknown>>>
-          const entries = lists[list]
-          const shown = count === 0 ? [] : entries.slice(-count)
-          return { ...answer, body: Json.stringify({ ...lists, [list]: shown, total: entries.length }) }
-        })
-      }
+  const { params, query } = endpoint.declaration
+  return make(name, {
+    ...about,
+    endpoints: [endpoint],
+    schema: { ...params, ...query, ...counted } as Schema.Struct.Fields,
+    fields: { count: countOf },
+    run: (_, emulated, given) => {
+      const { count = defaultCount, ...args } = given as { readonly count?: number }
+      return Effect.map(call(endpoint, args, emulated), (answer) => {
+        if (answer.status !== 200) return answer
+        const lists = Json.parse(answer.body) as Readonly<Record<string, ReadonlyArray<unknown>>>
+        const entries = lists[list]
+        const shown = count === 0 ? [] : entries.slice(-count)
+        return { ...answer, body: Json.stringify({ ...lists, [list]: shown, total: entries.length }) }
+      })
     }
-  )
+  })
 }

@@ -5,7 +5,6 @@ import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import { UserId } from "@colloquy/core/model/User"
 import * as declarations from "../control/declarations.ts"
-import * as fields from "./fields.ts"
 import { call, make, type Answer, type Emulated, type Tool } from "./tool.ts"
 
 const defaultTimeout = 5000
@@ -58,30 +57,23 @@ export const makeWaiting = (): Tool => {
       }
     })
 
-  return make(
-    "wait_for_reply",
-    {
-      title: "Wait for replies of bots",
-      description:
-        "Waits in real time until a person has seen count replies of bots, and returns everything they saw since the previous wait_for_reply, each event once: messages, edits, removed messages, comments, notifications of pressed buttons, notices and typing. timed_out is true if fewer replies came in time: then read_requests shows what the bot did. To check that a bot stays silent, use a short timeout_ms.",
-      effects: "read"
+  return make("wait_for_reply", {
+    title: "Wait for replies of bots",
+    description:
+      "Waits in real time until a person has seen count replies of bots, and returns everything they saw since the previous wait_for_reply, each event once: messages, edits, removed messages, comments, notifications of pressed buttons, notices and typing. timed_out is true if fewer replies came in time: then read_requests shows what the bot did. To check that a bot stays silent, use a short timeout_ms.",
+    endpoints: [declarations.listSeen],
+    schema: {
+      user_id: UserId,
+      count: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 }))),
+      timeout_ms: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxTimeout })))
     },
-    {
-      endpoints: [declarations.listSeen],
-      schema: {
-        user_id: UserId,
-        count: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 }))),
-        timeout_ms: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxTimeout })))
-      },
-      fields: {
-        user_id: fields.user_id,
-        count: "Number of replies to wait for. Typing does not count. Default: 1",
-        timeout_ms: `How long to wait, in milliseconds. Default: ${defaultTimeout}`
-      },
-      run: ({ count = 1, timeout_ms = defaultTimeout, user_id }, emulated) => {
-        const reader = readerOf(user_id)
-        return reader.lock.withPermit(read(user_id, reader, count, timeout_ms, emulated))
-      }
+    fields: {
+      count: "Number of replies to wait for. Typing does not count. Default: 1",
+      timeout_ms: `How long to wait, in milliseconds. Default: ${defaultTimeout}`
+    },
+    run: ({ count = 1, timeout_ms = defaultTimeout, user_id }, emulated) => {
+      const reader = readerOf(user_id)
+      return reader.lock.withPermit(read(user_id, reader, count, timeout_ms, emulated))
     }
-  )
+  })
 }
