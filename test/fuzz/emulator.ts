@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { VirtualClock } from "../../packages/testing/src/emulator/internal/command/clock.ts"
+import { StoppableClock } from "../../packages/testing/src/emulator/internal/command/clock.ts"
 import { mainWith } from "../../packages/testing/src/emulator/internal/command/command.ts"
 import * as declarations from "../../packages/testing/src/emulator/internal/control/declarations.ts"
 import { peopleHandlers } from "../../packages/testing/src/emulator/internal/control/people.ts"
@@ -100,7 +100,7 @@ const queryOf = (query: Call["query"]): string => {
 
 /** An emulator in virtual time with people and chats, and the values of the names in braces. */
 const startEmulator = Effect.gen(function* () {
-  const clock = new VirtualClock(yield* Clock.Clock, 1_767_225_600_000)
+  const clock = new StoppableClock(yield* Clock.Clock, 1_767_225_600_000, false)
   const { emulator, known } = yield* Effect.provideService(startPlatform, Clock.Clock, clock)
   const handle: EmulatorHttp.Handler = (request) => Effect.provideService(emulator.handle(request), Clock.Clock, clock)
   return { handle, known }

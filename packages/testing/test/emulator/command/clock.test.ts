@@ -3,12 +3,12 @@ import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { StoppableClock, VirtualClock } from "../../../src/emulator/internal/command/clock.ts"
+import { StoppableClock } from "../../../src/emulator/internal/command/clock.ts"
 
-describe("VirtualClock", () => {
+describe("a stopped StoppableClock", () => {
   it.live("executes concurrent adjustments one after the other, and wakes every sleeping fiber at its time", () =>
     Effect.gen(function* () {
-      const clock = new VirtualClock(yield* Effect.clockWith(Effect.succeed), 0)
+      const clock = new StoppableClock(yield* Effect.clockWith(Effect.succeed), 0, false)
       const times: Array<number> = []
       const wakeEach = Effect.gen(function* () {
         for (let i = 0; i < 10; i++) {

@@ -129,19 +129,6 @@ export class SteppedClock implements Clock.Clock {
   }
 }
 
-/** A clock that only moves when it is adjusted. Concurrent adjustments run one after the other. */
-export class VirtualClock extends SteppedClock {
-  readonly #lock = Semaphore.makeUnsafe(1)
-
-  adjust(duration: Duration.Input): Effect.Effect<void> {
-    return this.#lock.withPermits(1)(
-      Effect.suspend(() =>
-        this.moveTo(this.currentTimeMillisUnsafe() + Duration.toMillis(Duration.fromInputUnsafe(duration)))
-      )
-    )
-  }
-}
-
 /** A clock that follows the system clock in steps, with a delay after a replay. */
 export class RealTimeClock extends SteppedClock {
   #offset: number | undefined
@@ -169,8 +156,9 @@ export class RealTimeClock extends SteppedClock {
   })
 }
 
-/** A clock that follows the system clock until it is stopped, and that can be adjusted. */
-export class StoppableClock extends VirtualClock {
+/** A clock that follows the system clock until it is stopped, and that can be adjusted. Concurrent adjustments run one after the other. */
+export class StoppableClock extends SteppedClock {
+  readonly #lock = Semaphore.makeUnsafe(1)
   #offset: number | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
 
@@ -217,10 +205,12 @@ export class StoppableClock extends VirtualClock {
   }
 
   /** Moves the time. During the move, the clock does not follow the system clock. */
-  override adjust(duration: Duration.Input): Effect.Effect<void> {
+  adjust(duration: Duration.Input): Effect.Effect<void> {
+    const millis = Duration.toMillis(Duration.fromInputUnsafe(duration))
+    const move = this.#lock.withPermits(1)(Effect.suspend(() => this.moveTo(this.currentTimeMillisUnsafe() + millis)))
     return Effect.suspend(() => {
-      if (!this.isRunning) return super.adjust(duration)
-      return this.setRunning(false).pipe(Effect.andThen(super.adjust(duration)), Effect.ensuring(this.setRunning(true)))
+      if (!this.isRunning) return move
+      return this.setRunning(false).pipe(Effect.andThen(move), Effect.ensuring(this.setRunning(true)))
     })
   }
 

@@ -1,5 +1,6 @@
 import { SecretCharacters, SecretHeader } from "@colloquy/core/model/Subscription"
 import type { UploadType } from "@colloquy/core/endpoints/Upload"
+import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -9,10 +10,19 @@ import { type Options, platformLimits } from "../../EmulatorOptions.ts"
 import type { Destination } from "../../NodeWebhookSender.ts"
 import { type CommandError, commandError } from "./files.ts"
 
-const optionalFlag = <A>(flag: Flag.Flag<A>) => Flag.map(Flag.optional(flag), Option.getOrUndefined)
-
 const booleanFlag = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withoutNegation, Flag.withDefault(false), Flag.withDescription(description))
+
+const textFlag = (name: string, metavar: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.withMetavar(metavar),
+    Flag.withDescription(description),
+    Flag.optional,
+    Flag.map(Option.getOrUndefined)
+  )
+
+const repeatedFlag = (name: string, metavar: string, description: string) =>
+  Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.atLeast(0))
 
 /** The flags of the command. */
 export const flags = {
@@ -21,120 +31,76 @@ export const flags = {
     Flag.withDefault("127.0.0.1"),
     Flag.withDescription("Address to listen on. Default: 127.0.0.1")
   ),
-  uploadPorts: optionalFlag(Flag.String("upload-ports")).pipe(
-    Flag.withMetavar("8081,8082,8083,8084"),
-    Flag.withDescription("Ports for uploads of images, videos, audio and files. Default: free ports")
+  uploadPorts: textFlag(
+    "upload-ports",
+    "8081,8082,8083,8084",
+    "Ports for uploads of images, videos, audio and files. Default: free ports"
   ),
   tokens: Flag.String("token").pipe(
     Flag.atLeast(0),
     Flag.withDescription("Token of a bot; repeat it for more bots. Default: emulator-token")
   ),
-  seed: optionalFlag(Flag.String("seed")).pipe(
-    Flag.withMetavar("FILE"),
-    Flag.withDescription("JSON file with the initial users, chats and messages")
-  ),
+  seed: textFlag("seed", "FILE", "JSON file with the initial users, chats and messages"),
   isVirtual: booleanFlag("virtual-time", "Time only advances by POST /_emulator/clock"),
-  limits: optionalFlag(Flag.String("limits")).pipe(
-    Flag.withMetavar("30,2,2,2"),
-    Flag.withDescription(
-      "Requests per second, messages and answers per second per chat, and GET /updates per second; or off"
-    )
+  limits: textFlag(
+    "limits",
+    "30,2,2,2",
+    "Requests per second, messages and answers per second per chat, and GET /updates per second; or off"
   ),
   isStrict: booleanFlag("strict", "Rejects fields that the API document does not define"),
   isLenient: booleanFlag("lenient", "No limits, uploads ready immediately, webhooks at http:// on loopback addresses"),
-  webhookCas: Flag.String("webhook-ca").pipe(
-    Flag.withMetavar("FILE"),
-    Flag.atLeast(0),
-    Flag.withDescription("PEM file of an additional CA to trust for webhooks; repeat it for more")
+  webhookCas: repeatedFlag(
+    "webhook-ca",
+    "FILE",
+    "PEM file of an additional CA to trust for webhooks; repeat it for more"
   ),
-  webhookTo: optionalFlag(Flag.String("webhook-to")).pipe(
-    Flag.withMetavar("HOST:PORT"),
-    Flag.withDescription("Address for all connections to https:// webhooks, whatever their host")
+  webhookTo: textFlag(
+    "webhook-to",
+    "HOST:PORT",
+    "Address for all connections to https:// webhooks, whatever their host"
   ),
-  secretHeader: optionalFlag(Flag.String("secret-header")).pipe(
-    Flag.withMetavar("NAME"),
-    Flag.withDescription("Header with the secret of a webhook. Default: X-Svc-Bot-Api-Secret")
+  secretHeader: textFlag("secret-header", "NAME", "Header with the secret of a webhook. Default: X-Svc-Bot-Api-Secret"),
+  secretCharacters: textFlag(
+    "secret-characters",
+    "CHARACTERS",
+    "Characters that a secret may contain besides letters and digits, as _-. Default: -"
   ),
-  secretCharacters: optionalFlag(Flag.String("secret-characters")).pipe(
-    Flag.withMetavar("CHARACTERS"),
-    Flag.withDescription("Characters that a secret may contain besides letters and digits, as _-. Default: -")
+  record: textFlag("record", "FILE", "Records all requests in a journal"),
+  replay: textFlag("replay", "FILE", "Replays a journal before accepting requests"),
+  allowedHosts: repeatedFlag(
+    "allow-host",
+    "NAME",
+    "Public host name under which the emulator is served; repeat it for more. Default: private names"
   ),
-  record: optionalFlag(Flag.String("record")).pipe(
-    Flag.withMetavar("FILE"),
-    Flag.withDescription("Records all requests in a journal")
-  ),
-  replay: optionalFlag(Flag.String("replay")).pipe(
-    Flag.withMetavar("FILE"),
-    Flag.withDescription("Replays a journal before accepting requests")
-  ),
-  allowedHosts: Flag.String("allow-host").pipe(
-    Flag.withMetavar("NAME"),
-    Flag.atLeast(0),
-    Flag.withDescription(
-      "Public host name under which the emulator is served; repeat it for more. Default: private names"
-    )
-  ),
-  bot: optionalFlag(Flag.String("bot")).pipe(
-    Flag.withMetavar("FILE"),
-    Flag.withDescription(
-      "Module that exports the bot under test: the first lines name it, and a test that is copied from the page imports it"
-    )
+  bot: textFlag(
+    "bot",
+    "FILE",
+    "Module that exports the bot under test: the first lines name it, and a test that is copied from the page imports it"
   ),
   isJson: booleanFlag("json", "Prints the URLs and the token as one JSON object"),
   isMcp: booleanFlag("mcp", "Serves /_emulator as tools of a coding assistant (MCP) over standard input and output")
 }
 
-/** Limits per second: all requests, messages and answers to callbacks per chat, and GET /updates. */
-interface Rates {
-  readonly host: number
-  readonly messages: number
-  readonly answers: number
-  /** Default: 2. */
-  readonly polling?: number
-}
-
 type UploadPorts = Readonly<Record<UploadType, number>>
 
+type FlagValues = Command.Command.Config.Infer<typeof flags>
+
 /** The validated flags. */
-export interface Settings {
-  readonly port: number
-  readonly host: string
+export interface Settings extends Omit<FlagValues, "uploadPorts" | "limits" | "webhookTo"> {
   readonly uploadPorts: UploadPorts | undefined
-  readonly tokens: ReadonlyArray<string>
-  readonly seed: string | undefined
-  readonly isVirtual: boolean
-  readonly limits: Rates | "off" | undefined
-  readonly isStrict: boolean
-  readonly isLenient: boolean
-  /** Paths of certificates. */
-  readonly webhookCas: ReadonlyArray<string>
+  readonly limits: Options["limits"]
   readonly webhookTo: Destination | undefined
-  readonly secretHeader: string | undefined
-  readonly secretCharacters: string | undefined
-  readonly record: string | undefined
-  readonly replay: string | undefined
-  /** Public host names under which the emulator is served. */
-  readonly allowedHosts: ReadonlyArray<string>
-  /** The module that exports the bot under test, relative to the working directory. */
-  readonly bot: string | undefined
-  readonly isJson: boolean
-  readonly isMcp: boolean
   /** The program to run with its arguments, or none. */
   readonly program: ReadonlyArray<string>
 }
 
-type FlagValues = Omit<Settings, "uploadPorts" | "limits" | "webhookTo" | "program"> & {
-  readonly uploadPorts: string | undefined
-  readonly limits: string | undefined
-  readonly webhookTo: string | undefined
-}
-
-const parseLimits = (text: string | undefined): Effect.Effect<Settings["limits"], CommandError> => {
-  if (text === undefined || text === "off") return Effect.succeed(text)
+const parseLimits = (text: string | undefined): Effect.Effect<Options["limits"], CommandError> => {
+  if (text === undefined) return Effect.undefined
+  if (text === "off") return Effect.succeed(false)
   const rates = text.split(",").map(Number)
-  const [host, messages, answers, polling] = rates
+  const [host, messages, answers, polling = platformLimits.polling] = rates
   return (rates.length === 3 || rates.length === 4) && rates.every((rate) => Number.isInteger(rate) && rate > 0)
-    ? Effect.succeed({ host, messages, answers, ...(polling === undefined ? {} : { polling }) })
+    ? Effect.succeed({ host, messages, answers, polling })
     : Effect.fail(
         commandError(`--limits ${text}: must be three or four integers above 0, such as 30,2,2 or 30,2,2,2, or off`)
       )
@@ -199,18 +165,13 @@ export const parse = (values: FlagValues, program: ReadonlyArray<string>): Effec
     }
   })
 
-const limitsOf = ({ isLenient, limits }: Settings): Options["limits"] => {
-  if (limits === undefined) return isLenient ? false : platformLimits
-  return limits === "off" ? false : { ...platformLimits, ...limits }
-}
-
 const noProcessing = { bytesPerSecond: Infinity, minimum: 0 }
 
 /** The options of the emulator for the flags. */
 export const toEmulatorOptions = (settings: Settings, [token, ...moreTokens]: ReadonlyArray<string>): Options => ({
   ...(token === undefined ? {} : { token }),
   moreTokens,
-  limits: limitsOf(settings),
+  limits: settings.limits ?? (settings.isLenient ? false : platformLimits),
   strict: settings.isStrict,
   insecureWebhooks: settings.isLenient,
   secretHeader: settings.secretHeader,
