@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { respond, type Response } from "../../EmulatorHttp.ts"
 import * as refusal from "../http/refusal.ts"
 import { emit } from "../platform/events.ts"
-import { createMedia } from "../platform/media.ts"
+import { createMedia, hasContent } from "../platform/media.ts"
 import { type MediaState, now, type PlatformState } from "../platform/state.ts"
 import { storeContent } from "../upload/files.ts"
 import type { NewMedia } from "./declarations.ts"
@@ -46,7 +46,7 @@ export const describeMedia = (state: PlatformState, token: string) =>
       : Effect.succeed({
           filename: media.filename ?? null,
           size: media.size,
-          is_kept: state.files.get(String(media.photo_id)) !== undefined
+          is_kept: hasContent(state, media)
         })
   })
 

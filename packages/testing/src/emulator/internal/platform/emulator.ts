@@ -76,13 +76,13 @@ const secretSettingsOf = ({
 /** Composes the state with the limits, the webhooks, the listeners' handler and the control API. */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const state = yield* Effect.clockWith((clock) =>
-    Effect.sync(() =>
-      platform.make({
-        clock,
-        startedAt: realTime(clock),
-        fileOrigins: uploadOrigins,
-        mediaSettings: mediaSettingsOf(options)
-      })
+    Effect.sync(
+      () =>
+        new platform.PlatformState(clock, {
+          startedAt: realTime(clock),
+          fileOrigins: uploadOrigins,
+          mediaSettings: mediaSettingsOf(options)
+        })
     )
   )
   const context: EmulatorContext = {

@@ -3,7 +3,6 @@ import type { Update } from "@colloquy/core/model/Update"
 import type { EmulatorEvent } from "../../EmulatorEvent.ts"
 import type { Exchange } from "../../EmulatorHttp.ts"
 import type { PersonEvent } from "../../Person.ts"
-import type { Delivery } from "../../WebhookSender.ts"
 import type { Bounds as MapBounds } from "./keptMap.ts"
 import type { Bounds } from "./log.ts"
 
@@ -27,7 +26,9 @@ const weighExchange = ({ answer = "", body = "", headers, path, query }: Exchang
   answer.length + body.length + path.length + query.length + lengthOf(headers)
 
 /** 64 MiB of text, at two bytes for each character. */
-export const exchangeBounds: Partial<Bounds<Exchange>> = { entries: minEntries, weight: 2 ** 25, weigh: weighExchange }
+const textBounds = <A>(weigh: (entry: A) => number) => ({ entries: minEntries, weight: 2 ** 25, weigh })
+
+export const exchangeBounds = textBounds(weighExchange)
 
 /** The assumed weight of an object that is not measured. */
 const objectWeight = 300
@@ -67,32 +68,22 @@ const weigh = (event: EventRecord): number => {
 }
 
 /** 64 MiB of text. The texts of requests are shared with their journal. */
-export const eventBounds: Partial<Bounds<EventRecord>> = { entries: minEntries, weight: 2 ** 25, weigh }
+export const eventBounds = textBounds(weigh)
+
+/** 64 MiB of text in the updates of the deliveries. */
+export const deliveryBounds = textBounds(({ update }: { readonly update: Update }) => weighUpdate(update))
 
 /** 64 MiB of text in the updates of a bot. The updates that the bot has not received are kept in any case. */
 export const updateBounds = (neededFrom: () => number): Bounds<{ readonly update: Update }> => ({
-  entries: minEntries,
-  weight: 2 ** 25,
-  weigh: ({ update }) => weighUpdate(update),
+  ...deliveryBounds,
   neededFrom
 })
 
-/** 64 MiB of text in the updates of the deliveries. */
-export const deliveryBounds: Partial<Bounds<Delivery>> = {
-  entries: minEntries,
-  weight: 2 ** 25,
-  weigh: ({ update }) => weighUpdate(update)
-}
-
 /** At most 64 MiB of text in the events that people saw. */
-export const seenBounds: Partial<Bounds<{ readonly event: PersonEvent }>> = {
-  entries: minEntries,
-  weight: 2 ** 25,
-  weigh: ({ event }) => {
-    if (event._tag === "Comment") return weighMessage(event.comment)
-    return "message" in event ? weighMessage(event.message) : objectWeight
-  }
-}
+export const seenBounds = textBounds(({ event }: { readonly event: PersonEvent }) => {
+  if (event._tag === "Comment") return weighMessage(event.comment)
+  return "message" in event ? weighMessage(event.message) : objectWeight
+})
 
 /** 128 MiB of text in messages, and in comments. */
 export const messageBounds: MapBounds<{ readonly value: Message | Comment }> = {
@@ -102,3 +93,12 @@ export const messageBounds: MapBounds<{ readonly value: Message | Comment }> = {
 
 /** About 100,000 objects without long texts. */
 export const objectBounds: MapBounds<unknown> = { weight: 2 ** 25, weigh: () => objectWeight }
+
+/** 64 MiB of files. */
+export const fileBounds: MapBounds<{ readonly bytes: Uint8Array }> = {
+  weight: 2 ** 26,
+  weigh: ({ bytes }) => bytes.byteLength
+}
+
+/** 32 MiB of addresses. */
+export const urlBounds: MapBounds<string> = { weight: 2 ** 24, weigh: ({ length }) => length }

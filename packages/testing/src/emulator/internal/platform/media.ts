@@ -41,7 +41,7 @@ export const createMedia = (
     video: undefined
   }
   state.media.set(token, media)
-  if (type === "image" && sourceUrl !== undefined) state.files.link(photo_id, sourceUrl)
+  if (type === "image" && sourceUrl !== undefined) state.imageUrls.set(String(photo_id), sourceUrl)
   return media
 }
 
@@ -59,8 +59,7 @@ export const imageUrl = (state: PlatformState, image: MediaState): string =>
   linkTo(state, image, `/images/${image.photo_id}`)
 
 /** Whether the content of the file is kept, so that the file can be downloaded. */
-export const hasContent = (state: PlatformState, { photo_id }: MediaState): boolean =>
-  state.files.get(String(photo_id)) !== undefined
+export const hasContent = (state: PlatformState, { photo_id }: MediaState): boolean => state.files.has(String(photo_id))
 
 /** The address of a file, or of a rendition of a video. */
 export const urlOf = (state: PlatformState, media: MediaState, rendition?: string): string => {

@@ -14,15 +14,16 @@ import type { PersonEvent } from "../../Person.ts"
 import type { Delivery } from "../../WebhookSender.ts"
 import type { MediaProbe } from "../upload/mediaProbe.ts"
 import type { VideoInfo } from "../upload/mp4.ts"
-import { FileStore } from "./files.ts"
 import {
   deliveryBounds,
   type EventRecord,
   eventBounds,
   exchangeBounds,
+  fileBounds,
   messageBounds,
   objectBounds,
-  seenBounds
+  seenBounds,
+  urlBounds
 } from "./eventRecord.ts"
 import { KeptMap } from "./keptMap.ts"
 import { Log } from "./log.ts"
@@ -170,6 +171,12 @@ export interface MediaState {
   video: VideoInfo | undefined
 }
 
+/** A file whose content is kept. */
+export interface StoredFile {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly contentType: string
+}
+
 /** How much of an upload in parts was received. */
 export interface UploadProgress {
   readonly received: number
@@ -213,63 +220,6 @@ export interface MediaSettings {
   readonly linkLifetime: number
 }
 
-/**
- * The state of the whole platform. The other modules of this folder change the state, each change in one synchronous
- * step.
- */
-export interface PlatformState {
-  readonly clock: Clock.Clock
-  /** When the emulator started, in milliseconds of real time. */
-  readonly startedAt: number
-  readonly mediaSettings: MediaSettings
-  readonly users: Map<UserId, UserState>
-  readonly bots: Map<string, BotState>
-  readonly revokedTokens: Map<string, Revocation>
-  readonly chats: Map<ChatId, ChatState>
-  readonly dialogs: Map<string, ChatState>
-  readonly messages: KeptMap<MessageId, MessageState>
-  /** Removed messages, which people may still see on their screens. */
-  readonly removedMessages: KeptMap<MessageId, MessageState>
-  readonly comments: KeptMap<MessageId, CommentState>
-  readonly media: KeptMap<string, MediaState>
-  readonly files: FileStore
-  readonly uploadSlots: KeptMap<string, UploadSlot>
-  /** All events. */
-  readonly events: Log<EventRecord>
-  /** The actions of bots that people saw. */
-  readonly seen: Log<SeenEvent>
-  readonly exchanges: Log<Exchange>
-  readonly deliveries: Log<Delivery>
-  /** The deliveries that wait for their next attempt, by their id. */
-  readonly waiting: Map<number, WaitingDelivery>
-  /** How many deliveries were started. */
-  startedDeliveries: number
-  faults: ReadonlyArray<FaultState>
-  /**
-   * The origins of links to files: the origins by which the last call of a bot or of the control API reached the emulator,
-   * or `fallback`.
-   */
-  readonly fileOrigins: {
-    bot?: Listener["uploads"]
-    control?: Listener["uploads"]
-    readonly fallback: Listener["uploads"]
-  }
-  /** The number of resets. */
-  resets: number
-  /** How many ids and names were created. */
-  created: number
-  /** Added to the clock for the positions of messages. */
-  readonly positionEpoch: bigint
-  /** The time of the last message, and the number of messages at that time. */
-  lastPosition: { readonly at: number; readonly count: number }
-  /** The last position of a message that was restored from a seed. */
-  restoredTo: bigint
-}
-
-export const now = ({ clock }: PlatformState): number => Math.floor(clock.currentTimeMillisUnsafe())
-
-const safeIntegers = 2n ** 53n
-
 /** Removes the oldest messages from their chats. */
 const forgetMessages = (removed: ReadonlyArray<MessageState>): void => {
   const gone = new Set(removed)
@@ -288,57 +238,89 @@ const forgetComments = (removed: ReadonlyArray<CommentState>): void => {
   }
 }
 
+const safeIntegers = 2n ** 53n
+
 /** A test clock starts in 1970, which would give positions below 2^53: they count from 2023 instead. */
 const testPositionEpoch = 1_700_000_000_000n
 
-export const make = (options: {
+/**
+ * The state of the whole platform. The other modules of this folder change the state, each change in one synchronous
+ * step.
+ */
+export class PlatformState {
   readonly clock: Clock.Clock
+  /** When the emulator started, in milliseconds of real time. */
   readonly startedAt: number
-  readonly fileOrigins: Listener["uploads"]
   readonly mediaSettings: MediaSettings
-}): PlatformState => {
-  const { clock, fileOrigins, mediaSettings, startedAt } = options
-  const startsInPast = BigInt(Math.floor(clock.currentTimeMillisUnsafe())) * 65536n < safeIntegers
-  return {
-    clock,
-    startedAt,
-    mediaSettings,
-    users: new Map(),
-    bots: new Map(),
-    revokedTokens: new Map(),
-    chats: new Map(),
-    dialogs: new Map(),
-    messages: new KeptMap(messageBounds, forgetMessages),
-    removedMessages: new KeptMap<MessageId, MessageState>(messageBounds),
-    comments: new KeptMap(messageBounds, forgetComments),
-    media: new KeptMap<string, MediaState>(objectBounds),
-    files: new FileStore(),
-    uploadSlots: new KeptMap<string, UploadSlot>(objectBounds),
-    events: new Log(eventBounds),
-    seen: new Log<SeenEvent>(seenBounds),
-    exchanges: new Log(exchangeBounds),
-    deliveries: new Log(deliveryBounds),
-    waiting: new Map(),
-    startedDeliveries: 0,
-    faults: [],
-    fileOrigins: { fallback: fileOrigins },
-    resets: 0,
-    created: 0,
-    positionEpoch: startsInPast ? testPositionEpoch : 0n,
-    lastPosition: { at: -1, count: 0 },
-    restoredTo: 0n
+  readonly users = new Map<UserId, UserState>()
+  readonly bots = new Map<string, BotState>()
+  readonly revokedTokens = new Map<string, Revocation>()
+  readonly chats = new Map<ChatId, ChatState>()
+  readonly dialogs = new Map<string, ChatState>()
+  readonly messages = new KeptMap<MessageId, MessageState>(messageBounds, forgetMessages)
+  /** Removed messages, which people may still see on their screens. */
+  readonly removedMessages = new KeptMap<MessageId, MessageState>(messageBounds)
+  readonly comments = new KeptMap<MessageId, CommentState>(messageBounds, forgetComments)
+  readonly media = new KeptMap<string, MediaState>(objectBounds)
+  /** The files that can be downloaded, by their `photo_id`. */
+  readonly files = new KeptMap<string, StoredFile>(fileBounds)
+  /** The addresses of images that were not uploaded, by their `photo_id`. */
+  readonly imageUrls = new KeptMap<string, string>(urlBounds)
+  readonly uploadSlots = new KeptMap<string, UploadSlot>(objectBounds)
+  /** All events. */
+  readonly events = new Log<EventRecord>(eventBounds)
+  /** The actions of bots that people saw. */
+  readonly seen = new Log<SeenEvent>(seenBounds)
+  readonly exchanges = new Log<Exchange>(exchangeBounds)
+  readonly deliveries = new Log<Delivery>(deliveryBounds)
+  /** The deliveries that wait for their next attempt, by their id. */
+  readonly waiting = new Map<number, WaitingDelivery>()
+  /** How many deliveries were started. */
+  startedDeliveries = 0
+  faults: ReadonlyArray<FaultState> = []
+  /**
+   * The origins of links to files: the origins by which the last call of a bot or of the control API reached the emulator,
+   * or `fallback`.
+   */
+  readonly fileOrigins: {
+    bot?: Listener["uploads"]
+    control?: Listener["uploads"]
+    readonly fallback: Listener["uploads"]
+  }
+  /** The number of resets. */
+  resets = 0
+  /** How many ids and names were created. */
+  created = 0
+  /** Added to the clock for the positions of messages. */
+  readonly positionEpoch: bigint
+  /** The time of the last message, and the number of messages at that time. */
+  lastPosition: { readonly at: number; readonly count: number } = { at: -1, count: 0 }
+  /** The last position of a message that was restored from a seed. */
+  restoredTo = 0n
+
+  constructor(
+    clock: Clock.Clock,
+    options: Pick<PlatformState, "mediaSettings" | "startedAt"> & { readonly fileOrigins: Listener["uploads"] }
+  ) {
+    this.clock = clock
+    this.startedAt = options.startedAt
+    this.mediaSettings = options.mediaSettings
+    this.fileOrigins = { fallback: options.fileOrigins }
+    const startsInPast = BigInt(now(this)) * 65536n < safeIntegers
+    this.positionEpoch = startsInPast ? testPositionEpoch : 0n
   }
 }
+
+export const now = ({ clock }: PlatformState): number => Math.floor(clock.currentTimeMillisUnsafe())
 
 /** Removes everything except the bots and their tokens. */
 export const reset = (state: PlatformState): void => {
   state.resets++
   const bots = [...state.bots.values()]
-  const { chats, comments, deliveries, dialogs, exchanges, files, media, messages } = state
-  const { removedMessages, revokedTokens, seen, uploadSlots, users } = state
-  for (const part of [users, revokedTokens, chats, dialogs, messages, removedMessages, comments]) part.clear()
-  for (const part of [media, files, uploadSlots, seen, exchanges, deliveries]) part.clear()
-  state.waiting.clear()
+  const { chats, comments, deliveries, dialogs, exchanges, files, imageUrls, media, messages } = state
+  const { removedMessages, revokedTokens, seen, uploadSlots, users, waiting } = state
+  for (const part of [users, revokedTokens, chats, dialogs, messages, removedMessages, comments, waiting]) part.clear()
+  for (const part of [media, files, imageUrls, uploadSlots, seen, exchanges, deliveries]) part.clear()
   state.faults = []
   state.created = bots.length
   state.restoredTo = 0n

@@ -3,8 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import * as refusal from "../http/refusal.ts"
-import type { StoredFile } from "../platform/files.ts"
-import { type MediaState, now, type PlatformState } from "../platform/state.ts"
+import { type MediaState, now, type PlatformState, type StoredFile } from "../platform/state.ts"
 import { checkSize } from "./limits.ts"
 import { MediaProbe } from "./mediaProbe.ts"
 
@@ -45,8 +44,8 @@ export const storeContent = (
     probe.write(bytes)
     if (media.type === "video" && probe.video !== undefined && probe.video.width > 0) media.video = probe.video
     media.size = bytes.byteLength
-    state.files.add(
-      media.photo_id,
+    state.files.set(
+      String(media.photo_id),
       media.type === "image" ? yield* readImage(bytes) : { bytes, contentType: "application/octet-stream" }
     )
   }).pipe(Effect.onError(() => Effect.sync(() => state.media.delete(media.token))))
@@ -98,7 +97,7 @@ export const serveFile = (state: PlatformState, request: Request): Response | re
   const { listener, path, query } = request
   const what = listener.kind === "image" ? "image" : "file"
   const [, , id] = path.split("/")
-  const url = state.files.urlOf(id)
+  const url = state.imageUrls.get(id)
   const file = state.files.get(id)
   const expires = Number(new URLSearchParams(query).get("expires") ?? Number.NaN)
   if (Number.isNaN(expires)) return refusal.of(403, `${what}.denied`, "The link has no query parameter `expires`")

@@ -135,7 +135,7 @@ const storeFile = Effect.fnUntraced(function* (
 ) {
   const { media } = slot
   slot.isUsed = true
-  if (media.type === "image") state.files.add(media.photo_id, yield* readImage(probe.bytes))
+  if (media.type === "image") state.files.set(String(media.photo_id), yield* readImage(probe.bytes))
   const { video } = probe
   if (media.type === "video" && video !== undefined && video.width > 0) media.video = video
   if (media.type === "audio" && (probe.seconds ?? 0) * 1000 > Platform.maxAudioDuration) {
