@@ -78,7 +78,7 @@ const documented = new Map(
     .filter(({ path }) => path === errorSource)
     .flatMap(comments)
     .flatMap((comment): ReadonlyArray<[string, Comment]> => {
-      const [, name] = /^export class (\w+) extends TaggedError\(/.exec(comment.before) ?? []
+      const [, name] = /^export class (\w+) extends (?:Permanent)?TaggedError\(/.exec(comment.before) ?? []
       return name === undefined ? [] : [[name, comment]]
     })
 )

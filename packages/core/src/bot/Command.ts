@@ -17,9 +17,8 @@ import { startedBy } from "../inbox/internal/handlers/parts.ts"
 import * as FieldIssue from "../base/FieldIssue.ts"
 import { isBotUsername, splitArguments } from "./internal/handlers/command.ts"
 import { parse } from "../model/internal/text/command.ts"
-import * as PermanentError from "../base/PermanentError.ts"
+import { PermanentTaggedError } from "../base/internal/permanentTaggedError.ts"
 import * as Update from "../model/Update.ts"
-import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * An integer in decimal digits: `42`, `-7`.
@@ -100,7 +99,7 @@ export type Arguments = Readonly<Record<string, Schema.ConstraintCodec<unknown, 
  * @category errors
  * @since 0.1.0
  */
-export class InvalidArguments extends TaggedError("InvalidArguments", () => ({
+export class InvalidArguments extends PermanentTaggedError("InvalidArguments", () => ({
   /** The name of the command, without the slash. */
   command: Schema.String,
   /** How to write the command: `/remind <minutes> <text>`. */
@@ -110,10 +109,6 @@ export class InvalidArguments extends TaggedError("InvalidArguments", () => ({
   /** The update with the command, so that the handler of this error can reply to it. */
   update: Update.Update as Schema.Codec<Update.WithText, unknown>
 })) {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
   override get message() {
     const problems = this.issues.map(({ field, problem }) => `<${field}> ${problem}`).join(", ")
     return `${problems}. Usage: ${this.usage}`

@@ -15,8 +15,7 @@ import * as Schema from "effect/Schema"
 import type { Statement } from "effect/sql/Statement"
 import { CurrentUpdate } from "../inbox/internal/consumer/currentUpdate.ts"
 import type { SqlTransactions } from "../inbox/InboxStore.ts"
-import * as PermanentError from "../base/PermanentError.ts"
-import { TaggedError } from "../base/TaggedError.ts"
+import { PermanentTaggedError } from "../base/internal/permanentTaggedError.ts"
 
 const problems = {
   noUpdate:
@@ -35,14 +34,10 @@ const problems = {
  * @category errors
  * @since 0.1.0
  */
-export class NoCommit extends TaggedError("NoCommit", () => ({
+export class NoCommit extends PermanentTaggedError("NoCommit", () => ({
   /** Why there is no commit. */
   problem: Schema.Literals(["noUpdate", "acknowledged", "branches", "inboxes", "store"])
 })) {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
   override get message() {
     return `The statement was not added, because ${problems[this.problem]}.`
   }

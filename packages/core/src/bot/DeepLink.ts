@@ -10,10 +10,9 @@ import * as Schema from "effect/Schema"
 import type * as Handler from "../inbox/Handler.ts"
 import * as payload from "./internal/handlers/payload.ts"
 import { InvalidPayload } from "./Payload.ts"
-import * as PermanentError from "../base/PermanentError.ts"
+import { PermanentTaggedError } from "../base/internal/permanentTaggedError.ts"
 import * as Platform from "../base/Platform.ts"
 import * as Update from "../model/Update.ts"
-import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * A user opened a link with a payload of this name, and its value cannot be decoded. The link was truncated or changed,
@@ -22,7 +21,7 @@ import { TaggedError } from "../base/TaggedError.ts"
  * @category errors
  * @since 0.1.0
  */
-export class MalformedLink extends TaggedError("MalformedLink", () => ({
+export class MalformedLink extends PermanentTaggedError("MalformedLink", () => ({
   /** The name of the payload. */
   linkName: Schema.String,
   /** The problem of the payload. */
@@ -32,10 +31,6 @@ export class MalformedLink extends TaggedError("MalformedLink", () => ({
   /** The update that brought the payload. */
   update: Update.Update as Schema.Codec<Update.Of<"bot_started">, unknown>
 })) {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
   override get message() {
     return (
       `Cannot decode the payload ${JSON.stringify(this.linkName)} of a deep link: ${this.problem}. The link was truncated, ` +

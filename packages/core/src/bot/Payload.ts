@@ -10,10 +10,9 @@ import * as Schema from "effect/Schema"
 import type * as Handler from "../inbox/Handler.ts"
 import * as payload from "./internal/handlers/payload.ts"
 import * as Keyboard from "../model/Keyboard.ts"
-import * as PermanentError from "../base/PermanentError.ts"
+import { PermanentTaggedError } from "../base/internal/permanentTaggedError.ts"
 import * as Platform from "../base/Platform.ts"
 import * as Update from "../model/Update.ts"
-import { TaggedError } from "../base/TaggedError.ts"
 
 /**
  * A value cannot be written as the payload of a button or of a deep link: the payload is too long, the schema rejects
@@ -22,16 +21,12 @@ import { TaggedError } from "../base/TaggedError.ts"
  * @category errors
  * @since 0.1.0
  */
-export class InvalidPayload extends TaggedError("InvalidPayload", () => ({
+export class InvalidPayload extends PermanentTaggedError("InvalidPayload", () => ({
   /** The name of the payload. */
   payloadName: Schema.String,
   /** The problem of the payload. */
   problem: Schema.String
 })) {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
   override get message() {
     return `Cannot create the payload ${JSON.stringify(this.payloadName)}: ${this.problem}.`
   }
@@ -44,7 +39,7 @@ export class InvalidPayload extends TaggedError("InvalidPayload", () => ({
  * @category errors
  * @since 0.1.0
  */
-export class MalformedPayload extends TaggedError("MalformedPayload", () => ({
+export class MalformedPayload extends PermanentTaggedError("MalformedPayload", () => ({
   /** The name of the payload. */
   payloadName: Schema.String,
   /** The problem of the payload. */
@@ -54,10 +49,6 @@ export class MalformedPayload extends TaggedError("MalformedPayload", () => ({
   /** The update that brought the payload. */
   update: Update.Update as Schema.Codec<Update.Of<"message_callback">, unknown>
 })) {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
   override get message() {
     return (
       `Cannot decode the payload ${JSON.stringify(this.payloadName)} of a button: ${this.problem}. The button was probably ` +

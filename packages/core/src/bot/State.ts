@@ -35,6 +35,7 @@ import type * as Result from "effect/Result"
 import { NewerTypeId } from "../inbox/internal/consumer/newer.ts"
 import type { ChatId } from "../model/Recipient.ts"
 import * as PermanentError from "../base/PermanentError.ts"
+import { PermanentTaggedError } from "../base/internal/permanentTaggedError.ts"
 import { TaggedError } from "../base/TaggedError.ts"
 
 /**
@@ -121,7 +122,7 @@ export class StaleState extends TaggedError("StaleState", () => ({
  * @category errors
  * @since 0.1.0
  */
-export class InvalidState extends TaggedError("InvalidState", () => ({
+export class InvalidState extends PermanentTaggedError("InvalidState", () => ({
   /** The name of the state. */
   stateName: Schema.String,
   /** The mismatch. */
@@ -131,10 +132,6 @@ export class InvalidState extends TaggedError("InvalidState", () => ({
   /** Whether the key does not match. Default: `false`. */
   isKey: Schema.optional(Schema.Boolean)
 })) {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
   override get message() {
     return this.isKey === true
       ? `A key of the state "${this.stateName}" does not match its schema: ${this.problem}`
@@ -151,7 +148,7 @@ const names = { chat_id: "chat", user_id: "user" } as const
  * @category errors
  * @since 0.1.0
  */
-export class NoStateKey extends TaggedError("NoStateKey", () => ({
+export class NoStateKey extends PermanentTaggedError("NoStateKey", () => ({
   /** The name of the state. */
   stateName: Schema.String,
   /** The owner of each value. */
@@ -161,10 +158,6 @@ export class NoStateKey extends TaggedError("NoStateKey", () => ({
   /** The type of the update that is being handled. */
   update_type: Schema.optional(Schema.String)
 })) {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
   override get message() {
     const { missing, of, stateName, update_type } = this
     const absent = missing.flatMap((id) => (id === "update" ? [] : [names[id]])).join(" and no ")

@@ -25,12 +25,11 @@ import { makePart } from "../inbox/internal/handlers/parts.ts"
 import { fromKey, prefix, rowKey, setTimer, toKey } from "../inbox/internal/timers/change.ts"
 import { isLeftOut, nextAfter, type Recurrence } from "../inbox/internal/timers/recurrence.ts"
 import * as scheduling from "./internal/timers/scheduling.ts"
-import * as PermanentError from "../base/PermanentError.ts"
+import { PermanentTaggedError } from "../base/internal/permanentTaggedError.ts"
 import type { ChatId } from "../model/Recipient.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import * as Update from "../model/Update.ts"
 import type { UserId } from "../model/User.ts"
-import { TaggedError } from "../base/TaggedError.ts"
 
 /** The last time that a date can be, in Unix milliseconds. */
 const lastDate = 8.64e15
@@ -42,16 +41,12 @@ const lastDate = 8.64e15
  * @category errors
  * @since 0.1.0
  */
-export class InvalidTimer extends TaggedError("InvalidTimer", () => ({
+export class InvalidTimer extends PermanentTaggedError("InvalidTimer", () => ({
   /** The name of the timer. */
   timerName: Schema.String,
   /** The problem of the timer. */
   problem: Schema.String
 })) {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
   override get message() {
     return `Cannot set the timer ${JSON.stringify(this.timerName)}: ${this.problem.replace(/\.$/, "")}.`
   }
@@ -64,7 +59,7 @@ export class InvalidTimer extends TaggedError("InvalidTimer", () => ({
  * @category errors
  * @since 0.1.0
  */
-export class MalformedTimer extends TaggedError("MalformedTimer", () => ({
+export class MalformedTimer extends PermanentTaggedError("MalformedTimer", () => ({
   /** The name of the timer. */
   timerName: Schema.String,
   /** The problem of the timer. */
@@ -72,10 +67,6 @@ export class MalformedTimer extends TaggedError("MalformedTimer", () => ({
   /** The update of the timer. Its `value` is the JSON text that was stored. */
   update: Update.Update as Schema.Codec<Update.TimerUpdate, unknown>
 })) {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
   override get message() {
     return (
       `Cannot decode the value of the timer ${JSON.stringify(this.timerName)}: ${this.problem.replace(/\.$/, "")}. The timer ` +
@@ -91,16 +82,12 @@ export class MalformedTimer extends TaggedError("MalformedTimer", () => ({
  * @category errors
  * @since 0.1.0
  */
-export class NoTimerChat extends TaggedError("NoTimerChat", () => ({
+export class NoTimerChat extends PermanentTaggedError("NoTimerChat", () => ({
   /** The name of the timer. */
   timerName: Schema.String,
   /** The type of the update that is being handled. `undefined`: no update, or several together, are being handled. */
   update_type: Schema.optional(Schema.String)
 })) {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
   override get message() {
     const where = this.update_type === undefined ? "no update is being handled" : `${this.update_type} has no chat`
     return `The timer ${JSON.stringify(this.timerName)} belongs to no chat, because ${where}. Use \`for\` to choose the chat.`

@@ -19,6 +19,7 @@ import * as Platform from "../base/Platform.ts"
 import { UserId } from "../model/User.ts"
 import { isRejected } from "./internal/accepted.ts"
 import * as PermanentError from "../base/PermanentError.ts"
+import { PermanentTaggedError } from "../base/internal/permanentTaggedError.ts"
 import { type AnyClass, oneOf, TaggedError } from "../base/TaggedError.ts"
 
 /**
@@ -98,7 +99,7 @@ export class Unauthorized extends TaggedError("Unauthorized", () => ErrorRespons
  * @category errors
  * @since 0.1.0
  */
-export class Forbidden extends TaggedError("Forbidden", () => ErrorResponse.fields) {
+export class Forbidden extends PermanentTaggedError("Forbidden", () => ErrorResponse.fields) {
   static readonly matcher: Matcher = { codes: [Platform.codeChatDenied, Platform.codeAccessDenied], status: 403 }
 
   /**
@@ -107,10 +108,6 @@ export class Forbidden extends TaggedError("Forbidden", () => ErrorResponse.fiel
    */
   get isDialogSuspended(): boolean {
     return this.detail?.includes(Platform.messageDialogSuspended) === true
-  }
-
-  get [PermanentError.TypeId](): true {
-    return true
   }
 
   override get message() {
@@ -132,14 +129,10 @@ export class Forbidden extends TaggedError("Forbidden", () => ErrorResponse.fiel
  * @category errors
  * @since 0.1.0
  */
-export class NotFound extends TaggedError("NotFound", () => ErrorResponse.fields) {
+export class NotFound extends PermanentTaggedError("NotFound", () => ErrorResponse.fields) {
   static readonly matcher: Matcher = {
     codes: [Platform.codeChatNotFound, Platform.codeMessageNotFound, Platform.codeNotFound],
     status: 404
-  }
-
-  get [PermanentError.TypeId](): true {
-    return true
   }
 
   override get message() {
@@ -156,12 +149,8 @@ export class NotFound extends TaggedError("NotFound", () => ErrorResponse.fields
  * @category errors
  * @since 0.1.0
  */
-export class MethodNotAllowed extends TaggedError("MethodNotAllowed", () => ErrorResponse.fields) {
+export class MethodNotAllowed extends PermanentTaggedError("MethodNotAllowed", () => ErrorResponse.fields) {
   static readonly matcher: Matcher = { codes: [], status: 405 }
-
-  get [PermanentError.TypeId](): true {
-    return true
-  }
 
   override get message() {
     return describe(
@@ -203,12 +192,11 @@ export class AttachmentNotReady extends TaggedError("AttachmentNotReady", () => 
  * @category errors
  * @since 0.1.0
  */
-export class CommentsTimeoutExceeded extends TaggedError("CommentsTimeoutExceeded", () => ErrorResponse.fields) {
+export class CommentsTimeoutExceeded extends PermanentTaggedError(
+  "CommentsTimeoutExceeded",
+  () => ErrorResponse.fields
+) {
   static readonly matcher: Matcher = { codes: [Platform.codeCommentTooOld], statusWithoutCode: 422 }
-
-  get [PermanentError.TypeId](): true {
-    return true
-  }
 
   override get message() {
     return describe(this, "the comment is too old to be edited", "Delete it or send another one.")
@@ -252,7 +240,7 @@ const readFailedUsers = (body: unknown) => {
  * @category errors
  * @since 0.1.0
  */
-export class AddParticipantFailed extends TaggedError("AddParticipantFailed", () => ({
+export class AddParticipantFailed extends PermanentTaggedError("AddParticipantFailed", () => ({
   ...ErrorResponse.fields,
   /** All users that could not be added. */
   failed_user_ids: Schema.Array(UserId),
@@ -271,10 +259,6 @@ export class AddParticipantFailed extends TaggedError("AddParticipantFailed", ()
     return this.failed_user_details
       .filter((failed) => failed.error_code === error_code)
       .flatMap((failed) => failed.user_ids)
-  }
-
-  get [PermanentError.TypeId](): true {
-    return true
   }
 
   override get message() {
@@ -296,12 +280,8 @@ export class AddParticipantFailed extends TaggedError("AddParticipantFailed", ()
  * @category errors
  * @since 0.1.0
  */
-export class OperationRejected extends TaggedError("OperationRejected", () => ErrorResponse.fields) {
+export class OperationRejected extends PermanentTaggedError("OperationRejected", () => ErrorResponse.fields) {
   static readonly matcher: Matcher = { codes: [], matches: isRejected }
-
-  get [PermanentError.TypeId](): true {
-    return true
-  }
 
   override get message() {
     return describe(this, "the platform rejected the operation", "Nothing was changed; the text says why.")
@@ -482,16 +462,12 @@ export class InvalidResponse extends TaggedError("InvalidResponse", () => ({
  * @category reasons
  * @since 0.1.0
  */
-export class Uncertain extends TaggedError("Uncertain", () => ({
+export class Uncertain extends PermanentTaggedError("Uncertain", () => ({
   /** The endpoint of the call, or the name of the step. */
   call: Schema.String,
   /** The time when the call began, in Unix milliseconds. */
   startedAt: Schema.Int
 })) {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
   override get message() {
     return (
       `an earlier attempt to handle this update may have carried out "${this.call}" after ${new Date(this.startedAt).toISOString()}, ` +

@@ -30,6 +30,7 @@ import { Record } from "./internal/conversation/record.ts"
 import { makeRunning, operations } from "./internal/conversation/running.ts"
 import type { At, Due } from "./internal/conversation/turn.ts"
 import * as PermanentError from "../base/PermanentError.ts"
+import { PermanentTaggedError } from "../base/internal/permanentTaggedError.ts"
 import * as State from "../bot/State.ts"
 import type { Key, Migration } from "../bot/State.ts"
 import type { StoreError } from "../base/StoreError.ts"
@@ -69,16 +70,12 @@ export class Unanswered extends TaggedError("Unanswered", () => ({
  * @category errors
  * @since 0.1.0
  */
-export class NoParticipant extends TaggedError("NoParticipant", () => ({
+export class NoParticipant extends PermanentTaggedError("NoParticipant", () => ({
   /** The name of the conversation. */
   conversation: Schema.String,
   /** The type of the update. `undefined`: no single update is being handled. */
   update_type: Schema.optional(Schema.String)
 })) {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
   override get message() {
     const reason =
       this.update_type === undefined

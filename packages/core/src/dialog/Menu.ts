@@ -39,8 +39,7 @@ import type { InvalidState, NoStateKey, StaleState } from "../bot/State.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import type * as Update from "../model/Update.ts"
 import * as parts from "./internal/menu/parts.ts"
-import * as PermanentError from "../base/PermanentError.ts"
-import { TaggedError } from "../base/TaggedError.ts"
+import { PermanentTaggedError } from "../base/internal/permanentTaggedError.ts"
 
 /**
  * A page of a menu cannot be shown: it exceeds a limit of the platform, it has no content, two of its buttons or lists have the same
@@ -49,7 +48,7 @@ import { TaggedError } from "../base/TaggedError.ts"
  * @category errors
  * @since 0.1.0
  */
-export class InvalidMenu extends TaggedError("InvalidMenu", () => ({
+export class InvalidMenu extends PermanentTaggedError("InvalidMenu", () => ({
   /** The name of the menu. */
   menuName: Schema.String,
   /** The name of the page. */
@@ -57,10 +56,6 @@ export class InvalidMenu extends TaggedError("InvalidMenu", () => ({
   /** The problem, and how to solve it. */
   problem: Schema.String
 })) {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
   override get message() {
     return `Cannot show the page "${this.page}" of the menu "${this.menuName}": ${this.problem.replace(/\.$/, "")}.`
   }

@@ -25,8 +25,7 @@ import type { InvalidState, Key, NoStateKey, StaleState } from "../bot/State.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import * as Timer from "../bot/Timer.ts"
 import type * as Update from "../model/Update.ts"
-import * as PermanentError from "../base/PermanentError.ts"
-import { TaggedError } from "../base/TaggedError.ts"
+import { PermanentTaggedError } from "../base/internal/permanentTaggedError.ts"
 
 /**
  * The stored state of a scene cannot be read: the program has no such state, or its data does not match the schema of
@@ -35,7 +34,7 @@ import { TaggedError } from "../base/TaggedError.ts"
  * @category errors
  * @since 0.1.0
  */
-export class StaleScene extends TaggedError("StaleScene", () => ({
+export class StaleScene extends PermanentTaggedError("StaleScene", () => ({
   /** The name of the scene. */
   sceneName: Schema.String,
   /** The name of the stored state. */
@@ -45,10 +44,6 @@ export class StaleScene extends TaggedError("StaleScene", () => ({
   /** The data as it is stored. */
   raw: Schema.Unknown
 })) {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
   override get message() {
     return (
       `The scene "${this.sceneName}" is in the state "${this.state}", which cannot be read: ${this.problem.replace(/\.$/, "")}. ` +

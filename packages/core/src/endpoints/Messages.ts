@@ -22,8 +22,7 @@ import * as Platform from "../base/Platform.ts"
 import { ChatId, MessageId } from "../model/Recipient.ts"
 import * as Update from "../model/Update.ts"
 import { UserId } from "../model/User.ts"
-import * as PermanentError from "../base/PermanentError.ts"
-import { TaggedError } from "../base/TaggedError.ts"
+import { PermanentTaggedError } from "../base/internal/permanentTaggedError.ts"
 
 /**
  * The recipient of a message: a chat, or a user, whose dialog with the bot receives it. Exactly one of the two is
@@ -341,13 +340,9 @@ export const remove: Endpoint.Endpoint<
  * @category errors
  * @since 0.1.0
  */
-export class NoChat extends TaggedError("NoChat", () => ({
+export class NoChat extends PermanentTaggedError("NoChat", () => ({
   update: Update.Update as Schema.Codec<Update.Update, unknown>
 })) {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
   override get message() {
     return (
       `Cannot reply to ${this.update.update_type}: the platform does not say in which chat it happened. Do not reply, or ` +

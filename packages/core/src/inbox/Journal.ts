@@ -34,8 +34,7 @@ import { textCodecOf } from "./internal/journal/results.ts"
 import { CurrentSlots, makeSlots } from "../client/internal/journal/slots.ts"
 import { CurrentUpdate } from "./internal/consumer/currentUpdate.ts"
 import { randomId } from "../base/internal/randomId.ts"
-import * as PermanentError from "../base/PermanentError.ts"
-import { TaggedError } from "../base/TaggedError.ts"
+import { PermanentTaggedError } from "../base/internal/permanentTaggedError.ts"
 
 export { Uncertain }
 
@@ -127,16 +126,12 @@ export const named: {
  * @category errors
  * @since 0.1.0
  */
-export class InvalidStepResult extends TaggedError("InvalidStepResult", () => ({
+export class InvalidStepResult extends PermanentTaggedError("InvalidStepResult", () => ({
   /** The name of the step. */
   step: Schema.String,
   /** The mismatch. */
   problem: Schema.String
 })) {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
   override get message() {
     return `The result of the step "${this.step}" does not match its schema: ${this.problem}. A schema that changed must accept old results too.`
   }

@@ -37,7 +37,7 @@ import type { ChatId, MessageId } from "../model/Recipient.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import * as Text from "../model/Text.ts"
 import type * as Update from "../model/Update.ts"
-import * as PermanentError from "../base/PermanentError.ts"
+import { PermanentTaggedError } from "../base/internal/permanentTaggedError.ts"
 import { TaggedError } from "../base/TaggedError.ts"
 
 /**
@@ -475,11 +475,7 @@ export interface ProgressOptions extends CommonOptions {
  * @category errors
  * @since 0.1.0
  */
-export class ProgressStopped extends TaggedError("ProgressStopped") {
-  get [PermanentError.TypeId](): true {
-    return true
-  }
-
+export class ProgressStopped extends PermanentTaggedError("ProgressStopped") {
   override get message() {
     return "The work was stopped by the button of its message."
   }
