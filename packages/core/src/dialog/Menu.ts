@@ -23,13 +23,6 @@ import * as choices from "./internal/menu/choices.ts"
 import type { Render } from "./internal/menu/layout.ts"
 import * as menus from "./internal/menu/menu.ts"
 import type * as Keyboard from "../model/Keyboard.ts"
-import {
-  type BlockTypeId,
-  type ButtonTypeId,
-  makeButton,
-  makeOutcome,
-  type OutcomeTypeId
-} from "./internal/menu/parts.ts"
 import type { Message } from "../model/Message.ts"
 import type * as Messages from "../endpoints/Messages.ts"
 import type { NewMessageBody } from "../model/NewMessage.ts"
@@ -68,7 +61,7 @@ export class InvalidMenu extends PermanentTaggedError("InvalidMenu", () => ({
  * @since 0.1.0
  */
 export interface Outcome {
-  readonly [OutcomeTypeId]: typeof OutcomeTypeId
+  readonly [parts.OutcomeTypeId]: typeof parts.OutcomeTypeId
   /** The content after the press. */
   readonly next: Next
   /** A text that is shown once to the user. */
@@ -145,7 +138,7 @@ export type Action<E = never, R = never> =
  * @since 0.1.0
  */
 export interface Button<out E = never, out R = never> {
-  readonly [ButtonTypeId]: typeof ButtonTypeId
+  readonly [parts.ButtonTypeId]: typeof parts.ButtonTypeId
   /** The text, of 1 to 128 characters. */
   readonly text: string
   /** The action of the button. */
@@ -176,7 +169,7 @@ export type Row<E = never, R = never> = ReadonlyArray<Button<E, R> | Keyboard.Bu
  * @since 0.1.0
  */
 export interface Block<out E = never, out R = never, out LoadE = never> {
-  readonly [BlockTypeId]: typeof BlockTypeId
+  readonly [parts.BlockTypeId]: typeof parts.BlockTypeId
   /** The name of a list. */
   readonly name?: string | undefined
   /** Returns the rows of a part of the list, counted from 0. Without such a part, the rows of the nearest part. */
@@ -562,7 +555,7 @@ export const button = <O extends Return>(
   text: string,
   run: (update: Update.Of<"message_callback">) => O
 ): Button<ReturnError<O>, Effect.Services<O>> =>
-  downcast(makeButton<unknown, unknown>(text, { _tag: "Press", name, isOnce: false, run }))
+  downcast(parts.makeButton<unknown, unknown>(text, { _tag: "Press", name, isOnce: false, run }))
 
 /**
  * The errors of {@link once}.
@@ -592,7 +585,7 @@ export type OnceError = NoStateKey | StaleState | InvalidState | StoreError
  * @since 0.1.0
  */
 export const once = <E, R>(button: Button<E, R>): Button<E | OnceError, R> =>
-  button.action._tag === "Press" ? makeButton(button.text, { ...button.action, isOnce: true }) : button
+  button.action._tag === "Press" ? parts.makeButton(button.text, { ...button.action, isOnce: true }) : button
 
 /**
  * The options of {@link toggle}, {@link radio} and {@link checkboxes}.
@@ -784,22 +777,8 @@ export const list = <
   items: ReadonlyArray<A> | LoadedItems<A, E, R>,
   show: (item: A, index: number) => B,
   options: ListOptions = {}
-): Block<RowsError<B>, NoInfer<R> | RowsServices<B>, NoInfer<E>> => {
-  const { columns = 1, labels, perPage = 8 } = options
-  const block = blocks.list<A, unknown, unknown, unknown>({
-    name,
-    items,
-    show,
-    columns,
-    perPage,
-    labels: {
-      previous: labels?.previous ?? "‹",
-      next: labels?.next ?? "›",
-      position: labels?.position ?? ((part, parts) => `${part}/${parts}`)
-    }
-  })
-  return downcast(block)
-}
+): Block<RowsError<B>, NoInfer<R> | RowsServices<B>, NoInfer<E>> =>
+  downcast(blocks.list<A, unknown, unknown, unknown>(name, items, show, options))
 
 /**
  * Creates a button that shows the page from which the current page was opened, or otherwise `main`.
@@ -807,7 +786,7 @@ export const list = <
  * @category buttons
  * @since 0.1.0
  */
-export const back = (text: string): Button => makeButton(text, { _tag: "Back" })
+export const back = (text: string): Button => parts.makeButton(text, { _tag: "Back" })
 
 /**
  * Creates a button that removes the keyboard. The text and the attachments of the page stay. If the page has neither, the message is
@@ -816,7 +795,7 @@ export const back = (text: string): Button => makeButton(text, { _tag: "Back" })
  * @category buttons
  * @since 0.1.0
  */
-export const close = (text: string): Button => makeButton(text, { _tag: "Close" })
+export const close = (text: string): Button => parts.makeButton(text, { _tag: "Close" })
 
 /**
  * Creates a button that shows the page again, with its current content.
@@ -824,7 +803,7 @@ export const close = (text: string): Button => makeButton(text, { _tag: "Close" 
  * @category buttons
  * @since 0.1.0
  */
-export const refresh = (text: string): Button => makeButton(text, { _tag: "Refresh" })
+export const refresh = (text: string): Button => parts.makeButton(text, { _tag: "Refresh" })
 
 /**
  * The outcome of a press that shows a text once to the user who pressed. Default of `then`: the page is shown again.
@@ -843,7 +822,7 @@ export const refresh = (text: string): Button => makeButton(text, { _tag: "Refre
  * @category outcomes
  * @since 0.1.0
  */
-export const notify = (text: string, then?: Outcome): Outcome => makeOutcome(then?.next ?? { _tag: "Stay" }, text)
+export const notify = (text: string, then?: Outcome): Outcome => parts.makeOutcome(then?.next ?? { _tag: "Stay" }, text)
 
 /**
  * The outcome of a press that shows the page from which the current page was opened, or otherwise `main`.
@@ -851,7 +830,7 @@ export const notify = (text: string, then?: Outcome): Outcome => makeOutcome(the
  * @category outcomes
  * @since 0.1.0
  */
-export const goBack: Outcome = makeOutcome({ _tag: "Back" })
+export const goBack: Outcome = parts.makeOutcome({ _tag: "Back" })
 
 /**
  * The outcome of a press that removes the keyboard. With `message`, the outcome also replaces the content of the
@@ -861,7 +840,7 @@ export const goBack: Outcome = makeOutcome({ _tag: "Back" })
  * @since 0.1.0
  */
 export const finish = (message?: string | NewMessageBody): Outcome =>
-  makeOutcome({ _tag: "Finish", message: typeof message === "string" ? { text: message } : message })
+  parts.makeOutcome({ _tag: "Finish", message: typeof message === "string" ? { text: message } : message })
 
 /**
  * The outcome of a press whose callback the function has answered itself. The message is not changed.
@@ -869,4 +848,4 @@ export const finish = (message?: string | NewMessageBody): Outcome =>
  * @category outcomes
  * @since 0.1.0
  */
-export const answered: Outcome = makeOutcome({ _tag: "Answered" })
+export const answered: Outcome = parts.makeOutcome({ _tag: "Answered" })

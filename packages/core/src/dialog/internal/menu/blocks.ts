@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as Keyboard from "../../../model/Keyboard.ts"
-import type { Block, Button, Row } from "../../Menu.ts"
+import type { Block, Button, ListOptions, LoadedItems, Row } from "../../Menu.ts"
 import { makeBlock, makeButton } from "./parts.ts"
 
 type Cell<E, R> = Button<E, R> | Keyboard.Button
@@ -32,36 +32,18 @@ export const grid = <E, R>(buttons: ReadonlyArray<Button<E, R>>, columns: number
   return makeBlock({ rowsAt: () => Effect.succeed(rows), allRows: () => rows })
 }
 
-/** Items that are loaded when they are shown. */
-interface Loaded<A, E, R> {
-  readonly total: number
-  readonly load: (range: { readonly offset: number; readonly limit: number }) => Effect.Effect<ReadonlyArray<A>, E, R>
-}
+type Items<A, E, R> = ReadonlyArray<A> | LoadedItems<A, E, R>
 
-interface ListOptions<A, E, R, LoadE> {
-  readonly name: string
-  readonly items: ReadonlyArray<A> | Loaded<A, LoadE, R>
-  readonly show: (item: A, index: number) => Cell<E, R> | Row<E, R>
-  readonly perPage: number
-  readonly columns: number
-  readonly labels: {
-    readonly previous: string
-    readonly next: string
-    readonly position: (part: number, parts: number) => string
-  }
-}
-
-const isLoaded = <A, E, R>(items: ReadonlyArray<A> | Loaded<A, E, R>): items is Loaded<A, E, R> => !Array.isArray(items)
+const isLoaded = <A, E, R>(items: Items<A, E, R>): items is LoadedItems<A, E, R> => !Array.isArray(items)
 
 /** Items in parts of the same size, and under them the buttons that show other parts. */
-export const list = <A, E, R, LoadE>({
-  columns,
-  items,
-  labels,
-  name,
-  perPage,
-  show
-}: ListOptions<A, E, R, LoadE>): Block<E, R, LoadE> => {
+export const list = <A, E, R, LoadE>(
+  name: string,
+  items: Items<A, LoadE, R>,
+  show: (item: A, index: number) => Cell<E, R> | Row<E, R>,
+  { columns = 1, labels = {}, perPage = 8 }: ListOptions
+): Block<E, R, LoadE> => {
+  const { next = "›", position = (part, parts) => `${part}/${parts}`, previous = "‹" } = labels
   const size = atLeastOne(perPage)
   const total = isLoaded(items) ? items.total : items.length
   const parts = atLeastOne(Math.ceil(total / size))
@@ -72,9 +54,9 @@ export const list = <A, E, R, LoadE>({
       ? []
       : [
           [
-            ...(part > 0 ? [turnTo(labels.previous, part - 1)] : []),
-            turnTo(labels.position(part + 1, parts), part),
-            ...(part < parts - 1 ? [turnTo(labels.next, part + 1)] : [])
+            ...(part > 0 ? [turnTo(previous, part - 1)] : []),
+            turnTo(position(part + 1, parts), part),
+            ...(part < parts - 1 ? [turnTo(next, part + 1)] : [])
           ]
         ]
 

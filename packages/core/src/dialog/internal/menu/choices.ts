@@ -1,4 +1,4 @@
-import type { Block, Button, Return } from "../../Menu.ts"
+import type { Block, Button, ChoiceOptions, Return } from "../../Menu.ts"
 import { makeButton } from "./parts.ts"
 import type { Of } from "../../../model/Update.ts"
 import { grid } from "./blocks.ts"
@@ -7,11 +7,7 @@ type Callback = Of<"message_callback">
 
 type Marks = readonly [on: string, off: string] | undefined
 
-interface Options<K extends string, Chosen> {
-  /** The text of each choice, by its key. */
-  readonly choices: { readonly [Key in K]: string }
-  readonly columns?: number | undefined
-  readonly marks?: Marks
+interface Options<K extends string, Chosen> extends ChoiceOptions<K> {
   readonly set: (chosen: Chosen, update: Callback) => Return
 }
 

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as Handler from "../../../inbox/Handler.ts"
-import type { Return } from "../../Menu.ts"
+import type { Options } from "../../Menu.ts"
 import { makeOutcome } from "./parts.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
 import * as Payload from "../../../bot/Payload.ts"
@@ -19,13 +19,6 @@ import { nonceOf } from "./once.ts"
 import { type Policy, press, pressUnknown, rehearse } from "./press.ts"
 
 type Callback = Update.Of<"message_callback">
-
-interface Options {
-  readonly of?: "chat" | "userInChat" | undefined
-  readonly onOutdated?: ((update: Callback) => Return) | undefined
-  readonly version?: number | undefined
-  readonly notYours?: string | ((update: Callback) => string) | undefined
-}
 
 /** A page and its parameters, which may be left out. */
 type To = ReadonlyArray<unknown>
