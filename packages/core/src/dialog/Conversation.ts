@@ -938,11 +938,8 @@ export const stream = <O extends Options["of"]>(
  */
 export const cancelAll = <O extends Options["of"]>(self: Any<O>): Effect.Effect<number, StoreError, Inbox> =>
   self[operations].running.all.pipe(
-    Stream.mapEffect(({ key }) => self[operations].running.stop(key)),
-    Stream.runFold(
-      () => 0,
-      (count, wasRunning) => (wasRunning ? count + 1 : count)
-    )
+    Stream.filterEffect(({ key }) => self[operations].running.stop(key)),
+    Stream.runCount
   )
 
 /**

@@ -39,11 +39,8 @@ const forgetTimers = (user_id: UserId) =>
 const forgetDeadLetters = (user_id: UserId) =>
   Inbox.deadLetters.pipe(
     Stream.filter(({ update: { decoded } }) => Result.isSuccess(decoded) && userIdOf(decoded.success) === user_id),
-    Stream.mapEffect(({ id }) => Inbox.drop(id)),
-    Stream.runFold(
-      () => 0,
-      (count, isDropped) => (isDropped ? count + 1 : count)
-    )
+    Stream.filterEffect(({ id }) => Inbox.drop(id)),
+    Stream.runCount
   )
 
 /** The log of handled updates, and what dead letters have seen. */
@@ -60,11 +57,8 @@ const forgetChats = (user_id: UserId) =>
     if (Option.isNone(store)) return Effect.succeed(0)
     return ChatStore.stream().pipe(
       Stream.filter(({ user }) => user?.user_id === user_id),
-      Stream.mapEffect(({ chat_id }) => ChatStore.remove(chat_id)),
-      Stream.runFold(
-        () => 0,
-        (count, isRemoved) => (isRemoved ? count + 1 : count)
-      ),
+      Stream.filterEffect(({ chat_id }) => ChatStore.remove(chat_id)),
+      Stream.runCount,
       Effect.provideService(ChatStore.ChatStore, store.value)
     )
   })
