@@ -403,13 +403,11 @@ export const count = (filter: Filter = {}): Effect.Effect<number, StoreError, Ch
  */
 export const stream = (filter: Filter = {}): Stream.Stream<KnownChat, StoreError, ChatStore> =>
   Stream.unwrap(
-    ChatStore.use((store) =>
-      Effect.succeed(
-        Stream.paginate(Option.none<ChatId>(), (after) =>
-          Effect.map(
-            store.page(filter, after, pageSize),
-            ({ chats, next }) => [chats, Option.map(next, (id) => Option.some(id))] as const
-          )
+    ChatStore.useSync((store) =>
+      Stream.paginate(Option.none<ChatId>(), (after) =>
+        Effect.map(
+          store.page(filter, after, pageSize),
+          ({ chats, next }) => [chats, Option.map(next, Option.some)] as const
         )
       )
     )

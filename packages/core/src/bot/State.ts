@@ -12,7 +12,6 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Inbox } from "../inbox/Inbox.ts"
@@ -32,6 +31,7 @@ import { fromScope, isOf, missingIds, toScope } from "./internal/state/scopes.ts
 import type { StoreError } from "../base/StoreError.ts"
 import type { UserId } from "../model/User.ts"
 import type * as Result from "effect/Result"
+import { pages } from "../base/internal/pages.ts"
 import { NewerTypeId } from "../inbox/internal/consumer/newer.ts"
 import type { ChatId } from "../model/Recipient.ts"
 import * as PermanentError from "../base/PermanentError.ts"
@@ -317,19 +317,13 @@ const readingOf = <A, K>(name: string, codec: StateCodec<A>, fromScope: (scope: 
     if (key === undefined) return Effect.succeed([])
     return Effect.map(Effect.result(codec.decode(stored, scope)), (value) => [{ key, value }])
   }
-  const entries = Inbox.use(({ store }) => Effect.succeed(store.rows)).pipe(
-    Effect.map((page) =>
-      Stream.paginate(undefined as Row | undefined, (after) =>
-        Effect.map(page({ prefix, by: "key", after, limit: pageSize }), (values) => {
-          const last = values.length < pageSize ? Option.none() : Option.some(values.at(-1))
-          return [values, last] as const
-        })
-      )
-    ),
+  const entries = Inbox.useSync(({ store }) =>
+    pages(pageSize, (after: Row | undefined) => store.rows({ prefix, by: "key", after, limit: pageSize }))
+  ).pipe(
     Stream.unwrap,
     Stream.filterEffect((stored) => Effect.map(codec.isExpired(stored), (expired) => !expired)),
     Stream.mapEffect((stored) => toEntry(stored, stored.key.slice(prefix.length))),
-    Stream.flatMap(Stream.fromIterable)
+    Stream.flattenIterable
   )
   const first = (limit: number) => {
     if (!Number.isSafeInteger(limit) || limit < 1)

@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { pages } from "../base/internal/pages.ts"
 import { continues, rehearsedBy } from "../inbox/internal/rehearsal.ts"
 import { toEffect } from "../inbox/internal/handlers/toEffect.ts"
 import * as FieldIssue from "../base/FieldIssue.ts"
@@ -435,14 +436,7 @@ const toSetTimer = ({ dueAt, text }: Row): ReadonlyArray<SetTimer> => {
  * @since 0.1.0
  */
 export const stream: Stream.Stream<SetTimer, StoreError, Inbox> = Stream.unwrap(
-  Inbox.use(({ store }) =>
-    Effect.succeed(
-      Stream.paginate(undefined as Row | undefined, (after) =>
-        Effect.map(store.rows({ prefix, by: "due", after, limit: pageSize }), (page) => {
-          const last = page.length < pageSize ? Option.none() : Option.some(page.at(-1))
-          return [page.flatMap(toSetTimer), last] as const
-        })
-      )
-    )
+  Inbox.useSync(({ store }) =>
+    pages(pageSize, (after: Row | undefined) => store.rows({ prefix, by: "due", after, limit: pageSize }))
   )
-)
+).pipe(Stream.map(toSetTimer), Stream.flattenIterable)

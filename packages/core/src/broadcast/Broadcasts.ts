@@ -7,8 +7,8 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { pages } from "../base/internal/pages.ts"
 import type { BotApi } from "../client/BotApi.ts"
 import type {
   BroadcastAlreadyRunning,
@@ -23,7 +23,6 @@ import { BroadcastStore } from "./BroadcastStore.ts"
 import * as ChatStore from "../bot/ChatStore.ts"
 import { observe } from "./internal/progress.ts"
 import * as broadcastRun from "./internal/run.ts"
-import type { ChatId } from "../model/Recipient.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import type { OutageError } from "../client/Outage.ts"
 
@@ -125,14 +124,9 @@ const pageSize = 500
  */
 export const records = (name: string): Stream.Stream<RecipientRecord, StoreError, BroadcastStore> =>
   Stream.unwrap(
-    BroadcastStore.use((store) =>
-      Effect.succeed(
-        Stream.paginate(undefined as ChatId | undefined, (after) =>
-          Effect.map(store.records(name, { after, limit: pageSize }), (page) => {
-            const last = page.at(-1)?.chat_id
-            return [page, page.length < pageSize ? Option.none() : Option.some(last)] as const
-          })
-        )
+    BroadcastStore.useSync((store) =>
+      pages(pageSize, (after: RecipientRecord | undefined) =>
+        store.records(name, { after: after?.chat_id, limit: pageSize })
       )
     )
   )

@@ -18,6 +18,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import { pages } from "../base/internal/pages.ts"
 import * as InboxStore from "./InboxStore.ts"
 import { toBatch } from "./internal/batch.ts"
 import { randomId } from "../base/internal/randomId.ts"
@@ -408,11 +409,8 @@ const pageSize = 100
 const paginate = (of: "queue" | "deadLetters"): Stream.Stream<InboxStore.StoredUpdate, StoreError, Inbox> =>
   Stream.unwrap(
     Inbox.useSync(({ store }) =>
-      Stream.paginate(undefined as string | undefined, (after) =>
-        Effect.map(store.updates({ of, after, limit: pageSize }), (page) => {
-          const last = page.at(-1)?.id
-          return [page, page.length < pageSize ? Option.none() : Option.some(last)] as const
-        })
+      pages(pageSize, (after: InboxStore.StoredUpdate | undefined) =>
+        store.updates({ of, after: after?.id, limit: pageSize })
       )
     )
   )

@@ -10,6 +10,8 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import type { Row } from "./InboxStore.ts"
+import { pages } from "../base/internal/pages.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import { chatOf } from "../model/Update.ts"
 import { deadLetters, Inbox } from "./Inbox.ts"
@@ -87,11 +89,8 @@ const pageSize = 100
 /** Timers of a chat have the chat in the JSON text of their rows. */
 const timersOf = (chat_id: number) =>
   Inbox.use(({ store }) =>
-    Stream.paginate(undefined as { readonly key: string; readonly dueAt?: number | undefined } | undefined, (after) =>
-      Effect.map(store.rows({ prefix: "timer/", by: "due", after, limit: pageSize }), (page) => [
-        page,
-        page.length < pageSize ? Option.none() : Option.some(page.at(-1))
-      ])
+    pages(pageSize, (after: Row | undefined) =>
+      store.rows({ prefix: "timer/", by: "due", after, limit: pageSize })
     ).pipe(
       Stream.filter(({ text }) => text.includes(`"chat_id":${chat_id}`)),
       Stream.take(pageSize),
