@@ -28,7 +28,7 @@ import { makePart } from "../inbox/internal/handlers/parts.ts"
 import * as handling from "./internal/conversation/handle.ts"
 import { Record } from "./internal/conversation/record.ts"
 import { makeRunning, operations } from "./internal/conversation/running.ts"
-import type { At, Due } from "./internal/conversation/turn.ts"
+import type * as turns from "./internal/conversation/turn.ts"
 import * as PermanentError from "../base/PermanentError.ts"
 import { PermanentTaggedError } from "../base/internal/permanentTaggedError.ts"
 import * as State from "../bot/State.ts"
@@ -662,7 +662,7 @@ interface Running<O extends Options["of"]> {
   readonly all: Stream.Stream<{ readonly key: Key<O>; readonly status: Status }, StoreError, Inbox>
 }
 
-const Due: Schema.Codec<Due, unknown> = Schema.Tuple([Schema.String, Schema.Finite])
+const Due: Schema.Codec<turns.Due, unknown> = Schema.Tuple([Schema.String, Schema.Finite])
 
 const check = (name: string, { of, version = 1 }: Options): void => {
   const refuse = (problem: string): never => {
@@ -762,7 +762,6 @@ export const make = <const O extends Options, A, E, R, F extends Operator<unknow
     version,
     state,
     timer,
-    identity: state,
     texts: options.texts ?? {},
     errors: {
       noParticipant: (update_type?: string) => new NoParticipant({ conversation: name, update_type }),
@@ -783,8 +782,8 @@ export const make = <const O extends Options, A, E, R, F extends Operator<unknow
   }
   const running = makeRunning(state, timer)
   const starts = { kind: "conversation", name, definition: state } as const
-  const build = (onDone: (result: A, update: At["update"]) => Effect.Effect<unknown, unknown, unknown>) => {
-    const self: handling.Conversation = { ...definition, onDone }
+  const build = (onDone: (result: A, update: turns.At["update"]) => Effect.Effect<unknown, unknown, unknown>) => {
+    const self: turns.Conversation = { ...definition, onDone }
     const members = {
       name,
       of: options.of,

@@ -24,22 +24,9 @@ import * as payload from "./payload.ts"
 import type { Record } from "./record.ts"
 import type { Event } from "./event.ts"
 import { rehearse } from "./rehearse.ts"
-import { type At, type Definition, type Due, end, notify, removeButtons, save, turn } from "./turn.ts"
+import { type At, type Conversation, type Due, end, notify, removeButtons, save, turn } from "./turn.ts"
 import { CurrentTexts } from "./texts.ts"
 import { meets } from "./unfinished.ts"
-
-/** The options of a conversation that concern the handling of updates. */
-export interface Policies {
-  /** Tells conversations of one name apart. */
-  readonly identity: object
-  /** The handling of a conversation of another version. */
-  readonly onVersion: (from: number) => "continue" | "restart" | "tell"
-  /** The handling of a start while the conversation runs. */
-  readonly ifRunning: "keep" | "restart" | "ask"
-}
-
-/** A conversation without its types. */
-export type Conversation = Definition & Policies
 
 type Press = Update.Of<"message_callback">
 
@@ -134,7 +121,7 @@ export const start = Effect.fnUntraced(function* (self: Conversation, update: Up
   const at = yield* placeOf(self, update)
   const user = Update.userIdOf(update)!
   const encoded = yield* self.encodeInput(input)
-  yield* requirePart({ kind: "conversation", name: self.name }, self.identity)
+  yield* requirePart({ kind: "conversation", name: self.name }, self.state)
   const before = yield* stored(self)
   if (before === undefined) return yield* turn(self, at, undefined, yield* begin(self, user, encoded), undefined)
   switch (yield* meets(before)) {

@@ -27,6 +27,8 @@ export interface Question {
   readonly several: { readonly min: number; readonly max: number } | undefined
 }
 
+type Body = ReturnType<typeof toBody>
+
 const isMessageText = Schema.is(MessageText)
 
 const isAnswer = ([, outcome]: Entry): boolean =>
@@ -109,13 +111,16 @@ export class QuestionMessage {
 
   show(press: Update.Of<"message_callback">, chosen: ReadonlyArray<string>) {
     const keyboard = this.keyboard(chosen)
+    return this.#replace(press, ({ attachments }) => ({
+      attachments: [...(attachments ?? []), ...(keyboard === undefined ? [] : [keyboard])]
+    }))
+  }
+
+  /** Shows the message of the question with changes. */
+  #replace(press: Update.Of<"message_callback">, changes: (body: Body) => Partial<Body>) {
     const { disable_link_preview, ...body } = toBody(this.#question.options.say)
-    return this.#shown(
-      Answers.answer(press, {
-        message: { ...body, attachments: [...(body.attachments ?? []), ...(keyboard === undefined ? [] : [keyboard])] },
-        ...(disable_link_preview === undefined ? {} : { disable_link_preview })
-      })
-    )
+    const message = { ...body, ...changes(body) }
+    return this.#shown(Answers.answer(press, { message, disable_link_preview }))
   }
 
   /** Removes the buttons, and shows the chosen values. */
@@ -123,16 +128,12 @@ export class QuestionMessage {
     if (press === undefined) return this.removeButtons(waiting)
     this.#run.buttons = undefined
     const { say } = this.#question.options
-    const { disable_link_preview, ...body } = toBody(say)
-    const withLabel = `${body.text ?? ""}\n${this.#run.place.texts.chosen}${label}`
-    // Text in markup could change the meaning of the label, and a text of maximum length leaves no space for the label.
-    const text = typeof say === "string" && isMessageText(withLabel) ? withLabel : body.text
-    return this.#shown(
-      Answers.answer(press, {
-        message: { ...body, text: text ?? null, attachments: body.attachments ?? [] },
-        ...(disable_link_preview === undefined ? {} : { disable_link_preview })
-      })
-    )
+    return this.#replace(press, ({ attachments, text }) => {
+      const withLabel = `${text ?? ""}\n${this.#run.place.texts.chosen}${label}`
+      // Text in markup could change the meaning of the label, and a text of maximum length leaves no space for the label.
+      const isShown = typeof say === "string" && isMessageText(withLabel)
+      return { text: isShown ? withLabel : (text ?? null), attachments: attachments ?? [] }
+    })
   }
 
   removeButtons({ message }: Waiting): Effect.Effect<void, never, BotApi> {

@@ -3,19 +3,18 @@ import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type { Prediction } from "../../../inbox/Rehearsal.ts"
 import { defect } from "../../../base/internal/defect.ts"
-import type { Policies } from "./handle.ts"
 import type { Record } from "./record.ts"
 import { Run } from "./run.ts"
 import { Storing } from "./storing.ts"
 import { makeTalk } from "./talk.ts"
-import { type At, cut, type Definition, isUnanswered, maxRounds } from "./turn.ts"
+import { type At, cut, type Conversation, isUnanswered, maxRounds } from "./turn.ts"
 
 /** A rehearsal stores nothing. */
 const storingOf = (record: Record) =>
   new Storing({ before: undefined, isMarked: false, write: () => Effect.void }, record)
 
 /** Runs the body of a conversation up to the first operation that is not repeated, and predicts this operation. */
-const rehearseBody = Effect.fnUntraced(function* (self: Definition, at: At, record: Record, input: unknown) {
+const rehearseBody = Effect.fnUntraced(function* (self: Conversation, at: At, record: Record, input: unknown) {
   let begin = record
   for (let round = 1; round <= maxRounds; round++) {
     let prediction: Prediction | undefined
@@ -39,7 +38,7 @@ const rehearseBody = Effect.fnUntraced(function* (self: Definition, at: At, reco
 })
 
 /** Predicts what happens with a stored conversation when its next update arrives. */
-export const rehearse = Effect.fnUntraced(function* (self: Definition & Policies, at: At, record: Record) {
+export const rehearse = Effect.fnUntraced(function* (self: Conversation, at: At, record: Record) {
   const policy = record.version === self.version ? "continue" : self.onVersion(record.version)
   if (policy !== "continue") {
     const outcome = policy === "tell" ? "outdated" : "restarts"
@@ -48,4 +47,4 @@ export const rehearse = Effect.fnUntraced(function* (self: Definition & Policies
   const input = yield* Effect.result(self.decodeInput(record.input))
   if (Result.isFailure(input)) return { outcome: "outdated", detail: "the input cannot be read" } satisfies Prediction
   return yield* rehearseBody(self, at, { ...record, version: self.version }, input.success)
-}) as (self: Definition & Policies, at: At, record: Record) => Effect.Effect<Prediction, unknown, unknown>
+}) as (self: Conversation, at: At, record: Record) => Effect.Effect<Prediction, unknown, unknown>

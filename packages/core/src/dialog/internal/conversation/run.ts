@@ -98,19 +98,13 @@ export class Run {
 
   /** The record to store. */
   get next(): Record {
-    const { again, forgotten, input, run, startedAt, user, version } = this.#record
+    const { kept: _kept, said: _said, unfinished: _unfinished, waiting: _waiting, ...record } = this.#record
     return {
-      run,
-      version,
-      user,
-      startedAt,
-      ...(input === undefined ? {} : { input }),
+      ...record,
       entries: [...this.entries.values()],
-      ...(forgotten === undefined ? {} : { forgotten }),
       ...(this.waiting === undefined ? {} : { waiting: this.waiting }),
       ...(this.said === 0 ? {} : { said: this.said }),
-      ...(this.kept === undefined ? {} : { kept: this.kept }),
-      ...(again === undefined ? {} : { again })
+      ...(this.kept === undefined ? {} : { kept: this.kept })
     }
   }
 

@@ -6,7 +6,8 @@ import type * as Schema from "effect/Schema"
 import type { BotApi } from "../../../client/BotApi.ts"
 import { jsonCodecOf } from "../../../inbox/internal/journal/results.ts"
 import * as Journal from "../../../inbox/Journal.ts"
-import type { Answer, Choices, Content, QuestionOptions, Talk } from "../../Conversation.ts"
+import type { Answer, AnyOptions, AskOptions, AttachmentOptions, ChooseOptions } from "../../Conversation.ts"
+import type { ConfirmOptions, Content, QuestionOptions, RequestOptions, Talk } from "../../Conversation.ts"
 import { CurrentKey, HasUniqueName } from "../../../client/internal/journal/current.ts"
 import { defect } from "../../../base/internal/defect.ts"
 import * as answers from "./answers.ts"
@@ -25,19 +26,8 @@ export interface Part extends Defaults {
   readonly body: (talk: Talk, input: unknown) => Effect.Effect<unknown, unknown, unknown>
 }
 
-interface Options extends QuestionOptions {
-  readonly read?: Parameters<typeof answers.text>[0]
-  readonly choices?: Choices
-  readonly several?: boolean
-  readonly min?: number
-  readonly max?: number
-  readonly columns?: number
-  readonly yes?: string
-  readonly no?: string
-  readonly kind?: Parameters<typeof answers.attachment>[0]
-  readonly button?: string
-  readonly answers?: Parameters<typeof answers.any>[0]
-}
+type Options = QuestionOptions &
+  Partial<AskOptions & ChooseOptions & ConfirmOptions & AttachmentOptions & RequestOptions & AnyOptions>
 
 const defaultColumns = 3
 

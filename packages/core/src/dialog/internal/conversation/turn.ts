@@ -11,7 +11,7 @@ import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts
 import * as Messages from "../../../endpoints/Messages.ts"
 import type { MessageId } from "../../../model/Recipient.ts"
 import type { State } from "../../../bot/State.ts"
-import type { NoParticipant, Talk, Texts, Unanswered } from "../../Conversation.ts"
+import type { NoParticipant, Options, Policy, Talk, Texts, Unanswered } from "../../Conversation.ts"
 import type { Timer } from "../../../bot/Timer.ts"
 import * as Update from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
@@ -35,10 +35,14 @@ export interface Errors {
   readonly isUnanswered: (error: unknown) => boolean
 }
 
-/** The definition of a conversation. */
-export interface Definition extends Defaults {
+/** A conversation without its types. */
+export interface Conversation extends Defaults {
   readonly name: string
   readonly version: number
+  /** The handling of a conversation of another version. */
+  readonly onVersion: (from: number) => Policy
+  /** The handling of a start while the conversation runs. */
+  readonly ifRunning: NonNullable<Options["ifRunning"]>
   readonly state: State<Record | undefined, "chat" | "userInChat">
   readonly timer: Timer<Due>
   readonly texts: Partial<Texts>
@@ -66,7 +70,7 @@ export const timerKeyOf = (owner: UserId | undefined) => (owner === undefined ? 
  * when a user is forgotten.
  */
 const setTimer = Effect.fnUntraced(
-  function* ({ timer }: Definition, at: At, before: Record | undefined, after: Record | undefined) {
+  function* ({ timer }: Conversation, at: At, before: Record | undefined, after: Record | undefined) {
     const until = after?.waiting?.until
     // The timer that is being handled is not set any more.
     const isSet = until === undefined || at.update.update_type !== "colloquy_timer"
@@ -100,7 +104,7 @@ export const removeButtons = ({ attachments = [], message }: Pick<Waiting, "atta
 
 /** Ends a conversation. The stored data of the conversation is deleted. */
 export const end = Effect.fnUntraced(
-  function* (self: Definition, at: At, record: Record, buttons: Waiting | undefined) {
+  function* (self: Conversation, at: At, record: Record, buttons: Waiting | undefined) {
     yield* removeButtons(buttons)
     yield* removeButtons(record.again)
     yield* setTimer(self, at, record, undefined)
@@ -110,7 +114,7 @@ export const end = Effect.fnUntraced(
 )
 
 export const save = Effect.fnUntraced(
-  function* (self: Definition, at: At, before: Record | undefined, after: Record) {
+  function* (self: Conversation, at: At, before: Record | undefined, after: Record) {
     yield* setTimer(self, at, before, after)
     yield* self.state.set(after)
   },
@@ -118,7 +122,7 @@ export const save = Effect.fnUntraced(
 )
 
 /** Stores where a conversation is while its update is being handled. */
-const storeNow = Effect.fnUntraced(function* ({ state }: Definition, record: Record, isTaken: boolean) {
+const storeNow = Effect.fnUntraced(function* ({ state }: Conversation, record: Record, isTaken: boolean) {
   const current = yield* ofCurrent
   if (current === undefined) return
   yield* state.set({ ...record, unfinished: { ...current, isTaken } })
@@ -143,7 +147,7 @@ export const cut = (
   return { ...record, entries: kept, forgotten }
 }
 
-export const isUnanswered = ({ errors }: Definition, exit: Exit.Exit<unknown, unknown>): boolean =>
+export const isUnanswered = ({ errors }: Conversation, exit: Exit.Exit<unknown, unknown>): boolean =>
   exit._tag === "Failure" &&
   exit.cause.reasons.length > 0 &&
   exit.cause.reasons.every((reason) => Cause.isFailReason(reason) && errors.isUnanswered(reason.error))
@@ -171,7 +175,7 @@ const hasTaken = (event: Event | undefined, run: Run, round: number): boolean =>
  * and `record` the record at the start of the run.
  */
 export const turn = Effect.fnUntraced(function* (
-  self: Definition,
+  self: Conversation,
   at: At,
   before: Record | undefined,
   record: Record,
