@@ -60,6 +60,3 @@ export const StoredInteger = Schema.Union([Schema.Number, Schema.BigInt, Schema.
     encode: SchemaGetter.transform((integer): number | bigint | string => integer)
   })
 )
-
-/** Decodes a stored 64-bit integer, exact beyond 2^53. */
-export const decodeBigInt = Schema.decodeUnknownEffect(Schema.BigIntFromString)
