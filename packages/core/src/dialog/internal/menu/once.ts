@@ -1,12 +1,16 @@
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
+import { hashText } from "../../../model/internal/hashText.ts"
 import { fingerprintOf } from "../../../inbox/QueuedUpdate.ts"
 import * as State from "../../../bot/State.ts"
 import type { Update } from "../../../model/Update.ts"
 import type { Pressed } from "./location.ts"
 
 const maxPresses = 100
+
+/** 32 bits, so that two displays of a button in one message rarely have the same nonce. */
+const nonceLength = 8
 
 /** The last presses in a chat of buttons that count only once. */
 const Presses = State.make("colloquy_menu", Schema.Array(Schema.String), {
@@ -16,13 +20,6 @@ const Presses = State.make("colloquy_menu", Schema.Array(Schema.String), {
   expireAfter: "7 days"
 })
 
-/** FNV-1a. Two showings of a button in one message rarely have the same hash. */
-const hash = (text: string): string => {
-  let value = 0x811c9dc5
-  for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)
-  return (value >>> 0).toString(36)
-}
-
 /**
  * Identifies one display of a page. The nonce is the same in each attempt to handle an update, so that a message is
  * sent once.
@@ -30,7 +27,7 @@ const hash = (text: string): string => {
 export const nonceOf = (update: Update | undefined): Effect.Effect<string> =>
   update === undefined
     ? Effect.map(Random.nextIntBetween(0, 2 ** 31), (value) => value.toString(36))
-    : Effect.sync(() => hash(fingerprintOf(update)))
+    : Effect.sync(() => hashText(fingerprintOf(update)).slice(0, nonceLength))
 
 const idOf = (message_id: string, { do: [, ...what], n }: Pressed) => JSON.stringify([message_id, n ?? "", ...what])
 
