@@ -16,7 +16,7 @@ import { type Definition, layOut, type Render, type Shown, toMessage } from "./l
 import { rehearsedBy } from "../../../inbox/internal/rehearsal.ts"
 import { placeOf, Pressed } from "./location.ts"
 import { nonceOf } from "./once.ts"
-import { type Policy, press, pressUnknown, rehearse } from "./press.ts"
+import { outdated, type Policy, press, rehearse } from "./press.ts"
 
 type Callback = Update.Of<"message_callback">
 
@@ -84,7 +84,7 @@ export const make = (
     const caught = Effect.catchIf(
       handled,
       (error) => error instanceof Payload.MalformedPayload && error.payloadName === payloadPrefix.menu + name,
-      () => pressUnknown(menu, policy, update as Callback)
+      () => outdated(menu, policy, [], update as Callback)
     )
     return rehearsedBy(caught, rehearse(menu, update as Callback))
   }

@@ -133,7 +133,7 @@ const back = (menu: Definition, places: ReadonlyArray<Place>): ReadonlyArray<Pla
 }
 
 /** Shows the current content instead of carrying out the press. */
-const outdated = Effect.fnUntraced(function* (
+export const outdated = Effect.fnUntraced(function* (
   menu: Definition,
   policy: Policy,
   places: ReadonlyArray<Place>,
@@ -157,9 +157,6 @@ export const rehearse = Effect.fnUntraced(function* (menu: Definition, { callbac
   if (places.length > 0 && places.length === at.length) return yield* continues
   return { outcome: "outdated", detail: `page ${at[places.length]?.p ?? start}` } satisfies Prediction
 })
-
-/** Handles a press whose payload cannot be decoded. */
-export const pressUnknown = (menu: Definition, policy: Policy, update: Callback) => outdated(menu, policy, [], update)
 
 /** Handles a press. */
 export const press = Effect.fnUntraced(function* (

@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import * as Handler from "../../../inbox/Handler.ts"
 import { Inbox } from "../../../inbox/Inbox.ts"
 import type { Prediction } from "../../../inbox/Rehearsal.ts"
-import type { Control, Definition, StaleScene, States } from "../../Scene.ts"
+import type { Control, Definition, Of, StaleScene, States } from "../../Scene.ts"
 import type * as State from "../../../bot/State.ts"
 import type { Key } from "../../../bot/State.ts"
 import type * as Timer from "../../../bot/Timer.ts"
@@ -17,10 +17,6 @@ import { areOf, idsOf, missingIds } from "../../../bot/internal/state/scopes.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
 import { defect } from "../../../base/internal/defect.ts"
 import type { Entered, SceneCodec, Stored } from "./stored.ts"
-
-export type Of = "chat" | "user" | "userInChat"
-
-/** An update of a chat or of a user, which a scene belongs to. */
 
 /** A scene, without its types. */
 export interface Machine {
