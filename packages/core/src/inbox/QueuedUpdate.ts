@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Result from "effect/Result"
+import type { Failure } from "./InboxStore.ts"
 import { hashText } from "../model/internal/hashText.ts"
 import { datedAt, receivedText } from "../model/internal/updateParts.ts"
 import { chatOf, encode, type MalformedUpdate, parse, type Update, userIdOf } from "../model/Update.ts"
@@ -137,14 +138,7 @@ export interface Entry {
  * @category models
  * @since 0.1.0
  */
-export interface DeadLetter extends Entry {
-  /** The error of the last attempt, as text. */
-  readonly error: string
-  /** Number of attempts. 0 when the update could not be decoded. */
-  readonly attempts: number
-  /** Time of the failure, in Unix milliseconds. */
-  readonly failedAt: number
-}
+export interface DeadLetter extends Entry, Failure {}
 
 class DecodedUpdate implements QueuedUpdate {
   readonly fingerprint: string

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as SqlClient from "effect/sql/SqlClient"
 import { type BroadcastRow, fromBegun, fromRecord, toBegun, toRecord, toSummary } from "./internal/row.ts"
-import { acquireFromGone, type LeaseRequest, ownerIn } from "./internal/owner.ts"
+import { type Acquire, acquireFromGone, ownerIn } from "./internal/owner.ts"
 import { migrations, recordColumns } from "./internal/sqlSchema.ts"
 import { makeStore, withTransaction } from "../base/internal/stores/sql.ts"
 
@@ -83,7 +83,7 @@ export const make: (
         (rows) => rows.length > 0
       )
 
-    const acquireLease = ({ create, leaseDuration, name, owner }: LeaseRequest) => {
+    const acquireLease: Acquire = ({ create, leaseDuration, name, owner }) => {
       const now = dialect.now(clock.currentTimeMillisUnsafe())
       const leaseUntil = sql`${now} + ${leaseDuration}`
       const isFree = sql`(${broadcasts}.owner = ${owner} OR ${broadcasts}.lease_until <= ${now})`

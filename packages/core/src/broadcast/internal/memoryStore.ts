@@ -1,6 +1,7 @@
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type { BroadcastStore } from "../BroadcastStore.ts"
 import type { BegunRecipient, RecipientRecord, RecipientStatus, Status, Summary } from "../Broadcast.ts"
 import type { ChatId } from "../../model/Recipient.ts"
 
@@ -17,14 +18,7 @@ interface Broadcast {
   leaseUntil: number
 }
 
-interface LeaseRequest {
-  readonly name: string
-  readonly owner: string
-  readonly leaseDuration: number
-  readonly create: boolean
-}
-
-export const make = (clock: Clock.Clock) => {
+export const make = (clock: Clock.Clock): BroadcastStore["Service"] => {
   const broadcasts = new Map<string, Broadcast>()
 
   const create = (name: string, startedAt: number): Broadcast => {
@@ -52,7 +46,7 @@ export const make = (clock: Clock.Clock) => {
   })
 
   return {
-    acquireLease: (request: LeaseRequest) =>
+    acquireLease: (request) =>
       Effect.sync(() => {
         const { leaseDuration, name, owner } = request
         const now = clock.currentTimeMillisUnsafe()
@@ -85,11 +79,7 @@ export const make = (clock: Clock.Clock) => {
         const records = broadcasts.get(name)?.records
         return chats.filter((chat_id) => records?.has(chat_id) !== true)
       }),
-    begin: (request: {
-      readonly name: string
-      readonly owner: string
-      readonly recipients: ReadonlyArray<BegunRecipient>
-    }) =>
+    begin: (request) =>
       Effect.sync(() => {
         const broadcast = broadcasts.get(request.name)
         if (broadcast?.owner === request.owner) broadcast.begun = request.recipients

@@ -1,4 +1,4 @@
-import type { Summary } from "@colloquy/core/broadcast/Broadcast"
+import type { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -59,14 +59,7 @@ export const isGone = (owner: string): boolean => {
   return found === undefined ? !isRunning(Number(pid)) : found !== start
 }
 
-export interface LeaseRequest {
-  readonly name: string
-  readonly owner: string
-  readonly leaseDuration: number
-  readonly create: boolean
-}
-
-type Acquire = (request: LeaseRequest) => Effect.Effect<Option.Option<Summary>, StoreError>
+export type Acquire = BroadcastStore["Service"]["acquireLease"]
 
 /** Acquires a lease, also from a process of this machine that ended without a release. */
 export const acquireFromGone =

@@ -1,4 +1,5 @@
 /** The decisions of a seed before a simulation begins. */
+import type { Case } from "../Simulation.ts"
 import type { Timed } from "./machine/disturbing.ts"
 import type { Disturbance, Faults, MachinePlan } from "./machine/machine.ts"
 import { Dice } from "./world/dice.ts"
@@ -27,19 +28,6 @@ export type FaultName = keyof AllFaults
 export type Moment = "began" | "called" | "executed" | "commit" | "write"
 
 export type PlannedDisturbance = Disturbance & Timed<Moment>
-
-/** A part of what a seed decides. A case of which something is left out is smaller. */
-export interface Case {
-  readonly seed: number
-  /** The numbers of the people who act. Default: all. */
-  readonly people?: ReadonlyArray<number> | undefined
-  /** How many actions people perform together. Default: all that they find time for. */
-  readonly actions?: number | undefined
-  /** Kinds of faults and disturbances that do not happen. Default: none. */
-  readonly without?: ReadonlyArray<string> | undefined
-  /** How many of the disturbances happen. Default: all. */
-  readonly disturbances?: number | undefined
-}
 
 export interface Plan extends MachinePlan {
   readonly order: "random" | "fifo"

@@ -8,7 +8,7 @@ import type { AnswerLog } from "../../../client/internal/callContext.ts"
 import type { HandledUpdate } from "./currentUpdate.ts"
 
 /** An update of an inbox, and the values that all its attempts share. */
-interface Received {
+export interface Received {
   readonly value: Update
   readonly inbox: Inbox["Service"]
   readonly journal: UpdateJournal

@@ -2,6 +2,7 @@ import type { Commit, InboxStore, RowWrite, Statement } from "../../InboxStore.t
 import type { Inbox } from "../../Inbox.ts"
 import type { Entry } from "../../QueuedUpdate.ts"
 import type { Update } from "../../../model/Update.ts"
+import type { Received } from "./attempt.ts"
 import type { Session } from "./cells.ts"
 import type { Problem, StatementList } from "./statements.ts"
 
@@ -23,15 +24,7 @@ export class Changes implements StatementList {
   #statements: ReadonlyArray<Statement> = []
   #isClosed = false
 
-  constructor({
-    entry,
-    inbox,
-    value
-  }: {
-    readonly entry: Entry
-    readonly value: Update
-    readonly inbox: Inbox["Service"]
-  }) {
+  constructor({ entry, inbox, value }: Pick<Received, "entry" | "inbox" | "value">) {
     this.entry = entry
     this.update = value
     this.inbox = inbox

@@ -1,3 +1,4 @@
+import type { Claim } from "../../InboxStore.ts"
 import type { Entry, QueuedUpdate } from "../../QueuedUpdate.ts"
 import { makeHeap } from "./heap.ts"
 
@@ -17,14 +18,6 @@ interface MemoryPartition {
   leaseUntil: number
   /** Ids of the updates whose attempt is running. */
   begun: Set<string> | undefined
-}
-
-interface Claim {
-  readonly owner: string
-  readonly leaseDuration: number
-  readonly maxPartitions: number
-  readonly maxUpdates: number
-  readonly begin: number
 }
 
 const compactAfter = 64

@@ -1,10 +1,5 @@
+import type { Progress } from "../../LiveMessage.ts"
 import * as Text from "../../../model/Text.ts"
-
-interface Progress {
-  readonly done: number
-  readonly total?: number | undefined
-  readonly label?: string | undefined
-}
 
 const cells = 10
 

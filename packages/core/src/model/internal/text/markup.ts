@@ -1,4 +1,5 @@
 import type { Span } from "../../Markup.ts"
+import type { Body } from "../../Text.ts"
 import * as Platform from "../../../base/Platform.ts"
 import { type FormattedText, normalize, separateLinks } from "./spans.ts"
 
@@ -25,13 +26,7 @@ export const linkFormat = (url: string): Format | undefined => {
 }
 
 /** A received markup element of any type. */
-interface Element {
-  readonly type: string
-  readonly from?: number | undefined
-  readonly length?: number | undefined
-  readonly url?: string | null | undefined
-  readonly user_id?: number | null | undefined
-}
+type Element = NonNullable<Body["markup"]>[number]
 
 const formatOf = ({ type, url, user_id }: Element): Format | undefined => {
   switch (type) {
