@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { notEmpty } from "../base/internal/rules.ts"
 import { optional } from "../base/internal/wire.ts"
 import type { Attachment } from "./Attachment.ts"
 import { Keyboard } from "./Keyboard.ts"
@@ -21,14 +22,7 @@ const given = (value: unknown): boolean => value !== undefined && value !== null
  * @since 0.1.0
  */
 export const PhotoAttachmentRequestPayload = Schema.Struct({
-  url: optional(
-    Schema.String.check(
-      Schema.makeFilter((url) => url !== "" || "must have at least one character", {
-        toJsonSchema: () => ({ minLength: 1 }),
-        arbitraryConstraint: { minLength: 1 }
-      })
-    )
-  ),
+  url: optional(Schema.String.check(notEmpty("must have at least one character"))),
   token: optional(Schema.String),
   photos: optional(Schema.Record(Schema.String, Schema.Struct({ token: Schema.String })))
 }).check(

@@ -1,10 +1,18 @@
 import * as Effect from "effect/Effect"
+import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 import type { FieldIssue } from "../FieldIssue.ts"
 import { lengthOf, maxSecretLength, minSecretLength } from "../Platform.ts"
 
 // A text has at least as many UTF-16 code units as characters.
 const fits = (text: string, max: number): boolean => text.length <= max || lengthOf(text) <= max
+
+/** The check that a text has at least one character. */
+export const notEmpty = (problem: string) =>
+  Schema.makeFilter((text: string) => text !== "" || problem, {
+    toJsonSchema: () => ({ minLength: 1 }),
+    arbitraryConstraint: { minLength: 1 }
+  })
 
 /** A text of `min` to `max` characters. */
 export const text = (min: number, max: number): Schema.Codec<string, string> =>
@@ -27,7 +35,10 @@ export const textUpTo = (max: number): Schema.Codec<string, string> =>
 /** An integer from `min` to `max`, with a default of the platform. */
 export const between = (min: number, { default: byDefault, max }: { readonly default: number; readonly max: number }) =>
   Schema.Int.check(
-    Schema.isBetween({ minimum: min, maximum: max }, { message: `must be a whole number from ${min} to ${max}` })
+    Schema.makeFilter((value) => (value >= min && value <= max) || `must be a whole number from ${min} to ${max}`, {
+      toJsonSchema: () => ({ minimum: min, maximum: max }),
+      arbitraryConstraint: { order: Order.Number, minimum: min, maximum: max }
+    })
   ).annotate({ default: byDefault })
 
 /** A switch with a default of the platform. */
@@ -35,7 +46,10 @@ export const flag = (byDefault: boolean) => Schema.Boolean.annotate({ default: b
 
 /** An integer that is not negative. */
 export const nonNegative = Schema.Int.check(
-  Schema.isGreaterThanOrEqualTo(0, { message: "must be a whole number, 0 or greater" })
+  Schema.makeFilter((value) => value >= 0 || "must be a whole number, 0 or greater", {
+    toJsonSchema: () => ({ minimum: 0 }),
+    arbitraryConstraint: { order: Order.Number, minimum: 0 }
+  })
 )
 
 /** A list of `min` to `max` elements, each of which counts once. */

@@ -1,5 +1,5 @@
-import * as Schema from "effect/Schema"
+import { notEmpty } from "../../base/internal/rules.ts"
 import { MessageId } from "../Recipient.ts"
 
 /** The id of a message, a post or a comment, not empty. */
-export const messageId = MessageId.check(Schema.isMinLength(1, { message: "must not be empty" }))
+export const messageId = MessageId.check(notEmpty("must not be empty"))
