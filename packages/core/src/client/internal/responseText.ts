@@ -4,6 +4,11 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
 import { ClientResponse, ResponseTooLarge } from "../ClientResponse.ts"
 
+// Every runtime has it, but the library is compiled without the types of any runtime.
+declare const TextDecoder: new () => {
+  readonly decode: (bytes?: Uint8Array, options?: { readonly stream: boolean }) => string
+}
+
 const isEmpty = (error: unknown): boolean =>
   HttpClientError.isHttpClientError(error) && error.reason._tag === "EmptyBodyError"
 
@@ -17,17 +22,20 @@ export const readText = (
 ): Effect.Effect<string, HttpClientError.HttpClientError | ResponseTooLarge> => {
   if (response instanceof ClientResponse) return response.text
   return Effect.suspend(() => {
+    const decoder = new TextDecoder()
+    let text = ""
     let size = 0
     return response.stream.pipe(
-      Stream.catchIf(isEmpty, () => Stream.empty),
-      Stream.mapEffect((bytes) => {
-        size += bytes.byteLength
-        return size > limit
-          ? Effect.fail(new ResponseTooLarge({ status: response.status, limit }))
-          : Effect.succeed(bytes)
+      Stream.runForEachArray((chunks) => {
+        for (const bytes of chunks) {
+          size += bytes.byteLength
+          if (size > limit) return Effect.fail(new ResponseTooLarge({ status: response.status, limit }))
+          text += decoder.decode(bytes, { stream: true })
+        }
+        return Effect.void
       }),
-      Stream.decodeText,
-      Stream.mkString
+      Effect.catchIf(isEmpty, () => Effect.void),
+      Effect.map(() => text + decoder.decode())
     )
   })
 }
