@@ -4,13 +4,12 @@ import * as Messages from "@colloquy/core/endpoints/Messages"
 import * as RateLimiter from "@colloquy/core/client/RateLimiter"
 import { ChatId } from "@colloquy/core/model/Recipient"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { answeringOffline } from "./program-offline.ts"
 
-const bot = BotApi.layer({ token: Redacted.make("token"), baseUrl: "https://api.example" }).pipe(
-  Layer.provide(Layer.merge(RateLimiter.layerMemory(), FetchHttpClient.layer)),
+const bot = BotApi.layerFetch({ token: Redacted.make("token"), baseUrl: "https://api.example" }).pipe(
+  Layer.provide(RateLimiter.layerMemory()),
   Layer.provide(answeringOffline)
 )
 

@@ -9,7 +9,6 @@ import * as Bot from "@colloquy/core/bot/Bot"
 import * as Updates from "@colloquy/core/inbox/Updates"
 import * as Webhook from "@colloquy/core/inbox/Webhook"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
@@ -34,10 +33,10 @@ const layer = (environment: Environment) => {
     secret: environment.BOT_WEBHOOK_SECRET,
     insecure: environment.BOT_WEBHOOK_URL.startsWith("http:")
   })
-  const client = BotApi.layer({
+  const client = BotApi.layerFetch({
     token: Redacted.make(environment.BOT_TOKEN),
     baseUrl: environment.BOT_BASE_URL
-  }).pipe(Layer.provide(RateLimiter.layerMemory()), Layer.provide(FetchHttpClient.layer))
+  }).pipe(Layer.provide(RateLimiter.layerMemory()))
   return Layer.mergeAll(receiver, Updates.layer(Stream.empty), client).pipe(Layer.provideMerge(inbox))
 }
 

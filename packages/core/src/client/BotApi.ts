@@ -16,11 +16,15 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type * as ApiError from "./ApiError.ts"
 import type * as Endpoint from "./Endpoint.ts"
+import type { Transport } from "./internal/exchange.ts"
+import * as fetch from "./internal/fetch.ts"
+import * as httpClient from "./internal/httpClient.ts"
 import * as interpreter from "./internal/interpreter.ts"
 import { makeObserver } from "./internal/metrics.ts"
 import { metricContext } from "../base/internal/metricContext.ts"
@@ -97,12 +101,15 @@ export interface Options {
  * @since 0.1.0
  */
 export const make = (options: Options): Effect.Effect<BotApi["Service"], never, HttpClient.HttpClient | RateLimiter> =>
+  Effect.flatMap(HttpClient.HttpClient, (client) => makeWith(httpClient.make(client), options))
+
+const makeWith = (transport: Transport, options: Options): Effect.Effect<BotApi["Service"], never, RateLimiter> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
     return BotApi.of(
       interpreter.make({
         ...options,
-        client: yield* HttpClient.HttpClient,
+        transport,
         limiter: yield* RateLimiter,
         now: () => clock.currentTimeMillisUnsafe(),
         monotonic: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
@@ -134,6 +141,35 @@ export const make = (options: Options): Effect.Effect<BotApi["Service"], never, 
  */
 export const layer = (options: Options): Layer.Layer<BotApi, never, HttpClient.HttpClient | RateLimiter> =>
   Layer.effect(BotApi, make(options))
+
+/**
+ * Provides a client for one bot that sends its requests by `fetch`, instead of an `HttpClient`. A bundle with this client is
+ * 10 kB smaller (gzipped), which counts in a worker. The layer
+ * reads the function from the reference `FetchHttpClient.Fetch` of `effect/http`. Default: the global `fetch`.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { BotApi, RateLimiter } from "@colloquy/core"
+ * import { Layer, Redacted } from "effect"
+ *
+ * const bot = BotApi.layerFetch({ token: Redacted.make("token"), baseUrl: "https://api.example" }).pipe(
+ *   Layer.provide(RateLimiter.layerMemory())
+ * )
+ * ```
+ *
+ * API: General conventions; Authentication.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerFetch = (options: Options): Layer.Layer<BotApi, never, RateLimiter> =>
+  Layer.effect(
+    BotApi,
+    Effect.flatMap(FetchHttpClient.Fetch as Context.Reference<fetch.Fetch>, (send) =>
+      makeWith(fetch.make(send), options)
+    )
+  )
 
 /**
  * Provides a client whose options are read from `Config`. Default: `Settings.bot`, the settings `BOT_TOKEN`,

@@ -74,7 +74,6 @@ const failedInterval = 10_000
  * import { BotApi, Handler, Inbox, Messages, RateLimiter, Webhook } from "@colloquy/core"
  * import { DurableObjectBot, DurableObjectInboxStore, type DurableObjectStorage } from "@colloquy/worker"
  * import { Layer, Redacted } from "effect"
- * import { FetchHttpClient } from "effect/http"
  *
  * const handler = Handler.on("message_created", (update) => Messages.reply(update, update.message?.body?.text ?? "?"))
  *
@@ -90,10 +89,10 @@ const failedInterval = 10_000
  *
  *   constructor({ storage }: { readonly storage: DurableObjectStorage.DurableObjectStorage }, environment: Environment) {
  *     const inbox = Inbox.layer().pipe(Layer.provide(DurableObjectInboxStore.layer(storage)))
- *     const client = BotApi.layer({
+ *     const client = BotApi.layerFetch({
  *       token: Redacted.make(environment.BOT_TOKEN),
  *       baseUrl: environment.BOT_BASE_URL
- *     }).pipe(Layer.provide(RateLimiter.layerMemory()), Layer.provide(FetchHttpClient.layer))
+ *     }).pipe(Layer.provide(RateLimiter.layerMemory()))
  *     const receiver = Webhook.layerReceiver({
  *       url: environment.BOT_WEBHOOK_URL,
  *       secret: environment.BOT_WEBHOOK_SECRET

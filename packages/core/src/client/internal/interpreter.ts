@@ -16,7 +16,7 @@ import { makeAllCreated } from "./journal/created.ts"
 import { CurrentName, HasUniqueName, type Response } from "./journal/current.ts"
 import { track } from "./journal/track.ts"
 import * as codec from "./codec.ts"
-import { causeOf, fail, make as makeExchange, type Options as ExchangeOptions } from "./exchange.ts"
+import { fail, make as makeExchange, type Options as ExchangeOptions } from "./exchange.ts"
 import { CurrentRefresh } from "./refresh.ts"
 import * as malformed from "../../base/internal/malformed.ts"
 import { decodeResponse } from "./page.ts"
@@ -93,10 +93,8 @@ export const make = (options: Options) => {
         if (made !== undefined) made.request = body
         return Effect.matchEffect(exchange.send(method, body, { timeout: attemptTimeout, lease, confirmPermit }), {
           onFailure: (cause): Attempt => {
-            const expired = causeOf(cause)
-            if (!(expired instanceof RateLimiter.PermitExpired))
-              return exchange.failTransport(endpoint, cause, startedAt)
-            return span === undefined ? attempt : Effect.fail(expired)
+            if (!(cause instanceof RateLimiter.PermitExpired)) return exchange.failTransport(endpoint, cause, startedAt)
+            return span === undefined ? attempt : Effect.fail(cause)
           },
           onSuccess: (received): Attempt => {
             const receivedAt = now()

@@ -81,7 +81,7 @@ const kinds: ReadonlyArray<Kind> = [
     kind: "Invalid",
     isSent: false,
     hint: "The request cannot be written as HTTP: check the base URL, and that the token has no line break.",
-    codes: /^(UND_ERR_INVALID_ARG|InvalidUrl)/
+    codes: /^(UND_ERR_INVALID_ARG|ERR_INVALID_URL|InvalidUrl)/
   }
 ]
 
