@@ -7,7 +7,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Schedule from "effect/Schedule"
@@ -74,8 +74,13 @@ export const pauses = {
  * @category constructors
  * @since 0.1.0
  */
-export const make = ({ cap, factor = 2, first }: Options): Schedule.Schedule<Duration.Duration> =>
-  Schedule.min([Schedule.exponential(first, factor), Schedule.spaced(cap)]).pipe(Schedule.jittered)
+export const make = ({ cap, factor = 2, first }: Options): Schedule.Schedule<Duration.Duration> => {
+  const longest = Duration.fromInputUnsafe(cap)
+  return Schedule.exponential(first, factor).pipe(
+    Schedule.modifyDelay(({ duration }) => Effect.succeed(Duration.min(duration, longest))),
+    Schedule.jittered
+  )
+}
 
 /**
  * Returns an effect whose first run fails with `cause`, and whose later runs are `self`. A caller that has already run

@@ -1,5 +1,5 @@
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Latch from "effect/Latch"
 import type { Comment, Message } from "../../../model/Message.ts"
 import { memberOf } from "../../../base/internal/wire.ts"
 
@@ -24,7 +24,7 @@ const maxLatest = 100
 interface Flight {
   readonly endpoint: string
   readonly chat_id: number | undefined
-  landed: Latch.Latch | undefined
+  landed: Deferred.Deferred<void> | undefined
 }
 
 /** The messages that the calls of a client have created, so that no other call takes such a message as its result. */
@@ -74,17 +74,17 @@ export const makeAllCreated = (): AllCreated => {
       flights.add(flight)
       return () => {
         flights.delete(flight)
-        flight.landed?.openUnsafe()
+        if (flight.landed !== undefined) Deferred.doneUnsafe(flight.landed, Effect.void)
       }
     },
     settled: (endpoint, chat_id) =>
       Effect.suspend(() => {
-        const landed: Array<Latch.Latch> = []
+        const landed: Array<Deferred.Deferred<void>> = []
         for (const flight of flights) {
           if (flight.endpoint !== endpoint || !mayBeSame(flight.chat_id, chat_id)) continue
-          landed.push((flight.landed ??= Latch.makeUnsafe(false)))
+          landed.push((flight.landed ??= Deferred.makeUnsafe()))
         }
-        return Effect.forEach(landed, (latch) => latch.await, { discard: true })
+        return Effect.forEach(landed, Deferred.await, { discard: true })
       })
   }
 }
