@@ -1,5 +1,6 @@
 import { isArrayNonEmpty, type NonEmptyReadonlyArray } from "effect/Array"
 import * as Cause from "effect/Cause"
+import * as Channel from "effect/Channel"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -53,7 +54,8 @@ export const runForEach = <A, E, R, E2, R2>(
   Effect.scoped(
     Effect.gen(function* () {
       const { shutdownTimeout } = options
-      const pull = yield* Stream.toPull(self)
+      // Only this fiber pulls, so the lock of `Stream.toPull` is not needed.
+      const pull = yield* Channel.toPullScoped(Stream.toChannel(self), yield* Effect.scope)
       const workers = yield* pool.make<A, unknown, E2 | Handler.NotHandled, R2>({
         ...options,
         handle: (value) => Effect.suspend(() => handler(value) ?? Handler.notHandled),
