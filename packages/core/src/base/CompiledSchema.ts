@@ -29,9 +29,8 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as SchemaAST from "effect/SchemaAST"
-import { compile } from "./internal/codec/compile.ts"
-import { mismatch, type Mode, type Parse } from "./internal/codec/parse.ts"
+import type * as SchemaAST from "effect/SchemaAST"
+import * as internal from "./internal/codec/run.ts"
 
 /**
  * Decodes or encodes a value. Effect's own parser makes the result if `options` change which values are valid.
@@ -43,20 +42,10 @@ export interface Run<A> {
   (value: unknown, options?: SchemaAST.ParseOptions): Result.Result<A, Schema.SchemaError>
 }
 
-// The benchmarks `decode-over-json-parse` and `call-cpu-over-undici` show the gain of the closures. Effect's own parser
-// is made when first needed, because an encoder reverses the whole schema, which takes time at the start.
-const withClosures = <A>(ast: () => SchemaAST.AST, mode: Mode, makeParser: () => Run<A>): Run<A> => {
-  let parse: Parse | undefined
-  let parser: Run<A> | undefined
-  const run: Run<A> = (value, options) => (parser ??= makeParser())(value, options)
-  return (value, options) => {
-    if (options?.onExcessProperty !== undefined || options?.disableChecks === true) return run(value, options)
-    const parsed = Result.try(() => (parse ??= compile(ast(), mode))(value))
-    return Result.isSuccess(parsed) && parsed.success !== mismatch
-      ? (parsed as Result.Result<A, never>)
-      : run(value, options)
-  }
-}
+const withSchemaError =
+  <A>(run: internal.Run<A>): Run<A> =>
+  (value, options) =>
+    Result.mapError(run(value, options), (issue) => new Schema.SchemaError(issue))
 
 /**
  * Creates a decoder of JSON values. The schema is compiled when the decoder is first used.
@@ -78,11 +67,7 @@ const withClosures = <A>(ast: () => SchemaAST.AST, mode: Mode, makeParser: () =>
  * @since 0.1.0
  */
 export const decodeJsonResult = <A>(schema: Schema.Codec<A, unknown>): Run<A> =>
-  withClosures(
-    () => schema.ast,
-    { isJson: true, refusesUnknownKeys: false },
-    () => Schema.decodeUnknownResult(schema)
-  )
+  withSchemaError(internal.decodeJson(schema))
 
 /**
  * Creates an encoder. The schema is compiled when the encoder is first used. `onExcessProperty: "error"` fails for keys
@@ -104,9 +89,4 @@ export const decodeJsonResult = <A>(schema: Schema.Codec<A, unknown>): Run<A> =>
 export const encodeUnknownResult = <I>(
   schema: Schema.Codec<unknown, I>,
   options: Pick<SchemaAST.ParseOptions, "onExcessProperty"> = {}
-): Run<I> =>
-  withClosures(
-    () => SchemaAST.flip(schema.ast),
-    { isJson: false, refusesUnknownKeys: options.onExcessProperty === "error" },
-    () => Schema.encodeUnknownResult(schema, options)
-  )
+): Run<I> => withSchemaError(internal.encodeUnknown(schema, options))

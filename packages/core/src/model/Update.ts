@@ -8,6 +8,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as CompiledSchema from "../base/CompiledSchema.ts"
+import { decodeJson } from "../base/internal/codec/run.ts"
 import * as FieldIssue from "../base/FieldIssue.ts"
 import * as malformed from "../base/internal/malformed.ts"
 import { lazily, memberOf, Millis, nullish, openUnion, type Unknown } from "../base/internal/wire.ts"
@@ -462,7 +463,7 @@ const schemaOf = (type: Type): Schema.Codec<Update, unknown> => {
 }
 
 const makeCodec = (schema: Schema.Codec<Update, unknown>) => ({
-  decode: CompiledSchema.decodeJsonResult(schema),
+  decode: decodeJson(schema),
   encode: CompiledSchema.encodeUnknownResult(schema as Schema.Codec<unknown, unknown>)
 })
 
@@ -482,7 +483,7 @@ const codecOf = (type: string): Codec => {
   return codec
 }
 
-const decodeAny = CompiledSchema.decodeJsonResult(Update)
+const decodeAny = decodeJson(Update)
 
 const decoderOf = (json: unknown): malformed.Decode<Update> => {
   const type = memberOf("update_type", json)

@@ -1,5 +1,5 @@
 import * as Result from "effect/Result"
-import type { SchemaError } from "effect/Schema"
+import type { Issue } from "effect/SchemaIssue"
 import type { ParseOptions } from "effect/SchemaAST"
 import * as FieldIssue from "../FieldIssue.ts"
 import { fieldOf, leaves, type Leaf } from "./issues.ts"
@@ -12,7 +12,7 @@ export interface MalformedPart extends FieldIssue.FieldIssue {
   readonly raw: unknown
 }
 
-export type Decode<A> = (json: unknown, options?: ParseOptions) => Result.Result<A, SchemaError>
+export type Decode<A> = (json: unknown, options?: ParseOptions) => Result.Result<A, Issue>
 
 type Path = ReadonlyArray<PropertyKey>
 type Node = Record<PropertyKey, unknown>
@@ -144,14 +144,14 @@ export const decode = <A>(
   if (Result.isSuccess(decoded)) return decoded as Result.Result<A, never>
   const limit = limitOf(json)
   if (limit !== undefined) return Result.fail([{ field: "", problem: new Unparsed(limit).problem }])
-  let issues = leaves(decoded.failure.issue)
+  let issues = leaves(decoded.failure)
   const draft: Draft = { original: json, value: json, repairRoot, leftOut: new Map() }
   if (countValues(json, maxRepairedValues) <= maxRepairedValues) {
     draft.value = copy(json)
     for (let round = 0; round < maxRounds; round++) {
       const repaired = decode(draft.value, { errors: "all" })
       if (Result.isSuccess(repaired)) return repaired as Result.Result<A, never>
-      issues = leaves(repaired.failure.issue)
+      issues = leaves(repaired.failure)
       const found = issues.flatMap((issue) => repair(draft, issue) ?? [])
       parts.push(...found)
       if (found.length === 0) break

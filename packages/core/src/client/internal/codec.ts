@@ -1,6 +1,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as CompiledSchema from "../../base/CompiledSchema.ts"
+import type * as SchemaIssue from "effect/SchemaIssue"
+import { encodeUnknown } from "../../base/internal/codec/run.ts"
 import type { Declaration } from "../Endpoint.ts"
 import { paramKey } from "./path.ts"
 import * as FieldIssue from "../../base/FieldIssue.ts"
@@ -82,7 +83,7 @@ const requestSchema = ({ params, query, body }: Declaration<any, any, any>) =>
 
 const make = (declaration: Declaration<any, any, any>): Codec => {
   const schema = requestSchema(declaration)
-  const encodeRequest = CompiledSchema.encodeUnknownResult(schema, { onExcessProperty: "error" })
+  const encodeRequest = encodeUnknown(schema, { onExcessProperty: "error" })
   const params = paramKeys(declaration.path)
   const queryKeys = Object.keys(declaration.query)
   const path = writePath(declaration)
@@ -110,7 +111,7 @@ const make = (declaration: Declaration<any, any, any>): Codec => {
     }
   }
 
-  const encode = (request: unknown): Result.Result<Values, Schema.SchemaError> => {
+  const encode = (request: unknown): Result.Result<Values, SchemaIssue.Issue> => {
     const encoded = encodeRequest(request)
     // Collecting all issues is slower, and needed only after a failure.
     return Result.isSuccess(encoded) ? encoded : encodeRequest(request, { errors: "all" })
@@ -121,7 +122,7 @@ const make = (declaration: Declaration<any, any, any>): Codec => {
       const encoded = encode(request)
       const issues = brokenRules(request)
       if (Result.isFailure(encoded)) {
-        return Result.fail([...FieldIssue.fromSchemaIssue(encoded.failure.issue), ...issues])
+        return Result.fail([...FieldIssue.fromSchemaIssue(encoded.failure), ...issues])
       }
       const values = encoded.success
       addAddressIssues(issues, values)

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import * as CompiledSchema from "../../base/CompiledSchema.ts"
+import { decodeJson } from "../../base/internal/codec/run.ts"
 import * as FieldIssue from "../../base/FieldIssue.ts"
 import * as malformed from "../../base/internal/malformed.ts"
 import { runSliced, type Sliced } from "./pausing.ts"
@@ -40,14 +40,14 @@ const listsOf = (ast: SchemaAST.AST): ReadonlyArray<List> => {
   return ast.propertySignatures.flatMap(({ name, type }) => {
     const element = elementOf(type)
     if (typeof name !== "string" || element === undefined) return []
-    const decode = CompiledSchema.decodeJsonResult(Schema.make<Schema.Codec<unknown>>(element))
+    const decode = decodeJson(Schema.make<Schema.Codec<unknown>>(element))
     return [{ key: name, decode, repair: repairOf(element) }]
   })
 }
 
 /** Creates the decoder of a response. */
 export const makeDecoder = (schema: Schema.Codec<unknown, unknown>): Decoder => ({
-  decode: CompiledSchema.decodeJsonResult(schema),
+  decode: decodeJson(schema),
   repair: repairOf(schema.ast),
   lists: listsOf(schema.ast)
 })
