@@ -8,7 +8,7 @@ import type { Person, PersonError } from "../../Person.ts"
 import * as refusal from "../http/refusal.ts"
 import { makePerson } from "../people/person.ts"
 import type { EmulatorContext } from "../platform/context.ts"
-import type { BotState, ChatState, UserState } from "../platform/state.ts"
+import type { BotState, ChatState, CommentState, MessageState, UserState } from "../platform/state.ts"
 import * as users from "../platform/users.ts"
 import type * as declarations from "./declarations.ts"
 
@@ -49,39 +49,28 @@ export interface ToBot {
 }
 
 export const botOf = ({ state }: Pick<EmulatorContext, "state">, { bot_id }: ToBot): Refusable<BotState> =>
-  Effect.suspend((): Refusable<BotState> => {
-    const bot = bot_id == null ? [...state.bots.values()][0] : users.botOf(state, bot_id)
-    return bot === undefined ? refusal.notFound(`bot_id: Bot ${bot_id}`) : Effect.succeed(bot)
-  })
+  refusal.found(bot_id == null ? [...state.bots.values()][0] : users.botOf(state, bot_id), () =>
+    refusal.notFound(`bot_id: Bot ${bot_id}`)
+  )
 
 export const userOf = (
   { state }: Pick<EmulatorContext, "state">,
   field: string,
   user_id: UserId
-): Refusable<UserState> =>
-  Effect.suspend((): Refusable<UserState> => {
-    const user = state.users.get(user_id)
-    return user === undefined ? refusal.notFound(`${field}: User ${user_id}`) : Effect.succeed(user)
-  })
+): Refusable<UserState> => refusal.found(state.users.get(user_id), () => refusal.notFound(`${field}: User ${user_id}`))
 
 export const chatOf = ({ state }: Pick<EmulatorContext, "state">, chat_id: ChatId): Refusable<ChatState> =>
-  Effect.suspend((): Refusable<ChatState> => {
-    const chat = state.chats.get(chat_id)
-    return chat === undefined ? refusal.chatNotFound(chat_id) : Effect.succeed(chat)
-  })
+  refusal.found(state.chats.get(chat_id), () => refusal.chatNotFound(chat_id))
 
-const notFoundUnless = (isThere: boolean, mid: MessageId): Refusable<void> =>
-  isThere ? Effect.void : refusal.messageNotFound(mid)
+export const messageOf = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<MessageState> =>
+  refusal.found(state.messages.get(mid), () => refusal.messageNotFound(mid))
 
-export const requireMessage = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<void> =>
-  Effect.suspend(() => notFoundUnless(state.messages.has(mid), mid))
+/** Also finds a removed message, which people may still see. */
+export const shownMessageOf = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<MessageState> =>
+  refusal.found(state.messages.get(mid) ?? state.removedMessages.get(mid), () => refusal.messageNotFound(mid))
 
-/** Also accepts a removed message, which people may still see. */
-export const requireVisible = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<void> =>
-  Effect.suspend(() => notFoundUnless(state.messages.has(mid) || state.removedMessages.has(mid), mid))
-
-export const requireComment = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<void> =>
-  Effect.suspend(() => notFoundUnless(state.comments.has(mid), mid))
+export const commentOf = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<CommentState> =>
+  refusal.found(state.comments.get(mid), () => refusal.messageNotFound(mid))
 
 export const personOf = (
   control: EmulatorContext,

@@ -2,9 +2,8 @@ import * as Platform from "@colloquy/core/base/Platform"
 import * as Effect from "effect/Effect"
 import { respond, type Response } from "../../EmulatorHttp.ts"
 import * as refusal from "../http/refusal.ts"
-import { emit } from "../platform/events.ts"
-import { createMedia, hasContent } from "../platform/media.ts"
-import { type MediaState, now, type PlatformState } from "../platform/state.ts"
+import { completeMedia, createMedia, hasContent } from "../platform/media.ts"
+import { type MediaState, type PlatformState } from "../platform/state.ts"
 import { storeContent } from "../upload/files.ts"
 import type { NewMedia } from "./declarations.ts"
 
@@ -22,33 +21,17 @@ export const addMedia = (
       return yield* refusal.invalidPayload(`size: must be at most ${Platform.maxUploadSize[type]}`)
     }
     const media = createMedia(state, type, { token: token ?? undefined, sourceUrl: url ?? undefined })
-    media.filename = filename ?? undefined
-    media.size = length
     if (content != null) yield* storeContent(state, media, new Uint8Array(content))
-    media.readyAt = now(state)
-    emit(state, {
-      type: "upload",
-      media: type,
-      token: media.token,
-      filename: filename ?? null,
-      size: length,
-      ready_at: media.readyAt
-    })
+    completeMedia(state, media, { filename: filename ?? undefined, size: length })
     return media
   })
 
 /** The name and the size of a file. */
 export const describeMedia = (state: PlatformState, token: string) =>
-  Effect.suspend(() => {
-    const media = state.media.get(token)
-    return media === undefined
-      ? refusal.notFound(`The media ${token}`)
-      : Effect.succeed({
-          filename: media.filename ?? null,
-          size: media.size,
-          is_kept: hasContent(state, media)
-        })
-  })
+  Effect.map(
+    refusal.found(state.media.get(token), () => refusal.notFound(`The media ${token}`)),
+    (media) => ({ filename: media.filename ?? null, size: media.size, is_kept: hasContent(state, media) })
+  )
 
 /** The types of files that browsers play, by the ends of their names. */
 const played: Readonly<Record<string, string>> = {

@@ -9,9 +9,9 @@ import {
   success,
   type Handlers,
   personOf,
-  requireComment,
-  requireMessage,
-  requireVisible,
+  commentOf,
+  messageOf,
+  shownMessageOf,
   chatOf,
   type ToBot
 } from "./call.ts"
@@ -63,10 +63,13 @@ const onMember =
 type AtMessage = PersonRequest & { readonly message_id: MessageId }
 
 const onMessage = <R extends AtMessage, A>(doing: PersonHandler<R, A>) =>
-  after<R, A>((control, { message_id }) => requireMessage(control, message_id), doing)
+  after<R, A>((control, { message_id }) => messageOf(control, message_id), doing)
+
+const onShownMessage = <R extends AtMessage, A>(doing: PersonHandler<R, A>) =>
+  after<R, A>((control, { message_id }) => shownMessageOf(control, message_id), doing)
 
 const onComment = <R extends PersonRequest & { readonly comment_id: MessageId }, A>(doing: PersonHandler<R, A>) =>
-  after<R, A>((control, { comment_id }) => requireComment(control, comment_id), doing)
+  after<R, A>((control, { comment_id }) => commentOf(control, comment_id), doing)
 
 /** Calls by which people act. */
 export const peopleHandlers = {
@@ -77,7 +80,7 @@ export const peopleHandlers = {
       const { chat_id, format, link, text } = request
       const person = yield* personOf(control, request)
       if (chat_id != null) yield* chatOf(control, chat_id)
-      if (link != null) yield* requireMessage(control, link.mid)
+      if (link != null) yield* messageOf(control, link.mid)
       const attachments = yield* readAttachments(request.attachments ?? [])
       const options = { attachments, ...defined({ format, link }) }
       return yield* chat_id == null ? person.send(text ?? "", options) : person.send(chat_id, text ?? "", options)
@@ -85,20 +88,18 @@ export const peopleHandlers = {
   edit: onMessage(asPerson((person, { message_id, text }) => person.edit(message_id, text))),
   remove: onMessage(command((person, { message_id }) => person.remove(message_id))),
   view: onMessage(command((person, { message_id }) => person.view(message_id))),
-  press: after(
-    (control, { message_id }) => requireVisible(control, message_id),
+  press: onShownMessage(
     asPerson((person, { button, message_id }) =>
       Effect.map(person.press(message_id, button), (callback_id) => (callback_id === undefined ? {} : { callback_id }))
     )
   ),
-  openApp: after(
-    (control, { message_id }) => requireVisible(control, message_id),
+  openApp: onShownMessage(
     asPerson((person, { button, message_id }) =>
       Effect.map(person.openApp(message_id, button), ({ initData, url }) => ({ url, init_data: initData }))
     )
   ),
   sendComment: after(
-    (control, { reply_to }) => (reply_to == null ? Effect.void : requireComment(control, reply_to)),
+    (control, { reply_to }) => (reply_to == null ? Effect.void : commentOf(control, reply_to)),
     onMessage(
       asPerson((person, { message_id, on_behalf, reply_to, text }) =>
         person.comment(message_id, text, { replyTo: reply_to ?? undefined, onBehalf: on_behalf ?? false })

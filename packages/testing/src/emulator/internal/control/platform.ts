@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import { Rule } from "../../Faults.ts"
 import * as refusal from "../http/refusal.ts"
 import { describe } from "../http/requestReader.ts"
-import { botOf, type Handlers, success, chatOf } from "./call.ts"
+import { botOf, type Handlers, success, chatOf, messageOf } from "./call.ts"
 import { toLimits, toWaiting } from "./stateView.ts"
 import { toDeliveryView, toSeenView, toRequestView } from "./views.ts"
 import { allowComments, closeChat } from "../platform/chats.ts"
@@ -53,13 +53,8 @@ export const platformHandlers = {
         comment_counts: Object.fromEntries(counts.filter(([, count]) => count > 0))
       }
     }),
-  listComments: ({ message_id }, { state }) =>
-    Effect.suspend(() => {
-      const message = state.messages.get(message_id)
-      return message === undefined
-        ? Effect.fail(refusal.messageNotFound(message_id))
-        : Effect.succeed({ comments: message.comments.map(({ value: comment }) => comment) })
-    }),
+  listComments: ({ message_id }, control) =>
+    Effect.map(messageOf(control, message_id), ({ comments }) => ({ comments: comments.map(({ value }) => value) })),
   revokeToken: ({ as, bot_id }, control) =>
     Effect.map(botOf(control, { bot_id }), ({ token }) => {
       control.state.revokedTokens.set(token, as ?? "revoked")
@@ -110,12 +105,13 @@ export const platformHandlers = {
   listDeliveries: (_, { state }) =>
     Effect.sync(() => ({ deliveries: state.deliveries.from(0).map(toDeliveryView), waiting: toWaiting(state) })),
   deliverNow: ({ delivery_id }, { state }) =>
-    Effect.suspend(() => {
-      const waiting = state.waiting.get(delivery_id)
-      if (waiting === undefined) return Effect.fail(refusal.notFound(`A delivery ${delivery_id} that waits`))
-      waiting.start()
-      return Effect.succeed(success)
-    }),
+    Effect.map(
+      refusal.found(state.waiting.get(delivery_id), () => refusal.notFound(`A delivery ${delivery_id} that waits`)),
+      (waiting) => {
+        waiting.start()
+        return success
+      }
+    ),
   getLimits: (_, { limiter, state }) => Effect.sync(() => toLimits(limiter, now(state))),
   listFaults: (_, { state }) =>
     Effect.sync(() => ({

@@ -33,10 +33,7 @@ export const stateHandlers = {
       })
     ),
   getEvent: ({ event_id }, { state }) =>
-    Effect.suspend(() => {
-      const event = eventAt(state, event_id)
-      return event === undefined ? refusal.notFound(`Event ${event_id}`) : Effect.succeed(event)
-    }),
+    refusal.found(eventAt(state, event_id), () => refusal.notFound(`Event ${event_id}`)),
   listEvents: ({ bot_id, chat_id, details, from, max_lag, types }, { headers, state }) =>
     Effect.sync((): Response => {
       const last = headers["last-event-id"]

@@ -24,15 +24,11 @@ const all: AllHandlers = {
   Videos: videos
 }
 
-const byName = new Map<string, Handler<Endpoint.Any>>(
-  Object.entries(all).flatMap(([module, handlers]) =>
-    Object.entries<Handler<Endpoint.Any>>(handlers).map(([name, handler]) => [`${module}.${name}`, handler] as const)
-  )
-)
-
 /** The handler of an endpoint. */
 export const handlerOf = ({ endpoint }: Endpoint.Any): Handler<Endpoint.Any> => {
-  const handler = byName.get(endpoint)
+  const [module, name] = endpoint.split(".")
+  const handlers: Readonly<Record<string, Handler<Endpoint.Any>>> | undefined = all[module as keyof AllHandlers]
+  const handler = handlers?.[name]
   if (handler === undefined) throw new Error(`The emulator has no handler for ${endpoint}`)
   return handler
 }

@@ -12,10 +12,7 @@ import { toMember } from "../platform/views.ts"
 import { administered, type Call, chatOf, chatWithRight, type Handlers } from "./call.ts"
 
 const memberOf = (chat: ChatState, user_id: UserId): Effect.Effect<MemberState, refusal.Refusal> =>
-  Effect.suspend(() => {
-    const member = chat.members.get(user_id)
-    return member === undefined ? refusal.notFound(`Member ${user_id}`) : Effect.succeed(member)
-  })
+  refusal.found(chat.members.get(user_id), () => refusal.notFound(`Member ${user_id}`))
 
 /** Subscribers of a channel are shown to its administrators only. */
 const withVisibleMembers = (call: Call, chat_id: ChatId): Effect.Effect<ChatState, refusal.Refusal> =>

@@ -1,5 +1,6 @@
 import * as Platform from "@colloquy/core/base/Platform"
 import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import { type ListenerKind, respond, type Response } from "../../EmulatorHttp.ts"
 import type { Revocation } from "../../EmulatorOptions.ts"
 
@@ -86,6 +87,10 @@ export const internalError = () => of(500, Platform.codeInternalError, "The emul
 /** An operation that the platform answers with 200 and `success: false`. */
 export const rejected = (message: string, details: object = {}) =>
   new Refusal({ status: 200, body: { success: false, message, ...details } })
+
+/** Succeeds with a value that is there. */
+export const found = <A>(value: A | undefined, otherwise: () => Refusal): Effect.Effect<A, Refusal> =>
+  value === undefined ? otherwise() : Effect.succeed(value)
 
 /** Converts the body of an error to the form of the listener: upload hosts use other names than the API. */
 export const errorBodyFor = (listener: ListenerKind, body: object): object => {

@@ -3,6 +3,7 @@ import type { Message, MessageBody } from "@colloquy/core/model/Message"
 import * as Platform from "@colloquy/core/base/Platform"
 import type { Update } from "@colloquy/core/model/Update"
 import type { UploadType } from "@colloquy/core/endpoints/Upload"
+import { emit } from "./events.ts"
 import { nextName, nextPhotoId } from "./ids.ts"
 import { type MediaSettings, type MediaState, now, type PlatformState } from "./state.ts"
 
@@ -43,6 +44,23 @@ export const createMedia = (
   state.media.set(token, media)
   if (type === "image" && sourceUrl !== undefined) state.imageUrls.set(String(photo_id), sourceUrl)
   return media
+}
+
+/** Ends the upload of media, which are ready after some time. */
+export const completeMedia = (
+  state: PlatformState,
+  media: MediaState,
+  {
+    filename,
+    readyIn = 0,
+    size
+  }: { readonly filename: string | undefined; readonly size: number; readonly readyIn?: number }
+): void => {
+  media.filename = filename
+  media.size = size
+  media.readyAt = now(state) + readyIn
+  const { readyAt: ready_at, token, type } = media
+  emit(state, { type: "upload", media: type, token, filename: filename ?? null, size, ready_at })
 }
 
 export const isReady = (state: PlatformState, { readyAt }: MediaState): boolean =>

@@ -12,10 +12,9 @@ import { allow, headersIn } from "../http/wire.ts"
 import { checkExtension, checkSize } from "./limits.ts"
 import { MediaProbe } from "./mediaProbe.ts"
 import { readImage, serveFile } from "./files.ts"
-import { emit } from "../platform/events.ts"
 import { nextName } from "../platform/ids.ts"
-import { createMedia, processingTime } from "../platform/media.ts"
-import { type PlatformState, type UploadProgress, type UploadSlot, now } from "../platform/state.ts"
+import { completeMedia, createMedia, processingTime } from "../platform/media.ts"
+import { type PlatformState, type UploadProgress, type UploadSlot } from "../platform/state.ts"
 
 /** Creates an upload address, which accepts one file. */
 export const openSlot = (state: PlatformState, type: UploadType): UploadSlot => {
@@ -145,17 +144,8 @@ const storeFile = Effect.fnUntraced(function* (
       `Audio must not be longer than ${Platform.maxAudioDuration / 1000} seconds`
     )
   }
-  media.filename = filename
-  media.size = probe.size
-  media.readyAt = now(state) + processingTime(state, probe.size)
-  emit(state, {
-    type: "upload",
-    media: media.type,
-    token: media.token,
-    filename: filename ?? null,
-    size: probe.size,
-    ready_at: media.readyAt
-  })
+  const { size } = probe
+  completeMedia(state, media, { filename, size, readyIn: processingTime(state, size) })
 })
 
 const discardParts = (slot: UploadSlot): void => {
