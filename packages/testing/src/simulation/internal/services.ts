@@ -5,6 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { AnyService } from "../Simulation.ts"
 import { CurrentRun } from "./machine/machine.ts"
+import { type RemoteCall, remoteOf } from "./machine/remote.ts"
 import type { ServiceFaults } from "./plan.ts"
 import { type Recording, SimulatedFault } from "./recording.ts"
 import type { World } from "./world/world.ts"
@@ -28,12 +29,14 @@ interface Instance {
   readonly shape: object
 }
 
-type AnyEffect = Effect.Effect<unknown, unknown>
-
 /** A call of a process that is carried out in the process of the service. */
 const callOf =
-  ({ context, latency, recording, strikes, world }: Network, from: Process, { name, process, service }: Instance) =>
-  (method: string, args: ReadonlyArray<unknown>, effect: AnyEffect): AnyEffect => {
+  (
+    { context, latency, recording, strikes, world }: Network,
+    from: Process,
+    { name, process, service }: Instance
+  ): RemoteCall =>
+  (method, args, effect) => {
     const detail = `${name}.${method}`
     const failed = Effect.suspend((): Effect.Effect<never, unknown> => {
       const error = service.failure?.(method)
@@ -66,23 +69,6 @@ const callOf =
     })
   }
 
-/** The service as a process of the bot reaches it. */
-const reached = (network: Network, from: Process, instance: Instance): object => {
-  const call = callOf(network, from, instance)
-  return new Proxy(instance.shape, {
-    get: (shape, key) => {
-      const member: unknown = Reflect.get(shape, key)
-      if (typeof key === "symbol") return member
-      if (Effect.isEffect(member)) return call(key, [], member as AnyEffect)
-      if (typeof member !== "function") return member
-      return (...args: ReadonlyArray<unknown>) => {
-        const result: unknown = Reflect.apply(member, shape, args)
-        return Effect.isEffect(result) ? call(key, args, result as AnyEffect) : result
-      }
-    }
-  })
-}
-
 /** Makes the services of a seed. Returns them as a process of the bot reaches them. */
 export const makeServices = async (
   network: Network,
@@ -107,7 +93,11 @@ export const makeServices = async (
   return (from) =>
     instances.reduce(
       (all, instance) =>
-        Context.add(all, instance.service.tag, reached(network, from, instance)) as Context.Context<never>,
+        Context.add(
+          all,
+          instance.service.tag,
+          remoteOf(instance.shape, callOf(network, from, instance))
+        ) as Context.Context<never>,
       Context.empty()
     )
 }

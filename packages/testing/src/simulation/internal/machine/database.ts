@@ -1,7 +1,7 @@
 /** The port of the store, as a process reaches it: through a network, with faults, and shared with other processes. */
-import { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
+import type { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
 import { type Commit, InboxStore, type Write } from "@colloquy/core/inbox/InboxStore"
-import { RateLimiterStore } from "@colloquy/core/client/RateLimiterStore"
+import type { RateLimiterStore } from "@colloquy/core/client/RateLimiterStore"
 import { StoreError, type StoreName } from "@colloquy/core/base/StoreError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -9,6 +9,7 @@ import * as Semaphore from "effect/Semaphore"
 import { epoch } from "../world/world.ts"
 import type { Process } from "../world/process.ts"
 import { type Machine, simulated } from "./machine.ts"
+import { remoteOf } from "./remote.ts"
 
 type Store = InboxStore["Service"]
 
@@ -133,31 +134,6 @@ const inboxOf = (store: Store, call: Call, listen: Store["listen"]): Store =>
     untilNext: call("untilNext", undefined, store.untilNext)
   })
 
-const broadcastsOf = (store: BroadcastStore["Service"], call: Call): BroadcastStore["Service"] =>
-  BroadcastStore.of({
-    acquireLease: (request) => call("acquireLease", request, store.acquireLease(request)),
-    summary: (name) => call("summary", name, store.summary(name)),
-    list: (limit) => call("list", limit, store.list(limit)),
-    update: (name, changes) => call("update", changes, store.update(name, changes)),
-    pending: (name, chats) => call("pending", chats, store.pending(name, chats)),
-    begin: (request) => call("begin", request, store.begin(request)),
-    begun: (name) => call("begun", name, store.begun(name)),
-    addRecords: (name, records) => call("addRecords", records, store.addRecords(name, records)),
-    records: (name, page) => call("records", page, store.records(name, page)),
-    remove: (name) => call("remove", name, store.remove(name))
-  })
-
-const permitsOf = (store: RateLimiterStore["Service"], call: Call): RateLimiterStore["Service"] =>
-  RateLimiterStore.of({
-    time: call("time", undefined, store.time),
-    acquire: (options) => call("acquire", options, store.acquire(options)),
-    leave: (process) => call("leave", process, store.leave(process)),
-    updateAdaptiveState: (update) => call("updateAdaptiveState", undefined, store.updateAdaptiveState(update)),
-    pause: (millis) => call("pause", millis, store.pause(millis)),
-    mergeBuckets: (from, to) => call("mergeBuckets", undefined, store.mergeBuckets(from, to)),
-    move: (options) => call("move", options, store.move(options))
-  })
-
 /** Makes stores reachable for several processes. */
 export const makeDatabase = (machine: Machine, stores: Stores): Database => {
   const { plan, strikes, world } = machine
@@ -196,8 +172,8 @@ export const makeDatabase = (machine: Machine, stores: Stores): Database => {
     ...stores,
     storeOf: (from) =>
       inboxOf(stores.store, callOf(from, "inbox"), plan.isSilent === true ? undefined : listenOf(from)),
-    broadcastsOf: (from) => broadcastsOf(stores.broadcasts, callOf(from, "broadcasts")),
-    permitsOf: (from) => permitsOf(stores.permits, callOf(from, "rateLimiter")),
+    broadcastsOf: (from) => remoteOf(stores.broadcasts, callOf(from, "broadcasts")),
+    permitsOf: (from) => remoteOf(stores.permits, callOf(from, "rateLimiter")),
     callOf
   }
 }
