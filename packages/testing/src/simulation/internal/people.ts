@@ -3,8 +3,8 @@ import type { Message } from "@colloquy/core/model/Message"
 import type { ChatId } from "@colloquy/core/model/Recipient"
 import * as Effect from "effect/Effect"
 import type { Emulator } from "../../emulator/Emulator.ts"
+import { rowsOf } from "../../emulator/internal/people/buttons.ts"
 import type { Person, PersonAttachment } from "../../emulator/Person.ts"
-import { rowsOf } from "./recordedPerson.ts"
 import type { Dice } from "./world/dice.ts"
 
 type Platform = Emulator["Service"]

@@ -1,18 +1,18 @@
 /** A person whose actions are recorded in the history. */
-import type { Button } from "@colloquy/core/model/Keyboard"
 import type { Message } from "@colloquy/core/model/Message"
 import * as Effect from "effect/Effect"
 import type { ButtonRef, ChatRef, MessageRef, Person, PersonError, SendOptions } from "../../emulator/Person.ts"
+import { rowsOf } from "../../emulator/internal/people/buttons.ts"
 import type { PersonActed } from "../SimulationEvent.ts"
 import type { Recording } from "./recording.ts"
 
 const idOf = (chat: ChatRef): number => (typeof chat === "number" ? chat : chat.chat_id)
 
-/** The buttons of a message, by rows. */
-export const rowsOf = (message: Message): ReadonlyArray<ReadonlyArray<Button>> =>
-  (message.body?.attachments ?? []).flatMap((attachment) =>
-    attachment.type === "inline_keyboard" ? attachment.payload.buttons : []
-  )
+/** The id and the chat of a message, as far as they are known. */
+const placeOf = (message: MessageRef): Details =>
+  typeof message === "string"
+    ? { message_id: message }
+    : { message_id: message.body?.mid, chat_id: message.recipient.chat_id ?? undefined }
 
 const labelOf = (message: MessageRef, button: ButtonRef): string => {
   if (typeof button === "string") return button
@@ -54,8 +54,7 @@ export const recordedPerson = (person: Person, recording: Recording): Person => 
     <A extends ReadonlyArray<unknown>, B, E>(action: string, act: (chat: ChatRef, ...rest: A) => Effect.Effect<B, E>) =>
     (chat: ChatRef, ...rest: A) =>
       Effect.tap(act(chat, ...rest), () => record(action, { chat_id: idOf(chat) }))
-  const sent = ({ body, recipient }: Message) =>
-    record("send", { chat_id: recipient.chat_id ?? undefined, text: body?.text ?? "", message_id: body?.mid })
+  const sent = (message: Message) => record("send", { ...placeOf(message), text: message.body?.text ?? "" })
   return {
     ...person,
     with: (bot) => recordedPerson(person.with(bot), recording),
@@ -67,24 +66,11 @@ export const recordedPerson = (person: Person, recording: Recording): Person => 
     send: (...args: ToDialog | ToChat) =>
       Effect.tap(isToDialog(args) ? person.send(...args) : person.send(...args), sent),
     edit: (message, text) =>
-      Effect.tap(person.edit(message, text), ({ body, recipient }) =>
-        record("edit", { chat_id: recipient.chat_id ?? undefined, text, message_id: body?.mid })
-      ),
-    remove: (message) =>
-      Effect.tap(person.remove(message), () =>
-        record("remove", {
-          message_id: typeof message === "string" ? message : message.body?.mid,
-          chat_id: typeof message === "string" ? undefined : (message.recipient.chat_id ?? undefined)
-        })
-      ),
+      Effect.tap(person.edit(message, text), (edited) => record("edit", { ...placeOf(edited), text })),
+    remove: (message) => Effect.tap(person.remove(message), () => record("remove", placeOf(message))),
     press: (message, button) =>
       Effect.tap(person.press(message, button), (callback_id) =>
-        record("press", {
-          callback_id,
-          text: labelOf(message, button),
-          message_id: typeof message === "string" ? message : message.body?.mid,
-          chat_id: typeof message === "string" ? undefined : (message.recipient.chat_id ?? undefined)
-        })
+        record("press", { ...placeOf(message), callback_id, text: labelOf(message, button) })
       ),
     join: inChat("join", person.join),
     leave: inChat("leave", person.leave),

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { ServeError } from "effect/http/HttpServerError"
+import * as Record from "effect/Record"
 import type * as Scope from "effect/Scope"
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -230,12 +231,7 @@ export type UploadServers = Readonly<Record<UploadType, BoundServer>>
 export const uploadUrls = (
   servers: UploadServers,
   hostname = hostnameOf(servers.image)
-): Readonly<Record<UploadType, string>> => ({
-  image: originOf(hostname, servers.image),
-  video: originOf(hostname, servers.video),
-  audio: originOf(hostname, servers.audio),
-  file: originOf(hostname, servers.file)
-})
+): Readonly<Record<UploadType, string>> => Record.map(servers, (server) => originOf(hostname, server))
 
 const hostnameIn = (host: string | undefined): string | undefined => {
   const url = `http://${host}`

@@ -1,5 +1,6 @@
 import type { Attachment } from "@colloquy/core/model/Attachment"
 import type { Button } from "@colloquy/core/model/Keyboard"
+import type { Message } from "@colloquy/core/model/Message"
 import * as Effect from "effect/Effect"
 import type { ButtonRef } from "../../Person.ts"
 import { requestedContact } from "../platform/contacts.ts"
@@ -15,7 +16,8 @@ import { sendIn } from "./messages.ts"
 
 type Rows = ReadonlyArray<ReadonlyArray<Button>>
 
-const rowsOf = ({ value: message }: MessageState): Rows =>
+/** The buttons of a message, by rows. */
+export const rowsOf = (message: Message): Rows =>
   (message.body?.attachments ?? []).flatMap((attachment) =>
     attachment.type === "inline_keyboard" ? attachment.payload.buttons : []
   )
@@ -52,7 +54,7 @@ const quoteOf = ({ value: { body } }: MessageState): string => {
 }
 
 const pick = (actor: Actor, message: MessageState, ref: ButtonRef): Action<Placed> => {
-  const rows = rowsOf(message)
+  const rows = rowsOf(message.value)
   const found = matching(rows, ref)
   if (found.length === 1) return Effect.succeed(found[0])
   if (found.length > 1) {

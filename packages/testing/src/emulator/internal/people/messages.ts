@@ -6,7 +6,7 @@ import type { ChatRef, MessageRef, Person, PersonAttachment, PersonMedia, SendOp
 import { parseText } from "../text/parse.ts"
 import { dialogPartner, findDialog } from "../platform/chats.ts"
 import type { Position } from "../platform/ids.ts"
-import { createMedia, toAttachment } from "../platform/media.ts"
+import { createMedia, isMedia, toAttachment } from "../platform/media.ts"
 import { hasRight, recordActivity } from "../platform/members.ts"
 import {
   type Content,
@@ -19,7 +19,7 @@ import {
   mayForward,
   removeMessage
 } from "../platform/messages.ts"
-import { type ChatState, type MediaState, type MessageState, now } from "../platform/state.ts"
+import { type ChatState, type MessageState, now } from "../platform/state.ts"
 import { botOf, idOf } from "../platform/users.ts"
 import { defined } from "../platform/validation.ts"
 import { toMessage } from "../platform/views.ts"
@@ -34,13 +34,6 @@ export const checkText = (actor: Actor, text: string): Action =>
 
 const requireContent = (actor: Actor, content: Content): Action<Content> =>
   isEmpty(content) ? cannot(actor, "a message has a text, attachments or a link") : Effect.succeed(content)
-
-type SentMedia = Extract<PersonAttachment, { readonly type: MediaState["type"] }>
-
-const isMedia = (attachment: PersonAttachment): attachment is SentMedia => {
-  const { type } = attachment
-  return type === "image" || type === "video" || type === "audio" || type === "file"
-}
 
 /** The media that a person sends: uploaded and processed, so that a bot can send them on by their token. */
 const mediaOf = Effect.fnUntraced(function* (actor: Actor, attachment: PersonMedia) {

@@ -1,7 +1,7 @@
 import type { Attachment } from "@colloquy/core/model/Attachment"
-import type { UserWithPhoto } from "@colloquy/core/model/User"
 import * as Effect from "effect/Effect"
 import type { BotState, UserState } from "./state.ts"
+import { fullNameOf } from "./users.ts"
 
 const escape = (text: string): string => text.replaceAll(/[\\,;]/g, "\\$&").replaceAll(/\r?\n/g, "\\n")
 
@@ -14,9 +14,6 @@ export const vCardOf = (name: string, ...phones: ReadonlyArray<string>): string 
     ...phones.map((phone) => `TEL;TYPE=cell:${phone}`),
     "END:VCARD"
   ].join("\r\n")
-
-export const fullNameOf = ({ first_name, last_name }: UserWithPhoto): string =>
-  last_name == null || last_name === "" ? first_name : `${first_name} ${last_name}`
 
 const encoder = new TextEncoder()
 

@@ -48,6 +48,12 @@ const profileOf = (options: string | UserOptions): Pick<UserWithPhoto, "first_na
 const orDefect = <A>(member: string, problem: string | undefined, run: () => A): Effect.Effect<A> =>
   problem === undefined ? Effect.sync(run) : Effect.die(new RangeError(`Emulator.${member}: ${problem}`))
 
+const withFound = <F, A>(member: string, name: string, find: () => F | undefined, run: (found: F) => A) =>
+  Effect.suspend(() => {
+    const found = find()
+    return orDefect(member, found === undefined ? `there is no ${name}` : undefined, () => run(found!))
+  })
+
 const mediaSettingsOf = ({ linkLifetime: lifetime, processing = {} }: Options): platform.MediaSettings => {
   const { bytesPerSecond, linkLifetime, minimumProcessing } = defaultMediaSettings
   return {
@@ -107,18 +113,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const chatOf = (ref: ChatRef): platform.ChatState | undefined => state.chats.get(chatIdOf(ref))
 
   const changeChat = (member: string, ref: ChatRef, change: (chat: platform.ChatState) => void): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      const chat = chatOf(ref)
-      const problem = chat === undefined ? `there is no chat ${chatIdOf(ref)}` : undefined
-      return orDefect(member, problem, () => change(chat!))
-    })
+    withFound(member, `chat ${chatIdOf(ref)}`, () => chatOf(ref), change)
 
   const withBot = <A>(member: string, ref: UserRef, run: (bot: platform.BotState) => A): Effect.Effect<A> =>
-    Effect.suspend(() => {
-      const found = botOf(state, userIdOf(ref))
-      const problem = found === undefined ? `there is no bot ${userIdOf(ref)}` : undefined
-      return orDefect(member, problem, () => run(found!))
-    })
+    withFound(member, `bot ${userIdOf(ref)}`, () => botOf(state, userIdOf(ref)), run)
 
   const updatesOf = ({ updates }: platform.BotState): ReadonlyArray<Update> =>
     updates.from(0).map(({ update }) => update)
@@ -153,14 +151,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       ),
     revokeToken: (token = bot.token, as: Revocation = "revoked") =>
       Effect.sync(() => void state.revokedTokens.set(token, as)),
-    closeChat: (ref: ChatRef) =>
-      changeChat("closeChat", ref, (chat) => {
-        closeChat(state, chat)
-      }),
+    closeChat: (ref: ChatRef) => changeChat("closeChat", ref, (chat) => closeChat(state, chat)),
     allowComments: (ref: ChatRef, allowed: boolean) =>
-      changeChat("allowComments", ref, (chat) => {
-        allowComments(state, chat, allowed)
-      }),
+      changeChat("allowComments", ref, (chat) => allowComments(state, chat, allowed)),
     messages: (ref: ChatRef) =>
       Effect.sync(() => chatOf(ref)?.messages.map((message) => toMessage(state, message)) ?? []),
     comments: (ref: MessageRef) =>

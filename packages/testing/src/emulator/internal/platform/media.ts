@@ -89,10 +89,11 @@ export const urlOf = (state: PlatformState, media: MediaState, rendition?: strin
     : `${sourceUrl ?? `${origin}/${type}s/${encodeURIComponent(token)}`}${suffix}`
 }
 
-const isMedia = (attachment: Attachment): attachment is Extract<Attachment, { readonly type: UploadType }> => {
-  const { type } = attachment
-  return type === "image" || type === "video" || type === "audio" || type === "file"
-}
+const uploadTypes = new Set(["image", "video", "audio", "file"])
+
+export const isMedia = <A extends { readonly type: string }>(
+  attachment: A
+): attachment is Extract<A, { readonly type: UploadType }> => uploadTypes.has(attachment.type)
 
 const hasMedia = (body: MessageBody | null | undefined): boolean => body?.attachments?.some(isMedia) === true
 

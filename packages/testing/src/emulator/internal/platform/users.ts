@@ -7,7 +7,6 @@ import { Log } from "./log.ts"
 import {
   type BotState,
   type CallbackState,
-  type Location,
   now,
   type PlatformState,
   type StoredUpdate,
@@ -20,19 +19,14 @@ export const idOf = ({ profile }: UserState): UserId => profile.user_id
 const defaultPhone = (user_id: UserId): string => `+7900${String(user_id).slice(-7).padStart(7, "0")}`
 
 /** @assumption userNames */
-const nameOf = ({ first_name, last_name }: Pick<UserWithPhoto, "first_name" | "last_name">): string =>
+export const fullNameOf = ({ first_name, last_name }: Pick<UserWithPhoto, "first_name" | "last_name">): string =>
   last_name ? `${first_name} ${last_name}` : first_name
 
 /** Creates a user. `last_activity_time: null` hides the time of the last activity. */
 export const addUser = (
   state: PlatformState,
   profile: Partial<UserWithPhoto> & Pick<UserWithPhoto, "first_name">,
-  options: {
-    readonly isPrivate?: boolean | undefined
-    readonly locale?: string | undefined
-    readonly phone?: string | undefined
-    readonly location?: Location | undefined
-  } = {}
+  options: { readonly [K in Exclude<keyof UserState, "profile">]?: UserState[K] | undefined } = {}
 ): UserState => {
   const { last_activity_time = now(state), user_id = nextUserId(state), ...rest } = profile
   const { isPrivate = false, locale, location = { latitude: 0, longitude: 0 }, phone = defaultPhone(user_id) } = options
@@ -41,7 +35,7 @@ export const addUser = (
       user_id,
       username: null,
       is_bot: false,
-      name: nameOf(profile),
+      name: fullNameOf(profile),
       ...(last_activity_time === null ? {} : { last_activity_time }),
       ...withoutUndefined(rest)
     },

@@ -1,8 +1,6 @@
-import type { ChatId } from "@colloquy/core/model/Chat"
 import { type Permission, permissions as rights } from "@colloquy/core/model/Member"
 import * as Platform from "@colloquy/core/base/Platform"
-import type { UserId } from "@colloquy/core/model/User"
-import type { BotRole } from "../../EmulatorOptions.ts"
+import type { BotRole, ChatOptions, UserOptions } from "../../EmulatorOptions.ts"
 import type { ChatState, PlatformState } from "./state.ts"
 
 export const problemOfTitle = (title: string): string | undefined =>
@@ -13,15 +11,7 @@ export const problemOfTitle = (title: string): string | undefined =>
 /** Returns why a user cannot be created, or `undefined`. */
 export const problemOfUser = (
   { users }: PlatformState,
-  {
-    description,
-    phone,
-    user_id
-  }: {
-    readonly description?: string | null | undefined
-    readonly phone?: string | undefined
-    readonly user_id?: UserId | undefined
-  }
+  { description, phone, user_id }: Pick<UserOptions, "description" | "phone" | "user_id">
 ): string | undefined => {
   if (user_id !== undefined && user_id <= 0) return "user_id: must be greater than 0"
   if (user_id !== undefined && users.has(user_id)) return `user_id: there is a user ${user_id} already`
@@ -50,12 +40,7 @@ const problemOfRole = (bot: BotRole | undefined): string | undefined => {
 /** Returns why a chat cannot be created, or `undefined`. */
 export const problemOfChat = (
   { chats }: PlatformState,
-  options: {
-    readonly type?: ChatState["type"] | undefined
-    readonly chat_id?: ChatId | undefined
-    readonly title?: string | undefined
-    readonly bot?: BotRole | undefined
-  }
+  options: Pick<ChatOptions, "bot" | "chat_id" | "title"> & { readonly type?: ChatState["type"] | undefined }
 ): string | undefined => {
   const { bot, chat_id, title, type = "chat" } = options
   if (chat_id !== undefined && chats.has(chat_id)) return `chat_id: there is a chat ${chat_id} already`
