@@ -11,6 +11,7 @@ import { headersIn, textBody } from "../http/wire.ts"
 import { emit } from "../platform/events.ts"
 import type { BotState, PlatformState } from "../platform/state.ts"
 import { idOf } from "../platform/users.ts"
+import { defined } from "../platform/validation.ts"
 import { type Handlers, success } from "./call.ts"
 import type * as declarations from "./declarations.ts"
 
@@ -38,13 +39,7 @@ const readParts = (module: string | undefined): Effect.Effect<Endpoint.Success<t
     const found = partsIn(parts) ?? partsIn(bot)
     if (found === undefined)
       return { parts: [], problem: "The module exports no list of parts: export const parts = Bot.make(…)." }
-    return {
-      parts: found.map(({ description, kind, name }) => ({
-        kind,
-        name,
-        ...(description === undefined ? {} : { description })
-      }))
-    }
+    return { parts: found.map(({ description, kind, name }) => ({ kind, name, ...defined({ description }) })) }
   })
 
 const notSendable = refusal.of(
@@ -74,13 +69,11 @@ const recordHandled = (state: PlatformState, bot: BotState, entries: ReadonlyArr
     emit(state, {
       type: "handled",
       bot_id: idOf(bot.user),
-      ...(chat_id === undefined ? {} : { chat_id }),
       number: end - updates.length + index,
       outcome,
-      ...(part === undefined ? {} : { part }),
       attempt,
       took: endedAt - startedAt,
-      ...(error === undefined ? {} : { error })
+      ...defined({ chat_id, part, error })
     })
   }
 }

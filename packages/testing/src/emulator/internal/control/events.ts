@@ -54,12 +54,8 @@ const markerIn = ({ answer, endpoint }: Exchange): number | undefined => {
 const toRequestEvent = ({ at, exchange }: RequestRecord, id: number, details: boolean): EmulatorEvent => {
   const { bot_id, chat_id, endpoint = null, limits, message_id, method, number, path, query, status = null } = exchange
   const event = { id, at, type: "request" as const, number, took: exchange.took, method, path, query, endpoint, status }
-  const ids = {
-    ...(bot_id === undefined ? {} : { bot_id }),
-    ...(chat_id === undefined ? {} : { chat_id }),
-    ...(message_id === undefined ? {} : { message_id }),
-    ...defined({ text: textIn(exchange), fault: exchange.fault, marker: markerIn(exchange) })
-  }
+  const found = { text: textIn(exchange), fault: exchange.fault, marker: markerIn(exchange) }
+  const ids = defined({ bot_id, chat_id, message_id, ...found })
   if (!details) return { ...event, ...ids, limits }
   const { answer, body, headers } = toRequestView(exchange)
   return { ...event, ...ids, limits, headers, body, answer }

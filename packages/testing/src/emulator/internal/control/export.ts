@@ -10,7 +10,11 @@ import type {
   PlatformState
 } from "../platform/state.ts"
 import { idOf } from "../platform/users.ts"
+import { defined } from "../platform/validation.ts"
 import type { Seed, SeedChat, SeedComment, SeedMessage } from "./declarations.ts"
+
+/** A seed has no flags that are not set. */
+const ifTrue = (flag: boolean): true | undefined => (flag ? true : undefined)
 
 /** The text, as HTML if the text has markup. */
 const textOf = ({
@@ -125,21 +129,13 @@ const toSeedChat = (chats: ReadonlyArray<ChatState>, chat: ChatState): SeedChat 
     ...(chat.description === null ? {} : { description: chat.description }),
     messages: chat.messages.map((message, index) => toSeedMessage(chats, message, index)),
     ...(pinned < 0 ? {} : { pinned }),
-    ...(chat.isSuspended ? { is_stopped: true } : {}),
-    ...(chat.isClosed ? { is_closed: true } : {})
+    ...defined({ is_stopped: ifTrue(chat.isSuspended), is_closed: ifTrue(chat.isClosed) })
   }
 }
 
 const toSeedMedia = ({ files }: PlatformState, { filename, photo_id, size, sourceUrl, token, type }: MediaState) => {
-  const file = files.get(String(photo_id))
-  return {
-    type,
-    token,
-    ...(filename === undefined ? {} : { filename }),
-    ...(size === 0 ? {} : { size }),
-    ...(sourceUrl === undefined ? {} : { url: sourceUrl }),
-    ...(file === undefined ? {} : { content: file.bytes })
-  }
+  const content = files.get(String(photo_id))?.bytes
+  return { type, token, ...defined({ filename, size: size === 0 ? undefined : size, url: sourceUrl, content }) }
 }
 
 /**
@@ -153,14 +149,8 @@ export const toSeed = (state: PlatformState): Seed => {
   return {
     users: people.map(({ isPrivate, locale, location, phone, profile }) => {
       const { is_bot: _, last_activity_time, name: __, ...rest } = profile
-      return {
-        ...rest,
-        phone,
-        location,
-        ...(locale === undefined ? {} : { locale }),
-        ...(isPrivate ? { is_private: true } : {}),
-        ...(last_activity_time === undefined ? { hides_activity: true } : {})
-      }
+      const hides_activity = ifTrue(last_activity_time === undefined)
+      return { ...rest, phone, location, ...defined({ locale, is_private: ifTrue(isPrivate), hides_activity }) }
     }),
     media: media.map((each) => toSeedMedia(state, each)),
     chats: chats.map((chat) => toSeedChat(chats, chat)),

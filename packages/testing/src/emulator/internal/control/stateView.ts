@@ -8,6 +8,7 @@ import type { Limiter } from "../platform/limits.ts"
 import { type BotState, type ChatState, now, type PlatformState, type UserState } from "../platform/state.ts"
 import { typeOf } from "../platform/updates.ts"
 import { idOf } from "../platform/users.ts"
+import { defined } from "../platform/validation.ts"
 import { toChat, toMember, toMessage } from "../platform/views.ts"
 
 /** A delivery that waits for its next attempt. */
@@ -133,17 +134,14 @@ const toBotView = ({ commands, isConnected, subscriptions, user }: BotState): ty
   user: user.profile,
   is_connected: isConnected,
   commands,
-  webhooks: [...subscriptions.values()].map(({ update_types, url }) => ({
-    url,
-    ...(update_types === undefined ? {} : { update_types })
-  }))
+  webhooks: [...subscriptions.values()].map(({ update_types, url }) => ({ url, ...defined({ update_types }) }))
 })
 
 const toPersonView = ({ isPrivate, locale, location, phone, profile }: UserState): typeof PersonView.Type => ({
   user: profile,
   phone,
   location,
-  ...(locale === undefined ? {} : { locale }),
+  ...defined({ locale }),
   is_private: isPrivate
 })
 

@@ -11,6 +11,7 @@ import type { Exchange } from "../../EmulatorHttp.ts"
 import type { PersonEvent } from "../../Person.ts"
 import type { Delivery } from "../../WebhookSender.ts"
 import { headersIn } from "../http/wire.ts"
+import { defined } from "../platform/validation.ts"
 
 const event = <const Type extends string, const Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
   Schema.Struct({ type: Schema.tag(type), chat_id: ChatId, ...fields })
@@ -78,25 +79,12 @@ export const parseBody = (text: string | undefined): unknown =>
         () => text
       )
 
-export const toRequestView = ({
-  answer,
-  body,
-  bot_id,
-  chat_id,
-  endpoint,
-  fault: _,
-  headers,
-  message_id,
-  status,
-  ...rest
-}: Exchange): RequestView => ({
-  ...rest,
-  ...(bot_id === undefined ? {} : { bot_id }),
-  ...(chat_id === undefined ? {} : { chat_id }),
-  ...(message_id === undefined ? {} : { message_id }),
-  headers: headersIn({ headers }),
-  endpoint: endpoint ?? null,
-  body: parseBody(body),
-  status: status ?? null,
-  answer: parseBody(answer)
+export const toRequestView = ({ bot_id, chat_id, fault: _, message_id, ...exchange }: Exchange): RequestView => ({
+  ...exchange,
+  ...defined({ bot_id, chat_id, message_id }),
+  headers: headersIn(exchange),
+  endpoint: exchange.endpoint ?? null,
+  body: parseBody(exchange.body),
+  status: exchange.status ?? null,
+  answer: parseBody(exchange.answer)
 })

@@ -1,6 +1,7 @@
 import type * as Subscriptions from "@colloquy/core/endpoints/Subscriptions"
 import * as Effect from "effect/Effect"
 import { rejected } from "../http/refusal.ts"
+import { defined } from "../platform/validation.ts"
 import { checkSecret, checkUrl, subscribe, unsubscribe } from "../webhook/subscriptions.ts"
 import type { Handlers } from "./call.ts"
 
@@ -10,7 +11,7 @@ export const subscriptions: Handlers<typeof Subscriptions> = {
       [...bot.subscriptions.values()].map(({ time, update_types, url }) => ({
         url,
         time,
-        ...(update_types === undefined ? {} : { update_types })
+        ...defined({ update_types })
       }))
     ),
 

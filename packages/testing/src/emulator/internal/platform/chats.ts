@@ -7,6 +7,7 @@ import { addMember, allRights, insertMember, recordActivity, setAdminRights } fr
 import { type BotState, type ChatState, now, type PlatformState, type UserState } from "./state.ts"
 import { notifyBots } from "./updates.ts"
 import { addUser, idOf } from "./users.ts"
+import { defined } from "./validation.ts"
 
 /** The default titles: only dialogs have none. */
 const titles = { chat: "Group chat", channel: "Channel", dialog: null }
@@ -45,21 +46,13 @@ const userOf = (state: PlatformState, { user_id }: Person): UserState => state.u
 
 /** Creates a group chat or channel with its members, then adds the bot. */
 export const createGroup = (state: PlatformState, bot: BotState, options: ChatOptions): ChatState => {
-  const { allowsForwarding = true, bot: role = {}, chat_id, hasComments = true } = options
-  const { isPublic = false, title, type = "chat" } = options
+  const { allowsForwarding, bot: role = {}, chat_id, hasComments, isPublic = false, title, type = "chat" } = options
   const members = (options.members ?? []).map((person) => userOf(state, person))
   const owner =
     options.owner === undefined ? (members[0] ?? addUser(state, { first_name: "Owner" })) : userOf(state, options.owner)
   const link = isPublic ? `https://emulator.test/${nextName(state, "c")}` : null
-  const chat = createChat(state, {
-    ...(chat_id === undefined ? {} : { chat_id }),
-    type,
-    ...(title === undefined ? {} : { title }),
-    link,
-    owner: idOf(owner),
-    hasComments,
-    allowsForwarding
-  })
+  const settings = defined({ chat_id, title, hasComments, allowsForwarding })
+  const chat = createChat(state, { type, link, owner: idOf(owner), ...settings })
   for (const user of new Set([owner, ...members])) insertMember(state, chat, user)
   emitChat(state, chat, "created", owner)
   if (role !== false) {
@@ -77,7 +70,7 @@ export const findDialog = (state: PlatformState, person: UserState, bot: BotStat
   state.dialogs.get(dialogKey(person, bot))
 
 export const createDialog = (state: PlatformState, person: UserState, bot: BotState, chat_id?: ChatId): ChatState => {
-  const chat = createChat(state, { type: "dialog", ...(chat_id === undefined ? {} : { chat_id }) })
+  const chat = createChat(state, { type: "dialog", ...defined({ chat_id }) })
   insertMember(state, chat, person)
   insertMember(state, chat, bot.user)
   state.dialogs.set(dialogKey(person, bot), chat)
