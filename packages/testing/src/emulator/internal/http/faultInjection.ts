@@ -1,7 +1,7 @@
 import type { ChatId } from "@colloquy/core/model/Chat"
 import * as Platform from "@colloquy/core/base/Platform"
 import * as Effect from "effect/Effect"
-import { ConnectionLost, type Request, respond, type Response } from "../../EmulatorHttp.ts"
+import { type ConnectionLost, connectionReset, type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import type { Rule } from "../../Faults.ts"
 import { emitFault } from "../platform/events.ts"
 import { applies, reform } from "../platform/faults.ts"
@@ -39,8 +39,6 @@ const scriptedResponse = ({ listener }: Request, rule: Rule): Response | undefin
   return respond(status, mayHaveBody(status) ? errorBodyFor(listener.kind, { code, message }) : "", rule.headers)
 }
 
-const lost = Effect.fail(new ConnectionLost({ kind: "reset" }))
-
 type Handling = Effect.Effect<Response, ConnectionLost>
 
 const delayed = (handling: Handling, delay: number): Handling =>
@@ -70,7 +68,7 @@ const applyRule = (request: Request, rule: Rule, next: Handling): Handling => {
   const scripted = scriptedResponse(request, rule)
   const answer = scripted !== undefined && request.method === "HEAD" ? asHead(scripted) : scripted
   const { delay, headers, reset, truncate } = rule
-  let handling: Handling = reset === "before" ? lost : answer === undefined ? next : Effect.succeed(answer)
+  let handling: Handling = reset === "before" ? connectionReset : answer === undefined ? next : Effect.succeed(answer)
   if (answer === undefined && headers !== undefined) {
     handling = Effect.map(handling, (response) => ({ ...response, headers: { ...response.headers, ...headers } }))
   }
@@ -79,7 +77,7 @@ const applyRule = (request: Request, rule: Rule, next: Handling): Handling => {
     const shorten = reset === "after" ? breakOff : cut
     handling = Effect.map(handling, (response) => shorten(response, truncate))
   } else if (reset === "after") {
-    handling = Effect.andThen(handling, lost)
+    handling = Effect.andThen(handling, connectionReset)
   }
   return delay === undefined ? handling : delayed(handling, delay)
 }

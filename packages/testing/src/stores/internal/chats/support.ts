@@ -22,21 +22,19 @@ export const { user_id, first_name, is_bot } = Fixtures.user()
 
 export const user = { user_id, first_name, is_bot }
 
-export const added = (seconds: number, id = chat_id): Update.Update => ({
-  update_type: "bot_added",
-  timestamp: at(seconds),
-  chat_id: id,
-  user: Fixtures.user(),
-  is_channel: false
-})
+const ofBot =
+  (update_type: "bot_added" | "bot_removed") =>
+  (seconds: number, id = chat_id): Update.Update => ({
+    update_type,
+    timestamp: at(seconds),
+    chat_id: id,
+    user: Fixtures.user(),
+    is_channel: false
+  })
 
-export const removed = (seconds: number, id = chat_id): Update.Update => ({
-  update_type: "bot_removed",
-  timestamp: at(seconds),
-  chat_id: id,
-  user: Fixtures.user(),
-  is_channel: false
-})
+export const added = ofBot("bot_added")
+
+export const removed = ofBot("bot_removed")
 
 export const titled = (seconds: number, title: string, id = chat_id): Update.Update => ({
   update_type: "chat_title_changed",
