@@ -22,6 +22,11 @@ import { defined, problemOfRights } from "../platform/validation.ts"
 import { toChat } from "../platform/views.ts"
 import { parseText } from "../text/parse.ts"
 
+/** A call, and whether the rights and the membership of the authors are checked. */
+interface SeedCall extends ControlCall {
+  readonly isChecked: boolean
+}
+
 type SeedEffect<A = void> = Effect.Effect<A, refusal.Refusal | PersonError>
 
 /** Prefixes the message of a failure with its path in the seed. */
@@ -77,22 +82,11 @@ const linkOf = (
       : Effect.succeed({ type: link.type, mid: linked.mid })
   })
 
-/** Whether the rights and the membership of the authors are checked. */
-interface Checks {
-  readonly isChecked: boolean
-}
-
-const sendAsPerson = (
-  call: ControlCall,
-  chat: ChatState,
-  person: Person,
-  message: declarations.SeedMessage,
-  { isChecked }: Checks
-): SeedEffect =>
+const sendAsPerson = (call: SeedCall, chat: ChatState, person: Person, message: declarations.SeedMessage): SeedEffect =>
   Effect.gen(function* () {
     const attachments = yield* readAttachments(message.attachments ?? [])
     const options = { attachments, ...defined({ format: message.format, link: yield* linkOf(call, chat, message) }) }
-    if (isChecked) {
+    if (call.isChecked) {
       if (message.mid != null) return yield* refusal.invalidPayload("mid: requires unchecked: true")
       return yield* Effect.asVoid(person.send(chat.chat_id, message.text ?? "", options))
     }
@@ -108,11 +102,10 @@ const sendAsPerson = (
 
 /** Comments on a post. The comments of bots are not validated. */
 const sendComment = (
-  call: ControlCall,
+  call: SeedCall,
   bot: BotState,
   post: MessageState,
-  { format, mid, on_behalf, reply_to, text, timestamp, user_id }: declarations.SeedComment,
-  { isChecked }: Checks
+  { format, mid, on_behalf, reply_to, text, timestamp, user_id }: declarations.SeedComment
 ): SeedEffect =>
   Effect.gen(function* () {
     const author = yield* userOf(call, "user_id", user_id)
@@ -120,7 +113,7 @@ const sendComment = (
     if (reply_to != null && replyTo === undefined) {
       return yield* refusal.invalidPayload(`reply_to: there is no comment ${reply_to} before this one`)
     }
-    if (isChecked && !author.profile.is_bot) {
+    if (call.isChecked && !author.profile.is_bot) {
       if (mid != null) return yield* refusal.invalidPayload("mid: requires unchecked: true")
       const person = yield* personOf(call, { user_id, bot_id: bot.user.profile.user_id })
       return yield* Effect.asVoid(
@@ -132,31 +125,24 @@ const sendComment = (
     createComment(call.state, post, author, content, on_behalf ?? false, position)
   })
 
-const send = (
-  call: ControlCall,
-  bot: BotState,
-  chat: ChatState,
-  message: declarations.SeedMessage,
-  checks: Checks
-): SeedEffect =>
+const send = (call: SeedCall, bot: BotState, chat: ChatState, message: declarations.SeedMessage): SeedEffect =>
   Effect.gen(function* () {
     const { bot_id, comments, user_id } = message
     const author = bot_id == null ? bot : yield* botOf(call, { bot_id })
     if (user_id == null) yield* sendAsBot(call, author, chat, message)
     else {
       const person = yield* personOf(call, { user_id, bot_id: bot.user.profile.user_id })
-      yield* sendAsPerson(call, chat, person, message, checks)
+      yield* sendAsPerson(call, chat, person, message)
     }
     const post = chat.messages.at(-1)!
     yield* Effect.forEach(comments ?? [], (comment, index) =>
-      withPath(`comments[${index}]`)(sendComment(call, bot, post, comment, checks))
+      withPath(`comments[${index}]`)(sendComment(call, bot, post, comment))
     )
   })
 
 const createSeedChat = (
-  call: ControlCall,
-  { admins, description, is_closed, is_stopped, messages, pinned, ...request }: declarations.SeedChat,
-  checks: Checks
+  call: SeedCall,
+  { admins, description, is_closed, is_stopped, messages, pinned, ...request }: declarations.SeedChat
 ): SeedEffect<ChatState> =>
   Effect.gen(function* () {
     const bot = yield* botOf(call, request)
@@ -171,7 +157,7 @@ const createSeedChat = (
       setAdminRights(call.state, chat, member, permissions ?? allRights, owner)
     }
     yield* Effect.forEach(messages ?? [], (message, index) =>
-      withPath(`messages[${index}]`)(send(call, bot, chat, message, checks))
+      withPath(`messages[${index}]`)(send(call, bot, chat, message))
     )
     if (pinned != null) {
       if (chat.messages[pinned] === undefined)
@@ -192,9 +178,9 @@ export const seedHandlers = {
         withPath(`users[${index}]`)(createUser(user, call))
       )
       yield* Effect.forEach(media ?? [], (each, index) => withPath(`media[${index}]`)(addMedia(call.state, each)))
-      const checks: Checks = { isChecked: unchecked !== true }
+      const seeding = { ...call, isChecked: unchecked !== true }
       const createdChats = yield* Effect.forEach(chats ?? [], (chat, index) =>
-        withPath(`chats[${index}]`)(createSeedChat(call, chat, checks))
+        withPath(`chats[${index}]`)(createSeedChat(seeding, chat))
       )
       const bots = [...call.state.bots.values()]
       return { users: createdUsers, chats: createdChats.map((chat) => toChat(call.state, chat, bots[0])) }

@@ -25,7 +25,7 @@ const lengthOf = (headers: Exchange["headers"]): number => {
 const weighExchange = ({ answer = "", body = "", headers, path, query }: Exchange): number =>
   answer.length + body.length + path.length + query.length + lengthOf(headers)
 
-/** 64 MiB of text, at two bytes for each character. */
+/** At least the last entries with 64 MiB of text, at two bytes for each character. */
 const textBounds = <A>(weigh: (entry: A) => number) => ({ entries: minEntries, weight: 2 ** 25, weigh })
 
 export const exchangeBounds = textBounds(weighExchange)
