@@ -459,8 +459,8 @@ const program = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, max
 const cellsOf = ({ markup, text }: Parsed): ReadonlyArray<Cell> => {
   const formats: Array<Array<string>> = Array.from(text, () => []).concat([])
   const cells = text.split("").map((unit, i) => ({ unit, formats: (formats[i] ??= []) }))
-  for (const { from, length, type, url, user_id } of markup) {
-    const name = url !== undefined ? `${type} ${url}` : user_id !== undefined ? `${type} ${user_id}` : type
+  for (const { from, length, type, ...target } of markup) {
+    const name = [type, ...Object.values(target)].join(" ")
     for (let i = from; i < from + length; i++) if (!cells[i].formats.includes(name)) cells[i].formats.push(name)
   }
   return cells

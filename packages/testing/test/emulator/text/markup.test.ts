@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { parseHtml } from "../../../src/emulator/internal/text/html.ts"
 import { parseMarkdown } from "../../../src/emulator/internal/text/markdown.ts"
 
-const elements = (parsed: ReturnType<typeof parseHtml>) =>
+const elements = (parsed: ReturnType<typeof parseHtml>): ReadonlyArray<ReadonlyArray<unknown>> =>
   parsed.markup.map(({ from, length, type, ...target }) => [
     type,
     parsed.text.slice(from, from + length),

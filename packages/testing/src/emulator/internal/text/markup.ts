@@ -1,30 +1,25 @@
-import type { MarkupType } from "@colloquy/core/model/Markup"
+import type * as Markup from "@colloquy/core/model/Markup"
+import { UserId } from "@colloquy/core/model/User"
 import { mentionUrlPrefix } from "@colloquy/core/base/Platform"
 
-export interface MarkupElement {
-  readonly type: MarkupType
-  readonly from: number
-  readonly length: number
-  readonly url?: string
-  readonly user_link?: string
-  readonly user_id?: number
-}
+/** An element of a known type. */
+export type MarkupElement = Extract<Markup.MarkupElement, { readonly type: Markup.MarkupType }>
 
 export interface Parsed {
   readonly text: string
   readonly markup: ReadonlyArray<MarkupElement>
 }
 
-export const element = (type: MarkupType, from: number, to: number, url?: string): MarkupElement => {
+export const element = (type: Markup.MarkupType, from: number, to: number, url?: string): MarkupElement => {
   if (url === undefined) return { type, from, length: to - from }
   const id = url.startsWith(mentionUrlPrefix) ? url.slice(mentionUrlPrefix.length) : ""
   if (/^\d+$/.test(id) && Number.isSafeInteger(Number(id))) {
-    return { type: "user_mention", from, length: to - from, user_id: Number(id) }
+    return { type: "user_mention", from, length: to - from, user_id: UserId.make(Number(id)) }
   }
   return { type, from, length: to - from, url }
 }
 
-const kinds: ReadonlyArray<MarkupType> = [
+const kinds: ReadonlyArray<Markup.MarkupType> = [
   "quote",
   "heading",
   "link",
