@@ -63,14 +63,14 @@ export const kernelDefects: ReadonlyArray<KernelDefect> = [
     "expiry",
     "claiming",
     "a lease counts from the answer to its claim",
-    "this.#leases.adopt(claimed, before, this.#sentAt,",
-    "this.#leases.adopt(claimed, before, { ...this.#sentAt, wall: held.wall, mono: held.mono },"
+    "this.#leases.adopt(claimed, this.#sentAt,",
+    "this.#leases.adopt(claimed, { ...this.#sentAt, wall: this.#held.wall, mono: this.#held.mono },"
   ),
   make(
     "expiry",
     "leases",
     "a chat that is not renewed is kept",
-    'else if (partition.state !== "releasing") lost.push(partition)',
+    'else if (partition.state !== "releasing") held.lose(partition)',
     ""
   ),
   make("unknown", "owners", "leases that nobody holds are kept", "this.#found = [...this.#found, ...unknown]", ""),
@@ -78,7 +78,7 @@ export const kernelDefects: ReadonlyArray<KernelDefect> = [
     "late claim",
     "leases",
     "calls of another process are not noticed",
-    "known.id === claimed.id && this.#held.commands.knows(known, begun[index]?.delivery, claimed)",
+    "known.id === claimed.id && isKnown",
     "known.id === claimed.id"
   ),
   make(
@@ -93,17 +93,23 @@ export const kernelDefects: ReadonlyArray<KernelDefect> = [
     "expiry",
     "held",
     "the handlers of a lost chat are not interrupted",
-    "if (isInterrupted) this.commands.interrupt(update)",
+    "if (isInterrupted) update.delivery.interrupt()",
     ""
   ),
   make(
     "polled",
     "claiming",
     "a wake-up during a claim is lost",
-    'claimed(partitions: ReadonlyArray<Claimed>): number {\n    this.#request = "idle"',
-    'claimed(partitions: ReadonlyArray<Claimed>): number {\n    this.#isDue = false\n    this.#request = "idle"'
+    'claimed(partitions: ReadonlyArray<Claimed>): void {\n    this.#request = "idle"',
+    'claimed(partitions: ReadonlyArray<Claimed>): void {\n    this.#isDue = false\n    this.#request = "idle"'
   ),
-  make("loss", "claiming", "a failure ends the claims", 'if (this.#request === "failed") this.#request = "idle"', ""),
+  make(
+    "loss",
+    "claiming",
+    "a failure ends the claims",
+    'again(): void {\n    this.#request = "idle"',
+    "again(): void {"
+  ),
   make(
     "conflict",
     "write",
@@ -130,8 +136,8 @@ export const kernelDefects: ReadonlyArray<KernelDefect> = [
     "close",
     "closing",
     "a claim goes on after the leases have ended",
-    "commits.unsent === 0 && !claiming.isClaiming",
-    "commits.unsent === 0"
+    "held.writes === 0 && !claiming.isClaiming",
+    "held.writes === 0"
   ),
   make("slow", "leases", "two renewals at a time", "if (this.#renewing !== undefined) return", ""),
   make("unknown", "owners", "no claim after a release of unknown leases", "this.isReleasing = false", "")

@@ -5,13 +5,11 @@ import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import type { Kernel } from "../../packages/core/src/inbox/internal/kernel/kernel.ts"
 import { type Change, planted } from "../simulation/defects/plant.ts"
-import type { Settlement } from "../../packages/core/src/inbox/internal/kernel/write.ts"
 
 const folder = fileURLToPath(new URL("../../packages/core/src/inbox/internal/kernel/", import.meta.url))
 
 export interface Loaded {
   readonly Kernel: typeof Kernel
-  readonly Settlement: typeof Settlement
 }
 
 /** The fields of a class are public, and a file that is outside the folder is found from everywhere. */
@@ -28,8 +26,7 @@ export const load = async (defect?: Change): Promise<Loaded> => {
       const text = isDefective ? planted(defect) : readFileSync(join(folder, name), "utf8")
       writeFileSync(join(copy, name), opened(text))
     }
-    const load = (name: string): Promise<unknown> => import(/* @vite-ignore */ pathToFileURL(join(copy, name)).href)
-    return { ...((await load("kernel.ts")) as object), ...((await load("write.ts")) as object) } as Loaded
+    return (await import(/* @vite-ignore */ pathToFileURL(join(copy, "kernel.ts")).href)) as Loaded
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }

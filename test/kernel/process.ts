@@ -2,7 +2,7 @@
 import type { ClaimedUpdate, CommitResult, Partition as Claimed } from "../../packages/core/src/inbox/InboxStore.ts"
 import type { Commands } from "../../packages/core/src/inbox/internal/kernel/held.ts"
 import type { Kernel } from "../../packages/core/src/inbox/internal/kernel/kernel.ts"
-import type { Outcome, Partition, Update } from "../../packages/core/src/inbox/internal/kernel/partition.ts"
+import type { Delivery, Outcome, Partition, Update } from "../../packages/core/src/inbox/internal/kernel/partition.ts"
 import type { Write } from "../../packages/core/src/inbox/internal/kernel/write.ts"
 import { type Journal, journalOf, type Store } from "./store.ts"
 import { keyOf } from "./graph.ts"
@@ -42,7 +42,7 @@ type Step =
 const running: ReadonlyArray<Step> = ["confirming", "sleeping", "recording", "lookingUp", "sending", "stuck", "ending"]
 
 /** The delivery of an update, and its handler. */
-export class Handler {
+export class Handler implements Delivery {
   readonly id: string
   readonly update: Update<Handler>
   /** The journal of the update, as this process knows it. */
@@ -68,6 +68,29 @@ export class Handler {
   get isRunning(): boolean {
     return running.includes(this.step)
   }
+
+  knows(stored: ClaimedUpdate): boolean {
+    return order[this.journal] >= order[journalOf(stored)]
+  }
+
+  start(): boolean {
+    deciding.process.checkStart(deciding.world, this.update)
+    note("start")(this)
+    return true
+  }
+
+  interrupt(): void {
+    note("interrupt")(this)
+  }
+
+  settled(end: string): void {
+    note("settled")(this, end)
+  }
+
+  refused(): boolean {
+    note("settled")(this, "again")
+    return false
+  }
 }
 
 /** A process has at most one of each of these requests under way. */
@@ -87,20 +110,7 @@ const order: Readonly<Record<Journal, number>> = { none: 0, started: 1, done: 2 
 
 const commands: Commands<Handler> = Object.freeze({
   make: (update: Update<Handler>) => new Handler(update),
-  knows: (known: ClaimedUpdate, handler: Handler | undefined, stored: ClaimedUpdate) =>
-    order[handler === undefined ? journalOf(known) : handler.journal] >= order[journalOf(stored)],
-  start: (update: Update<Handler>) => {
-    deciding.process.checkStart(deciding.world, update)
-    note("start")(update)
-    return true
-  },
-  interrupt: note("interrupt"),
-  settled: note("settled"),
-  refused: (update: Update<Handler>) => {
-    note("settled")(update, "again")
-    return false
-  },
-  resolve: note("resolve"),
+  isRead: (known: ClaimedUpdate, stored: ClaimedUpdate) => order[journalOf(known)] >= order[journalOf(stored)],
   claim: note("claim"),
   renew: note("renew"),
   commit: note("commit"),
@@ -108,6 +118,7 @@ const commands: Commands<Handler> = Object.freeze({
   ask: note("ask"),
   count: note("count"),
   announce: note("announce"),
+  lost: note("lost"),
   end: note("end"),
   releaseAll: note("releaseAll")
 })
@@ -164,8 +175,7 @@ export class Process {
 
   /** Whether the stream is not closed. */
   get isOpen(): boolean {
-    const { phase } = this.kernel.held
-    return phase === "running" || phase === "stopping"
+    return this.kernel.held.isOpen
   }
 
   get kernelWakeAt(): number {
@@ -217,22 +227,21 @@ export class Process {
   }
 
   execute(command: string, [first, second]: ReadonlyArray<unknown>): void {
-    const handlerOf = (): Handler => (first as Update<Handler>).delivery
     switch (command) {
       case "start": {
-        const handler = handlerOf()
+        const handler = first as Handler
         if (!this.handlers.includes(handler)) this.handlers.push(handler)
         handler.step = "ready"
         return
       }
       case "interrupt": {
-        const handler = handlerOf()
+        const handler = first as Handler
         if (handler.isRunning) handler.step = "ending"
         else this.end(handler)
         return
       }
       case "settled": {
-        const handler = handlerOf()
+        const handler = first as Handler
         if (second === "refused") handler.step = "refused"
         else if (second === "done") this.end(handler)
         else {
@@ -251,7 +260,7 @@ export class Process {
         return this.kernel.closing.close()
       case "announce":
         return this.wake()
-      case "resolve":
+      case "lost":
         return
       case "claim":
         this.isWoken = false
@@ -319,7 +328,7 @@ export class Process {
 
   receive(world: World, at: number): void {
     const request = this.requests.splice(at, 1)[0]!
-    const { answer, context, input, kind } = request
+    const { answer, context, kind } = request
     this.turn(world, (kernel) => {
       switch (kind) {
         case "claim":
@@ -327,10 +336,7 @@ export class Process {
         case "commit":
           return kernel.results.committed(context as Write<Handler>, answer as ReadonlyArray<CommitResult>)
         case "renew":
-          ;(input as ReadonlyArray<string>).forEach((owner, index) =>
-            kernel.leases.renewed(owner, (answer as ReadonlyArray<ReadonlyArray<string>>)[index]!)
-          )
-          kernel.leases.renewalEnded(false)
+          kernel.leases.renewed(answer as Parameters<typeof kernel.leases.renewed>[0])
           return this.onRenewal(world)
         case "release":
           if (answer === true) this.wake()
@@ -364,16 +370,16 @@ export class Process {
           kernel.claiming.failed()
           return pause()
         case "commit":
-          if (!this.isOpen) return kernel.results.refused(context as Write<Handler>, "The stream is closed.")
           kernel.results.failed(context as Write<Handler>)
+          if (!this.isOpen) return kernel.results.refused(context as Write<Handler>, "The stream is closed.")
           return pause(context as Write<Handler>)
         case "renew":
-          kernel.leases.renewalEnded(true)
+          kernel.leases.renewed(undefined)
           return this.onRenewal(world)
         case "release":
           return kernel.leases.owners.released()
         case "ask":
-          return kernel.claiming.answered(request.input === true ? 0 : undefined)
+          return kernel.claiming.answered(0)
         case "count":
           return kernel.claiming.counted(undefined)
         case "wake":
@@ -467,7 +473,7 @@ export class Process {
       else if (handler.step === "stuck" && !isLost) {
         this.isDirty = true
         if (owner !== handler.recordedBy) this.record(handler, handler.journal === "none" ? "started" : handler.journal)
-        else this.kernel.giveUp(handler.update.partition, owner)
+        else this.kernel.leases.giveUp(handler.update.partition, owner)
       }
     }
   }
@@ -482,7 +488,7 @@ export class Process {
     handler.step = "settling"
     handler.notBefore = outcome._tag === "retry" ? world.now + outcome.after : 0
     this.isDirty = true
-    this.kernel.commits.settle(new world.loaded.Settlement([update]))
+    this.kernel.commits.settle({ updates: [update], end: () => {} })
   }
 
   /** The handler of an interrupted update has ended. */

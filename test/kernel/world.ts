@@ -30,7 +30,7 @@ const carryOut = (world: World, { by, input, kind }: Request, process: Process |
     case "renew":
       return (input as ReadonlyArray<string>).map((owner) => {
         if (process !== undefined) process.checkRenewal(world, owner)
-        return store.renew(owner, leaseMillis, now)
+        return [owner, store.renew(owner, leaseMillis, now)]
       })
     case "release":
       return leases.some((lease) => store.commit({ ...lease, ...nothing, release: true }) === "applied")

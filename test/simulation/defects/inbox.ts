@@ -23,8 +23,8 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a renewal that ignores the renewed partitions",
     file: "inbox/internal/kernel/leases.ts",
-    find: 'else if (partition.state !== "releasing") lost.push(partition)',
-    replace: "else if (partition.key === undefined) lost.push(partition)",
+    find: 'else if (partition.state !== "releasing") held.lose(partition)',
+    replace: "else if (partition.key === undefined) held.lose(partition)",
     programs: ["handlers", "live"]
   },
   {
@@ -37,8 +37,8 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a renewal that fails ends all renewals",
     file: "inbox/internal/kernel/leases.ts",
-    find: "    this.#renewing = undefined\n    this.#isFailing = isFailed",
-    replace: "    if (!isFailed) this.#renewing = undefined\n    this.#isFailing = isFailed",
+    find: "    this.#renewing = undefined\n    this.#isFailing =",
+    replace: "    if (answer !== undefined) this.#renewing = undefined\n    this.#isFailing =",
     programs: ["handlers", "live"]
   },
   {
@@ -78,15 +78,16 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a second attempt that does not begin again",
-    file: "inbox/internal/kernel/emitter.ts",
-    find: 'if (end === "next") return delivery.beginNext()',
-    replace: 'if (end === "next") return void (delivery.outcome = undefined)',
+    file: "inbox/internal/kernel/delivery.ts",
+    find: 'if (end === "next" || end === "again") return this.#beginAgain()',
+    replace:
+      'if (end === "next") return void (this.outcome = undefined)\n    if (end === "again") return this.#beginAgain()',
     programs: handlers
   },
   {
     name: "a retry keeps the changes of the attempt before",
     file: "inbox/internal/kernel/delivery.ts",
-    find: "    this.#current?.close()\n    this.#current = undefined\n",
+    find: "    this.close()\n    this.#current = undefined\n",
     replace: "",
     programs: handlers
   },
@@ -114,7 +115,7 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a claim that fails is not repeated",
     file: "inbox/internal/kernel/interpreter.ts",
-    find: "Effect.orDie(inbox[hooks].outage.retryOrDie(claimed, isTemporary))",
+    find: "Effect.orDie(outage.retryOrDie(claimed, isTemporary))",
     replace: "Effect.orDie(claimed)",
     programs: handlers
   },
@@ -149,15 +150,15 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a process keeps the partition of an update that the store has lost",
-    file: "inbox/internal/kernel/kernel.ts",
-    find: "    this.leases.giveUp(partition)",
-    replace: "    this.leases.owners.forsake(owner, [partition.key])",
+    file: "inbox/internal/kernel/leases.ts",
+    find: "    this.#held.abandon(partition)\n",
+    replace: "",
     programs: handlers
   },
   {
     name: "a claim brings back an update that was acknowledged before the answer",
-    file: "inbox/internal/kernel/results.ts",
-    find: "        this.#leases.owners.onApplied(change)\n",
+    file: "inbox/internal/kernel/owners.ts",
+    find: "    if (this.claimedBy !== undefined) for (const { id } of completed) this.#completed.add(id)\n",
     replace: "",
     programs: handlers
   },

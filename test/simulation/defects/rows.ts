@@ -56,8 +56,8 @@ export const rowsDefects: ReadonlyArray<Defect> = [
   {
     name: "a batch that has lost an update is acknowledged",
     file: "inbox/internal/kernel/commits.ts",
-    find: 'if (updates.length !== batch.size) this.#beginAgain(updates, "again")',
-    replace: 'if (updates.length === 0) this.#beginAgain(updates, "again")',
+    find: "if (updates.length !== batch.size) for",
+    replace: "if (updates.length === 0) for",
     programs
   },
   {
@@ -70,7 +70,7 @@ export const rowsDefects: ReadonlyArray<Defect> = [
   {
     name: "a batch that has lost a chat waits for a renewal after the stream has closed",
     file: "inbox/internal/kernel/results.ts",
-    find: "!isRenewed || renewals < this.#leases.renewals",
+    find: "!this.#held.isOpen || renewals < this.#leases.renewals",
     replace: "renewals < this.#leases.renewals",
     programs
   }

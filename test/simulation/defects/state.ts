@@ -36,8 +36,8 @@ export const stateDefects: ReadonlyArray<Defect> = [
   {
     name: "a consumer does not learn when the next timer is due",
     file: "inbox/internal/kernel/polling.ts",
-    find: "this.#nextTimer = this.#held.mono + Math.max(millis, pause)",
-    replace: "this.#nextTimer = this.#held.mono + Math.max(millis, pause) * Infinity",
+    find: "this.#nextTimer = mono + Math.max(millis, pause)",
+    replace: "this.#nextTimer = mono + Math.max(millis, pause) * Infinity",
     programs
   },
   {

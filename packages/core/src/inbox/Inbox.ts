@@ -202,13 +202,10 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const deduplicationWindow = Duration.toMillis(options.deduplicationWindow ?? defaults.deduplicationWindow)
   const deadLetterRetention = Duration.toMillis(options.deadLetterRetention ?? defaults.deadLetterRetention)
   const leaseDuration = Duration.fromInputUnsafe(options.leaseDuration ?? defaults.leaseDuration)
-  /**
-   * The latches of the consumers. Each consumer closes its own latch, so that no consumer misses an event for which
-   * another consumer was woken.
-   */
-  const wakeUps = new Set<Latch.Latch>()
+  /** What wakes the consumers. */
+  const wakes = new Set<(hasTimers: boolean) => void>()
   const wakeAll = (): void => {
-    for (const wakeUp of wakeUps) wakeUp.openUnsafe()
+    for (const wake of wakes) wake(false)
   }
   const watchers = new Map<string, Set<Latch.Latch>>()
   const wakeWatchers = ({ updates }: InboxStore.Batch): void => {
@@ -217,7 +214,6 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   }
   const died = yield* Deferred.make<never>()
   let isOpen = true
-  let timerChanges = 0
   const revisionPrefix = yield* randomId
   let revisions = 0
   const nextRevision = () => `${revisionPrefix}.${++revisions}`
@@ -314,14 +310,11 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
         isOpen = false
       }),
       isOpen: () => isOpen,
-      wakeUp: Effect.acquireRelease(
-        Effect.sync(() => {
-          const wakeUp = Latch.makeUnsafe(false)
-          wakeUps.add(wakeUp)
-          return wakeUp
-        }),
-        (wakeUp) => Effect.sync(() => wakeUps.delete(wakeUp))
-      ),
+      wakeUp: (wake) =>
+        Effect.acquireRelease(
+          Effect.sync(() => void wakes.add(wake)),
+          () => Effect.sync(() => wakes.delete(wake))
+        ),
       wakeAll,
       watch: (partitionKey) =>
         Effect.acquireRelease(
@@ -341,10 +334,8 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       partitionKeyOf: (update) =>
         partitionKey === undefined ? QueuedUpdate.defaultPartitionKey(update) : String(partitionKey(update)),
       onTimers: () => {
-        timerChanges++
-        wakeAll()
+        for (const wake of wakes) wake(true)
       },
-      timerChanges: () => timerChanges,
       nextRevision,
       log,
       pausing,

@@ -23,11 +23,11 @@ export interface Hooks {
   /** Returns `false` after `close`. */
   readonly isOpen: () => boolean
   /**
-   * Returns the latch of a consumer. The latch is opened when there may be partitions to claim, until the scope
-   * closes.
+   * Calls a function when there may be partitions to claim, until the scope closes. `hasTimers`: because this process has
+   * written or deleted rows with a due time.
    */
-  readonly wakeUp: Effect.Effect<Latch.Latch, never, Scope.Scope>
-  /** Opens the latches of all consumers. */
+  readonly wakeUp: (wake: (hasTimers: boolean) => void) => Effect.Effect<void, never, Scope.Scope>
+  /** Wakes all consumers. */
   readonly wakeAll: () => void
   /** Returns a latch that is opened when this process stores updates of a partition, until the scope closes. */
   readonly watch: (partitionKey: string) => Effect.Effect<Latch.Latch, never, Scope.Scope>
@@ -35,8 +35,6 @@ export interface Hooks {
   readonly partitionKeyOf: (update: Update) => string
   /** Tells the consumers that this process has written or deleted rows with a due time. */
   readonly onTimers: () => void
-  /** Returns how many times `onTimers` was called. */
-  readonly timerChanges: () => number
   /** Returns a revision of a row, which no other write has. */
   readonly nextRevision: () => string
   /** The log of handled updates. */

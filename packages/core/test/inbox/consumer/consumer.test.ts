@@ -27,7 +27,7 @@ import {
   type Update,
   Updates
 } from "../../../src/index.ts"
-import { type Hooks, hooks } from "../../../src/inbox/internal/hooks.ts"
+import { hooks } from "../../../src/inbox/internal/hooks.ts"
 import {
   chatOf,
   inboxOver,
@@ -44,17 +44,16 @@ const noRetry = { retry: Schedule.recurs(0) }
 
 const Later = Timer.make("later", Schema.String)
 
-/** The latch of a consumer that calls a function whenever the consumer waits. */
-const counted = (wakeUp: Hooks["wakeUp"], onAwait: () => void): typeof wakeUp =>
-  Effect.map(wakeUp, (latch) => ({
-    ...latch,
-    openUnsafe: () => latch.openUnsafe(),
-    closeUnsafe: () => latch.closeUnsafe(),
-    await: Effect.suspend(() => {
-      onAwait()
-      return latch.await
-    })
-  }))
+/** An inbox that calls a function whenever a consumer claims, or asks when something can be claimed. */
+const counted = (inbox: Inbox.Service, onPoll: () => void): Inbox.Service => {
+  const { store, [hooks]: hooksOf } = inbox
+  const poll = Effect.sync(onPoll)
+  return {
+    ...inbox,
+    store: { ...store, untilNext: Effect.andThen(poll, store.untilNext) },
+    [hooks]: { ...hooksOf, claim: (claim) => Effect.andThen(poll, hooksOf.claim(claim)) }
+  }
+}
 
 describe("consumer", () => {
   it.effect("An update leaves the inbox only after its handler has succeeded.", () =>
@@ -235,11 +234,10 @@ describe("consumer", () => {
       const latch = yield* Deferred.make<void>()
       const inbox = yield* Inbox.Inbox
       let polls = 0
-      const wakeUp = counted(inbox[hooks].wakeUp, () => polls++)
       const fiber = yield* Bot.run(() => Deferred.await(latch), { concurrency: 1, maxInMemory: 2 }).pipe(
         Effect.provideService(
           Updates.Updates,
-          Updates.Updates.of({ inbox: { ...inbox, [hooks]: { ...inbox[hooks], wakeUp } }, source: Effect.never })
+          Updates.Updates.of({ inbox: counted(inbox, () => polls++), source: Effect.never })
         ),
         Effect.forkChild({ startImmediately: true })
       )
@@ -270,12 +268,11 @@ describe("consumer", () => {
       )
       const inbox = yield* Inbox.Inbox
       let polls = 0
-      const wakeUp = counted(inbox[hooks].wakeUp, () => polls++)
       yield* Effect.orDie(inbox.receive([started(1, 1), started(2, 2)]))
       yield* Bot.run(bot, { concurrency: 1 }).pipe(
         Effect.provideService(
           Updates.Updates,
-          Updates.Updates.of({ inbox: { ...inbox, [hooks]: { ...inbox[hooks], wakeUp } }, source: Effect.never })
+          Updates.Updates.of({ inbox: counted(inbox, () => polls++), source: Effect.never })
         ),
         Effect.forkScoped
       )

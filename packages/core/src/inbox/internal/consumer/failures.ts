@@ -65,7 +65,7 @@ export const makeFailures = (retry: Retry, clock: Clock.Clock, isStopping: () =>
         const after = Duration.format(Duration.millis(Math.round(pause)))
         const message = `${reason} The handler runs again in ${after}. The attempt does not count as failed.`
         yield* annotate(Effect.logWarning(message), delivery)
-        yield* persist(settleAll([delivery], { _tag: "retry", after: pause, isSameAttempt: true }))
+        yield* persist(settleAll([delivery], { _tag: "again", after: pause }))
       }),
     onRefusal: (delivery) =>
       Effect.suspend(() => {

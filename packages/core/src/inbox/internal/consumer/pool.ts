@@ -55,12 +55,12 @@ const confirmed = <B, E, R>(
   updates: ReadonlyArray<UpdateDelivery>
 ): Effect.Effect<B, E, R> => {
   let last: Lease | undefined
-  for (const { handling, isDoubtful } of updates) {
+  for (const { handling } of updates) {
     const { lease } = handling
     // Updates of a chat follow each other in a batch, and share their lease.
     if (lease === last || lease === undefined) continue
     last = lease
-    if (isDoubtful) effect = Effect.andThen(lease.confirm, effect)
+    if (!lease.isHeld()) effect = Effect.andThen(lease.confirm, effect)
   }
   return effect
 }
@@ -123,7 +123,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   const died = yield* Deferred.make<never>()
   const onDefect = (cause: Cause.Cause<never>): void => {
     if (Outage.errorIn(cause) === undefined) return void Deferred.doneUnsafe(died, Exit.failCause(cause))
-    for (const { fail } of origins) fail(cause)
+    for (const origin of origins) origin.fail(cause)
   }
   const run = Effect.runForkWith(context)
   /**

@@ -17,12 +17,8 @@ import { type Batch, GroupAttempt } from "./statements.ts"
 export type Outcome =
   /** With a batch, all its updates are acknowledged, or none. */
   | { readonly _tag: "ack"; readonly batch?: Batch | undefined }
-  | {
-      readonly _tag: "retry"
-      readonly after: number
-      /** Whether the attempt does not count, and begins again. Default: the attempt counts. */
-      readonly isSameAttempt?: boolean
-    }
+  /** `again`: the attempt does not count, and begins again. */
+  | { readonly _tag: "retry" | "again"; readonly after: number }
   /** The partition is left to a process with a newer program. `newer` is the message about the data of that program. */
   | { readonly _tag: "handBack"; readonly newer: string }
   | { readonly _tag: "reject"; readonly cause: Cause.Cause<unknown> }
@@ -62,8 +58,6 @@ export interface UpdateDelivery extends Settleable<Update> {
   readonly handling: Handling
   /** Whether the update is never in a group, because a process died during its handling, or its group conflicted. */
   readonly isUngrouped: boolean
-  /** Whether another process may have claimed the partition, so that the lease must be confirmed. */
-  readonly isDoubtful: boolean
   /** Whether another process has claimed the partition. Settling has no effect then. */
   readonly isLost: boolean
   /** The failure of the inbox that the handler is waiting for to end. */
@@ -268,10 +262,10 @@ export class Group<out A> extends Settleable<Arr.NonEmptyReadonlyArray<A>> {
 }
 
 /** The outcome of the greatest rank counts. */
-const ranks = { ack: 0, retry: 1, handBack: 2, reject: 3 } as const
+const ranks = { ack: 0, again: 1, retry: 1, handBack: 2, reject: 3 } as const
 
 const worse = (a: Outcome, b: Outcome): Outcome => {
-  if (a._tag === "retry" && b._tag === "retry") return a.after >= b.after ? a : b
+  if ("after" in a && "after" in b) return a.after >= b.after ? a : b
   return ranks[a._tag] >= ranks[b._tag] ? a : b
 }
 

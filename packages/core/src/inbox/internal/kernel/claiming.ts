@@ -15,11 +15,10 @@ const certainAfter = 1000
 
 /**
  * - `idle`: nothing is asked.
- * - `claiming`, `counting`, `asking`: the store is asked.
- * - `polling`: the store is asked, instead of a claim.
+ * - `claiming`, `asking`: the store is asked.
  * - `failed`: the last claim failed. The next claim comes after a pause.
  */
-type Request = "idle" | "claiming" | "failed" | "asking" | "polling" | "counting"
+type Request = "idle" | "claiming" | "failed" | "asking"
 
 /** When partitions are claimed, and when there is nothing left to claim. */
 export class Claiming<D> {
@@ -53,6 +52,11 @@ export class Claiming<D> {
   /** Whether the store is carrying out a claim. */
   get isClaiming(): boolean {
     return this.#request === "claiming"
+  }
+
+  /** Whether the last claim has failed, and no claim follows before the pause is over. */
+  get isPausing(): boolean {
+    return this.#request === "failed"
   }
 
   /** Whether the consumer looks for partitions, or for its end. Otherwise, neither time nor the content of the store matters. */
@@ -92,18 +96,11 @@ export class Claiming<D> {
       this.#isBlocked = false
       this.#held.hasCapacity = true
     }
-    if (!this.#isDue && !this.polling.isTimerKnown) {
+    if (!this.#isDue && this.polling.asks()) {
       this.#request = "asking"
-      this.polling.asked()
-      return commands.ask(false)
+      return commands.ask()
     }
-    if (!this.#isDue && mono >= this.polling.dueAt) {
-      if (this.polling.elapsed()) {
-        this.#request = "polling"
-        return commands.ask(true)
-      }
-      this.#isDue = true
-    }
+    this.#isDue ||= this.polling.isDue()
     if (this.#isDue && mono >= this.#claimAt && !this.#leases.owners.isReleasing) this.#claim()
   }
 
@@ -122,23 +119,19 @@ export class Claiming<D> {
     commands.claim({ owner, leaseDuration: options.leaseMillis, ...size, ...this.polling.claiming() })
   }
 
-  /** Returns how many partitions were lost. */
-  claimed(partitions: ReadonlyArray<Claimed>): number {
+  claimed(partitions: ReadonlyArray<Claimed>): void {
     this.#request = "idle"
-    const held = this.#held
-    this.#leases.owners.claimed()
+    const { owners } = this.#leases
+    owners.claimedBy = undefined
     // All leases of the process are ended after this claim.
-    if (held.phase !== "running" && held.phase !== "stopping") return 0
-    let lost = 0
+    if (!this.#held.isOpen) return
     const adopted: Array<Partition<D>> = []
     for (const claimed of partitions) {
-      if (this.#leases.owners.isEnded(claimed, this.#sentAt.owner)) {
+      if (owners.isEnded(claimed, this.#sentAt.owner)) {
         this.#isDue = true
         continue
       }
-      const before = held.byKey.get(claimed.key)
-      const partition = this.#leases.adopt(claimed, before, this.#sentAt, this.#size.begin)
-      if (before?.isLost === true) lost++
+      const partition = this.#leases.adopt(claimed, this.#sentAt, this.#size.begin)
       if (partition === undefined) continue
       adopted.push(partition)
       if (this.#size.isCrashing(claimed)) {
@@ -149,7 +142,6 @@ export class Claiming<D> {
     this.#size.claimed(adopted)
     this.polling.claimed(adopted.length)
     this.#ended(adopted.length)
-    return lost
   }
 
   /** A claim has ended. */
@@ -158,7 +150,7 @@ export class Claiming<D> {
     if (count === 0 && this.#wasIdle && !this.#isDue) {
       if (!options.isShared || this.#isCertain) this.#isEnd = true
       else {
-        this.#request = "counting"
+        this.#request = "asking"
         commands.count()
       }
       return
@@ -168,23 +160,21 @@ export class Claiming<D> {
     this.polling.wait()
   }
 
-  /** Returns how many partitions were lost. */
-  failed(): number {
+  failed(): void {
     this.#request = "failed"
     this.#isDue = true
-    return this.#leases.claimFailed()
+    this.#leases.claimFailed()
   }
 
   /** The pause after a failure is over. */
   again(): void {
-    if (this.#request === "failed") this.#request = "idle"
+    this.#request = "idle"
   }
 
+  /** Something can be claimed after this time. If the store fails, a claim reports the failure. */
   answered(millis: number | undefined): void {
-    const isPoll = this.#request === "polling"
     this.#request = "idle"
-    if (!isPoll) this.polling.timerIsDueIn(millis)
-    else if (this.polling.claimableIn(millis)) this.#isDue = true
+    this.polling.answered(millis)
   }
 
   counted(queued: number | undefined): void {

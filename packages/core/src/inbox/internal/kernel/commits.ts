@@ -1,7 +1,8 @@
+import { HandBacks } from "./handBacks.ts"
 import type { Held } from "./held.ts"
 import type { Batch, Partition, Update } from "./partition.ts"
 import type { Selection } from "./selection.ts"
-import { type Settlement, Write } from "./write.ts"
+import { type Refused, type Settlement, Write } from "./write.ts"
 
 const none: ReadonlyArray<never> = []
 
@@ -15,17 +16,18 @@ export class Commits<D> {
   readonly divided: Array<Settlement<D>> = []
   /** Partitions that are to be released. */
   readonly #finished = new Set<Partition<D>>()
-  /** Number of writes that are to be sent for the first time. */
-  unsent = 0
+  readonly #handBacks: HandBacks
 
   constructor(held: Held<D>, selection: Selection<D>) {
     this.#held = held
     this.#selection = selection
+    this.#handBacks = new HandBacks(held.options.handBack)
   }
 
   settle(settlement: Settlement<D>): void {
     for (const update of settlement.updates) {
-      if (update.state === "open") update.moveTo("settling", update.outcome?._tag !== "retry" || this.#held.isStopping)
+      const isEnding = update.outcome?._tag === "ack" || update.outcome?._tag === "reject"
+      if (update.state === "open") update.moveTo("settling", isEnding || this.#held.isStopping)
     }
     this.#settlements.push(settlement)
   }
@@ -65,14 +67,14 @@ export class Commits<D> {
   /** Settles updates, and begins as many others, in one write. */
   #write(settlements: ReadonlyArray<Settlement<D>>): void {
     const held = this.#held
-    const write = new Write(settlements)
     const settled: Array<Update<D>> = []
-    for (const { updates } of settlements) {
-      for (const update of updates) {
-        const { state } = update.partition
-        if (update.state === "settling" && (state === "held" || state === "committing")) settled.push(update)
-      }
-    }
+    const written = settlements.filter((settlement) => {
+      const updates = settlement.updates.filter((update) => this.#isWritten(update))
+      settled.push(...updates)
+      if (updates.length === 0) settlement.end()
+      return updates.length > 0
+    })
+    const write = new Write(written)
     // With one update of a chat at a time, the next update of the chat can share the change.
     const isOnly = settled.length === 1 || held.options.perChat === 1
     let batches: Map<Batch, ReadonlyArray<Update<D>>> | undefined
@@ -83,8 +85,8 @@ export class Commits<D> {
     }
     for (const [batch, updates] of batches ?? none) {
       // A batch that has lost an update is not acknowledged.
-      if (updates.length !== batch.size) this.#beginAgain(updates, "again")
-      else if (!write.settleBatch(batch, updates, isOnly)) this.#beginAgain(updates, "alone")
+      if (updates.length !== batch.size) for (const update of updates) this.refuse(update, "again")
+      else if (!write.settleBatch(batch, updates, isOnly)) for (const update of updates) this.refuse(update, "alone")
     }
     if (write.changes.length === 0) return this.resolve(write)
     const certain = isOnly ? write.changes : write.certain
@@ -100,13 +102,34 @@ export class Commits<D> {
     this.#send(write)
   }
 
-  #beginAgain(updates: ReadonlyArray<Update<D>>, reason: "again" | "alone"): void {
-    for (const update of updates) {
-      update.outcome = undefined
-      this.#held.commands.refused(update, reason)
-      this.#held.again(update, 0)
-      this.resume(update.partition)
+  /** Whether the outcome of an update is written. Attempts that do not count begin again, and nothing is written. */
+  #isWritten(update: Update<D>): boolean {
+    const { delivery, entry, outcome, partition } = update
+    if (update.state !== "settling" || !(partition.state === "held" || partition.state === "committing")) return false
+    if (outcome?._tag !== "again" && outcome?._tag !== "handBack") return true
+    const held = this.#held
+    update.outcome = undefined
+    if (outcome._tag === "again") {
+      delivery.settled("again")
+      held.again(update, outcome.after)
+    } else {
+      // The partition is kept for a time that grows, and then left to other processes.
+      delivery.settled("left")
+      const wait = this.#handBacks.waitOf(entry.id, held.mono)
+      update.isNewer = true
+      held.again(update, Math.max(1, wait))
+      if (wait === 0) held.leave(partition)
     }
+    this.resume(partition)
+    return false
+  }
+
+  /** The changes of an update are not applied: the attempt has failed because of a statement, or begins again. */
+  refuse(update: Update<D>, reason: Refused): void {
+    update.outcome = undefined
+    if (update.delivery.refused(reason)) update.moveTo("open")
+    else this.#held.again(update, 0)
+    this.resume(update.partition)
   }
 
   /** Begins updates: those that the store knows to have begun at once, and the others when the write is applied. */
@@ -127,7 +150,7 @@ export class Commits<D> {
     const held = this.#held
     update.isMarked = true
     update.moveTo("ready")
-    if (held.commands.start(update)) held.ready.push(update)
+    if (update.delivery.start()) held.ready.push(update)
     else update.moveTo("open")
   }
 
@@ -138,8 +161,7 @@ export class Commits<D> {
       partition.commits++
       partition.moveTo(release ? "releasing" : "committing")
     }
-    this.unsent++
-    this.#held.commands.commit(write)
+    this.#held.send(write)
   }
 
   /** Releases all partitions that nothing is written of. Open updates count as attempted. */
@@ -156,6 +178,6 @@ export class Commits<D> {
   /** Lets the callers of settlements go on. */
   resolve({ changes, settlements }: Write<D>): void {
     for (const { partition } of changes) this.resume(partition)
-    for (const settlement of settlements) this.#held.commands.resolve(settlement, undefined)
+    for (const settlement of settlements) settlement.end()
   }
 }

@@ -1,43 +1,33 @@
-import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { StoreError } from "../../../base/StoreError.ts"
 import type { AnswerLog } from "../../../client/internal/callContext.ts"
-import { chatOf, type Update } from "../../../model/Update.ts"
+import type { Update } from "../../../model/Update.ts"
 import type { Inbox } from "../../Inbox.ts"
-import { hooks } from "../hooks.ts"
-import type { ClaimedUpdate } from "../../InboxStore.ts"
+import type { ClaimedUpdate, Failure } from "../../InboxStore.ts"
 import { Attempt } from "../consumer/attempt.ts"
 import type { Written } from "../consumer/changes.ts"
 import type { Handling } from "../consumer/handling.ts"
-import { type Origin, type Outcome, type Refusal, Settleable, type UpdateDelivery } from "../consumer/settlement.ts"
+import { type Outcome, type Refusal, Settleable, type UpdateDelivery } from "../consumer/settlement.ts"
+import { refusalOf } from "../consumer/statements.ts"
 import { AttemptRecord } from "../log/attemptRecord.ts"
+import { addToLog } from "../log/entry.ts"
 import type { Evidence } from "../log/incident.ts"
 import { type Journal, wasRead } from "../journal/journal.ts"
 import { flush } from "../journal/writeSoon.ts"
 import { rowKey } from "../timers/change.ts"
-import { ending, rejectedKey } from "../timers/recurrence.ts"
+import type { Consumer } from "./consumer.ts"
 import type * as partition from "./partition.ts"
+import type { Refused } from "./write.ts"
 
 /** A claimed update in the kernel. */
 export type Held = partition.Update<Queued>
 
-/** The consumer that emits deliveries. */
-export interface Source extends Origin {
-  readonly inbox: Inbox["Service"]
-  readonly openJournal: (queued: Queued) => Journal
-  readonly handlingOf: (held: Held, update: Update | undefined) => Handling
-  readonly isValid: (held: Held) => boolean
-  /** An effect begins or ends to handle the update. */
-  readonly watched: (held: Held) => void
-  readonly unwatched: (held: Held) => void
-}
-
 const none: ReadonlyArray<never> = []
 
 /** A claimed update as a delivery: what effects see of the update. */
-export class Queued extends Settleable<Update> implements UpdateDelivery {
-  readonly origin: Source
+export class Queued extends Settleable<Update> implements UpdateDelivery, partition.Delivery {
+  readonly origin: Consumer
   readonly held: Held
   /** The update. The value is missing only if the update cannot be decoded. Such a delivery is not emitted. */
   readonly value: Update
@@ -47,6 +37,9 @@ export class Queued extends Settleable<Update> implements UpdateDelivery {
   readonly group = undefined
   attempt: number
   outcome: Outcome | undefined = undefined
+  /** The failure of a rejected update, and whether `onDeadLetter` has run. If the store refuses the update, the update is settled again. */
+  failure: Failure | undefined = undefined
+  isPrepared = false
   refusal: Refusal | undefined = undefined
   /** How often in succession the attempt began again because its commit conflicted. */
   conflicts = 0
@@ -62,7 +55,7 @@ export class Queued extends Settleable<Update> implements UpdateDelivery {
   #record: AttemptRecord | undefined
   #isOver = false
 
-  constructor(origin: Source, held: Held) {
+  constructor(origin: Consumer, held: Held) {
     super()
     this.origin = origin
     this.held = held
@@ -121,46 +114,77 @@ export class Queued extends Settleable<Update> implements UpdateDelivery {
     return this.entry.crashes > 0 || this.isAlone
   }
 
-  get isDoubtful(): boolean {
-    return !this.origin.isValid(this.held)
-  }
-
   get isLost(): boolean {
     return this.held.partition.isLost
   }
 
   watch(onLost: () => void): void {
     this.#watchers = this.#watchers === none ? [onLost] : [...this.#watchers, onLost]
-    this.origin.watched(this.held)
+    this.origin.kernel.watched(this.held)
   }
 
   unwatch(onLost: () => void): void {
     const others = this.#watchers.filter((other) => other !== onLost)
     if (others.length === this.#watchers.length) return
     this.#watchers = others.length === 0 ? none : others
-    this.origin.unwatched(this.held)
+    const { kernel, turns } = this.origin
+    kernel.unwatched(this.held)
+    if (this.isLost) turns.turn()
   }
 
-  /** Interrupts the effects that handle the update. */
+  start(): boolean {
+    return this.origin.emitter.start(this)
+  }
+
   interrupt(): void {
-    for (const onLost of this.#watchers) onLost()
+    this.origin.turns.do(() => this.#watchers.forEach((onLost) => onLost()))
   }
 
-  /** Begins the next attempt. */
-  beginNext(): void {
-    this.conflicts = 0
-    this.attempt++
-    if (this.#answers !== undefined) this.#answers.attempt = this.attempt
-    this.beginAgain()
+  settled(end: "done" | "next" | "again" | "left" | "refused"): void {
+    if (end === "refused") return this.#reopen()
+    if (end === "done" || end === "next") addToLog(this)
+    if (end === "next") {
+      this.conflicts = 0
+      this.attempt++
+      if (this.#answers !== undefined) this.#answers.attempt = this.attempt
+    }
+    if (end === "next" || end === "again") return this.#beginAgain()
+    this.#isOver = true
+    this.#journal?.close()
+    this.close()
+    if (end === "done") this.origin.onDone(this)
   }
 
-  /** Begins the same attempt again, because a value that the handler has read was changed. */
-  beginAgain(): void {
+  refused(reason: Refused): boolean {
+    const { change } = this.held
+    this.refusal = refusalOf({ change, conflicts: this.conflicts }, reason === "alone" ? "again" : reason)
+    if (this.refusal !== undefined) {
+      this.#reopen()
+      return true
+    }
+    if (reason === "conflict") {
+      this.origin.metrics.conflict(this.value)
+      this.conflicts++
+    }
+    this.isAlone ||= reason === "alone" || (reason === "conflict" && change?.batch !== undefined)
+    this.#beginAgain()
+    return false
+  }
+
+  /** The update could not be settled. */
+  #reopen(): void {
+    this.outcome = undefined
+    this.#journal?.reopen()
+    this.#current?.reopen()
+  }
+
+  /** Begins an attempt, or the same attempt again, because a value that the handler has read was changed. */
+  #beginAgain(): void {
     this.outcome = undefined
     this.emittedAt = -1
     this.#answers?.attempts?.forEach((_, id, attempts) => attempts.set(id, 0))
     this.#journal?.begin()
-    this.#current?.close()
+    this.close()
     this.#current = undefined
     this.#record = undefined
   }
@@ -176,46 +200,9 @@ export class Queued extends Settleable<Update> implements UpdateDelivery {
     return { journal, values: [...timer, ...values] }
   }
 
-  /**
-   * Returns what is written with the acknowledgement: the rows and statements of the handler, and the next occurrence of
-   * a timer.
-   */
-  written(clock: Clock.Clock): Written | undefined {
-    const written = this.#current?.close()
-    const ending = this.#ending(clock)
-    const { rows = none } = written ?? {}
-    if (ending === undefined || rows.some(({ key }) => key === ending.key)) return written
-    return { ...written, rows: [ending, ...rows] }
-  }
-
-  /** Returns the rows to write when the update becomes a dead letter: a recurring timer continues. */
-  writtenOnReject(clock: Clock.Clock): Written | undefined {
-    const ending = this.#ending(clock)
-    if (ending === undefined) return undefined
-    const { deadLetterRetention, nextRevision } = this.inbox[hooks]
-    const expiresAt = clock.currentTimeMillisUnsafe() + deadLetterRetention
-    const key = rejectedKey(this.entry.update.fingerprint)
-    return { rows: [ending, { key, row: { text: "", expiresAt }, revision: nextRevision() }] }
-  }
-
-  #ending(clock: Clock.Clock) {
-    const { entry, inbox, value } = this
-    if (value?.update_type !== "colloquy_timer") return undefined
-    return ending(value, entry.update, inbox[hooks].nextRevision(), clock.currentTimeMillisUnsafe())
-  }
-
-  /** The update could not be settled. */
-  reopen(): void {
-    this.outcome = undefined
-    this.#journal?.reopen()
-    this.#current?.reopen()
-  }
-
-  /** The update is not in the queue any more, or is left to another process. */
-  end(): void {
-    this.#isOver = true
-    this.#journal?.close()
-    this.#current?.close()
+  /** Ends the attempt. Returns the rows and statements of the handler. Later changes are written at once. */
+  close(): Written | undefined {
+    return this.#current?.close()
   }
 
   take(outcome: Outcome): ReadonlyArray<Queued> {
@@ -225,15 +212,4 @@ export class Queued extends Settleable<Update> implements UpdateDelivery {
     if (outcome._tag === "ack") this.#journal?.end()
     return this.updates
   }
-}
-
-/** The updates of a partition that have the same chat share their context. */
-export const sharedHandling = (
-  { partition }: Held,
-  update: Update | undefined,
-  make: (chat: Handling["chat_id"]) => Handling
-): Handling => {
-  const chat_id = update === undefined ? undefined : chatOf(update)
-  const last = partition.last?.handling
-  return last !== undefined && last.chat_id === chat_id ? last : make(chat_id)
 }

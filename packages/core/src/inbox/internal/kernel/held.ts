@@ -1,6 +1,6 @@
 import type { Claim, ClaimedUpdate } from "../../InboxStore.ts"
-import type { Refused, Settlement, Write } from "./write.ts"
-import type { Partition, Update } from "./partition.ts"
+import type { Maker, Partition, Update } from "./partition.ts"
+import type { Write } from "./write.ts"
 
 export interface Options {
   /** The beginning of the owner names of this process. */
@@ -25,38 +25,25 @@ export interface Options {
  * The decisions of the kernel. The commands are carried out after the kernel has decided everything: a command calls no
  * event before `advance` has returned.
  */
-export interface Commands<D> {
-  /** Creates the delivery of an update. */
-  readonly make: (update: Update<D>) => D
-  /** Whether this process has written or read all that the journal of an update has in the store now. */
-  readonly knows: (known: ClaimedUpdate, delivery: D | undefined, stored: ClaimedUpdate) => boolean
-  /** Emits an update that is marked as begun. Returns `false` if the update is never handled, so that nobody pulls the update. */
-  readonly start: (update: Update<D>) => boolean
-  /** Ends the handlers of an update. A delivery that was not pulled is dropped. */
-  readonly interrupt: (update: Update<D>) => void
-  /**
-   * The outcome of an update is written (`done`, and `next` if another attempt follows), or not: with `refused`, the
-   * update stays open.
-   */
-  readonly settled: (update: Update<D>, end: "done" | "next" | "refused") => void
-  /** The changes of an update are not applied. Returns whether the attempt has failed. Otherwise, the attempt begins again. */
-  readonly refused: (update: Update<D>, reason: Refused) => boolean
-  /** The caller of a settlement goes on. */
-  readonly resolve: (settlement: Settlement<D>, error: unknown) => void
-  /** Answered by `claimed` or `claimFailed`. At most one claim is under way. */
+export interface Commands<D> extends Maker<D> {
+  /** Whether the journal of an update that has not begun is the same in the store now. */
+  readonly isRead: (known: ClaimedUpdate, stored: ClaimedUpdate) => boolean
+  /** Answered by `claimed` or `failed`. At most one claim is under way. */
   readonly claim: (request: Claim) => void
-  /** Answered by `renewed` for each owner, and by `renewalEnded`. At most one renewal is under way. */
+  /** Answered by `renewed`. At most one renewal is under way. */
   readonly renew: (owners: ReadonlyArray<string>) => void
-  /** Writes what `attempt` returns. Answered by `committed`, `commitFailed` or `commitRefused`. */
+  /** Writes what `attempt` returns. Answered by `committed`, `failed` or `refused`. */
   readonly commit: (write: Write<D>) => void
   /** Ends leases that nobody holds. Answered by `released`. */
   readonly release: (leases: ReadonlyArray<UnknownLease>) => void
-  /** Asks when something can be claimed, instead of a claim if `isPoll` is set. Answered by `answered`. */
-  readonly ask: (isPoll: boolean) => void
+  /** Asks when something can be claimed. Answered by `answered`. */
+  readonly ask: () => void
   /** Asks how many updates are queued. Answered by `counted`. */
   readonly count: () => void
   /** Other consumers of this process, and this one, can claim again. */
   readonly announce: () => void
+  /** Other processes have claimed so many partitions. */
+  readonly lost: (count: number) => void
   /** Everything is handled, except the updates of these partitions, which need a newer program. */
   readonly end: (waiting: ReadonlyArray<string>) => void
   /** Ends all leases of these names. Answered by `closed`. */
@@ -113,6 +100,10 @@ export class Held<D> {
   ready: Array<Update<D>> = []
   /** Whether partitions may be claimed again. */
   hasCapacity = false
+  /** Number of partitions that were found to be lost since the last decision. */
+  lost = 0
+  /** Number of writes that the store is to apply, or is applying. */
+  writes = 0
   readonly #maxReady: number
 
   constructor(options: Options, commands: Commands<D>) {
@@ -124,6 +115,11 @@ export class Held<D> {
 
   get isStopping(): boolean {
     return this.phase !== "running"
+  }
+
+  /** Whether the stream is not closed, so that updates are claimed and leases are renewed. */
+  get isOpen(): boolean {
+    return this.phase === "running" || this.phase === "stopping"
   }
 
   /** How many deliveries can wait until they are pulled. */
@@ -182,13 +178,19 @@ export class Held<D> {
     this.headStarts = running
   }
 
-  /** Another process has claimed a partition. From now on, nothing of the partition begins, is sent or is committed. */
+  /** Another process has claimed a partition. */
   lose(partition: Partition<D>): void {
+    this.lost++
+    this.abandon(partition)
+  }
+
+  /** Nothing of a partition begins, is sent or is committed any more. */
+  abandon(partition: Partition<D>): void {
     partition.moveTo("lost")
     for (const update of partition.begun.slice()) {
       const isInterrupted = update.isEmitted
       this.drop(update)
-      if (isInterrupted) this.commands.interrupt(update)
+      if (isInterrupted) update.delivery.interrupt()
     }
     if (partition.handlers > 0) this.interrupted.set(partition.key, partition)
     this.remove(partition)
@@ -202,6 +204,12 @@ export class Held<D> {
     update.moveTo("done")
   }
 
+  /** No update of a partition begins any more, until the partition is claimed again. */
+  leave(partition: Partition<D>): void {
+    partition.isLeft = true
+    for (const update of partition.begun.slice()) if (!update.isEmitted) this.drop(update)
+  }
+
   /** An update begins again after a time. Until then, another update may begin. */
   again(update: Update<D>, millis: number): void {
     if (this.isStopping || update.partition.isLeft) return this.drop(update)
@@ -212,6 +220,18 @@ export class Held<D> {
     update.dueAt = this.mono + millis
     this.delayed.add(update)
     this.delayedUntil = Math.min(this.delayedUntil, update.dueAt)
+  }
+
+  send(write: Write<D>): void {
+    this.writes++
+    write.isUnderWay = true
+    this.commands.commit(write)
+  }
+
+  /** The store has answered, or has failed. */
+  answered(write: Write<D>): void {
+    if (write.isUnderWay) this.writes--
+    write.isUnderWay = false
   }
 
   /** A commit of a partition has ended. */

@@ -1,31 +1,19 @@
-import * as Cause from "effect/Cause"
+import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
-import type * as Latch from "effect/Latch"
-import * as Backoff from "../../../base/Backoff.ts"
-import { defectsOf } from "../../../base/internal/watchFiber.ts"
-import type { StoreError } from "../../../base/StoreError.ts"
-import type { Inbox } from "../../Inbox.ts"
 import { hooks } from "../hooks.ts"
-import type { Claim, CommitResult } from "../../InboxStore.ts"
+import type { Claim, ClaimedUpdate } from "../../InboxStore.ts"
 import { isTemporary } from "../consumer/persist.ts"
-import type { Queued } from "./delivery.ts"
+import { makeWaiter } from "../consumer/waiter.ts"
+import { wasRead } from "../journal/journal.ts"
+import type { Consumer } from "./consumer.ts"
+import { type Held, Queued } from "./delivery.ts"
 import type { Commands, UnknownLease } from "./held.ts"
-import type { Kernel } from "./kernel.ts"
-import type { Run, Turns } from "./turns.ts"
-import { Settlement, type Write } from "./write.ts"
+import type { Write } from "./write.ts"
 
-/** Deliveries that an effect settles. */
-export class Pending extends Settlement<Queued> {
-  exit: Exit.Exit<void, StoreError> | undefined = undefined
-  resume: ((exit: Exit.Exit<void, StoreError>) => void) | undefined = undefined
-
-  end(exit: Exit.Exit<void, StoreError>): void {
-    this.exit = exit
-    this.resume?.(exit)
-  }
-}
+/** How many chats a warning names. */
+const maxNamed = 20
 
 const warnOfLoss = (count: number): Effect.Effect<void> =>
   Effect.logWarning(
@@ -39,191 +27,165 @@ const warnOfUnknown = (count: number): Effect.Effect<void> =>
       "was lost, or the store has lost writes. They were released, and their updates can be claimed."
   )
 
-export interface Options {
-  readonly inbox: Inbox["Service"]
-  readonly kernel: () => Kernel<Queued>
-  readonly turns: Turns
-  readonly run: Run
-  readonly wakeUp: Latch.Latch
-  readonly onClaimed: () => void
-  /** Called if the store dies in a write of deliveries that an effect settles. */
-  readonly onCommitDied: (settlements: ReadonlyArray<Pending>, defects: Cause.Cause<never>) => void
+const warnOfWaiting = (keys: ReadonlyArray<string>): Effect.Effect<void> => {
+  const others = keys.length > maxNamed ? ` and ${keys.length - maxNamed} others` : ""
+  return Effect.logWarning(
+    `The updates of these chats stay in the inbox, because they need a newer program: ` +
+      `${keys.slice(0, maxNamed).join(", ")}${others}.`
+  )
 }
 
-type StoreCommands = Pick<Commands<Queued>, "ask" | "claim" | "commit" | "count" | "release" | "releaseAll" | "renew">
-
-/** Carries out the operations of the store that a kernel commands, and reports each result as an event. */
-export class Interpreter implements StoreCommands {
-  readonly #options: Options
-  /** The claim that is to be sent, and what lets the fiber go on that waits for a claim. */
+/** Carries out what a kernel commands, and reports each result of the store as an event. */
+export class Interpreter implements Commands<Queued> {
+  readonly #consumer: Consumer
+  /** The claim that is to be sent. */
   #request: Claim | undefined
-  #resume: (() => void) | undefined
+  readonly #requested = makeWaiter(() => this.#request !== undefined)
   #isRenewalFailing = false
 
-  constructor(options: Options) {
-    this.#options = options
-  }
-
-  get #kernel(): Kernel<Queued> {
-    return this.#options.kernel()
+  constructor(consumer: Consumer) {
+    this.#consumer = consumer
   }
 
   /** Runs an operation of the store, and tells the kernel how the operation has ended. A defect ends the bot. */
-  #ask<A, E>(operation: Effect.Effect<A, E>, then: (exit: Exit.Exit<A, E>) => void): void {
-    const { run, turns } = this.#options
-    const onExit = (exit: Exit.Exit<A, E>): void => {
-      if (defectsOf(exit) === undefined) turns.event(() => then(exit))
-    }
-    turns.do(() => {
-      const fiber = run(operation)
-      const exit = fiber.pollUnsafe()
-      if (exit === undefined) fiber.addObserver(onExit)
-      else onExit(exit)
-    })
+  #ask<A, E>(
+    operation: Effect.Effect<A, E>,
+    then: (result: Result.Result<A, E>) => void,
+    onDied?: (cause: Cause.Cause<never>) => void
+  ): void {
+    const { run, turns } = this.#consumer
+    turns.do(() =>
+      run(Effect.result(operation)).addObserver((exit) => {
+        if (Exit.isSuccess(exit)) turns.event(() => then(exit.value))
+        else onDied?.(exit.cause)
+      })
+    )
   }
 
-  #warn(count: number, warning: (count: number) => Effect.Effect<void>): void {
-    if (count > 0) this.#options.run(warning(count))
+  make(held: Held): Queued {
+    return new Queued(this.#consumer, held)
+  }
+
+  isRead(known: ClaimedUpdate, stored: ClaimedUpdate): boolean {
+    return wasRead(known.journal, stored.journal)
   }
 
   claim(request: Claim): void {
-    this.#options.turns.do(() => {
-      // Later events are for the next claim.
-      this.#options.wakeUp.closeUnsafe()
+    this.#consumer.turns.do(() => {
       this.#request = request
-      this.#resume?.()
+      this.#requested.wake()
     })
   }
-
-  /** Waits until the kernel decides to claim. */
-  readonly #next = Effect.callback<Claim>((resume) => {
-    this.#resume = () => {
-      const request = this.#request
-      if (request === undefined) return
-      this.#request = this.#resume = undefined
-      resume(Effect.succeed(request))
-    }
-    this.#resume()
-    if (this.#resume !== undefined) this.#options.turns.event(() => this.#kernel.claiming.again())
-  })
 
   /** Claims whenever the kernel decides to claim, and pauses while the store is unavailable. */
   get claiming(): Effect.Effect<never> {
-    const { inbox, onClaimed, turns } = this.#options
-    const claimed = Effect.flatMap(this.#next, (request) =>
-      Effect.matchEffect(inbox[hooks].claim(request), {
-        onFailure: (error) => {
-          turns.event(() => this.#warn(this.#kernel.claiming.failed(), warnOfLoss))
-          return Effect.fail(error)
-        },
-        onSuccess: (partitions) =>
-          Effect.sync(() => {
-            if (partitions.length > 0) onClaimed()
-            turns.event(() => this.#warn(this.#kernel.claiming.claimed(partitions), warnOfLoss))
-          })
-      })
+    const { inbox, kernel, monitor, turns } = this.#consumer
+    const { claim, outage } = inbox[hooks]
+    const next = Effect.suspend(() => {
+      if (kernel.claiming.isPausing) turns.event(() => kernel.claiming.again())
+      return this.#requested.until
+    })
+    const answer = Effect.flatMap(next, () => {
+      const request = this.#request!
+      this.#request = undefined
+      return claim(request)
+    })
+    const claimed = Effect.map(
+      Effect.tapError(answer, () => Effect.sync(() => turns.event(() => kernel.claiming.failed()))),
+      (partitions) => {
+        if (partitions.length > 0) monitor.onClaimed()
+        turns.event(() => kernel.claiming.claimed(partitions))
+      }
     )
-    return Effect.forever(Effect.orDie(inbox[hooks].outage.retryOrDie(claimed, isTemporary)), { disableYield: true })
+    return Effect.forever(Effect.orDie(outage.retryOrDie(claimed, isTemporary)), { disableYield: true })
   }
 
   commit(write: Write<Queued>): void {
-    const { inbox } = this.#options
-    const attempt = Effect.suspend(() => {
-      const changes = this.#kernel.results.attempt(write)
+    const { inbox, kernel, turns } = this.#consumer
+    const { held, results } = kernel
+    const answer = Effect.suspend(() => {
+      const changes = results.attempt(write)
       return changes.length === 0 ? Effect.succeed([]) : inbox.store.commit(changes)
     })
-    this.#write(write, attempt, (error, cause) => {
-      if (!this.#isRetried(error)) return this.#kernel.results.refused(write, error)
-      this.#kernel.results.failed(write)
-      const again = Effect.tapError(attempt, () => Effect.sync(() => this.#kernel.results.failed(write)))
-      // A write that fails after the stream was closed is repeated by its caller, or not at all.
-      const retried = inbox[hooks].outage.retryOrDie(Backoff.failedOnce(again, cause), (error) =>
-        this.#isRetried(error)
-      )
-      this.#write(write, retried, (error) => this.#kernel.results.refused(write, error))
-    })
-  }
-
-  #isRetried(error: StoreError): boolean {
-    const { phase } = this.#kernel.held
-    return isTemporary(error) && (phase === "running" || phase === "stopping")
-  }
-
-  #write(
-    write: Write<Queued>,
-    effect: Effect.Effect<ReadonlyArray<CommitResult>, StoreError>,
-    onFailure: (error: StoreError, cause: Cause.Cause<StoreError>) => void
-  ): void {
-    const { inbox, onCommitDied } = this.#options
-    const { settlements } = write
-    const ending = Effect.onExitPrimitive(effect, (exit) => {
-      const defects = defectsOf(exit)
-      if (defects !== undefined) onCommitDied(settlements as ReadonlyArray<Pending>, defects)
-      return undefined
-    }) as typeof effect
-    this.#ask(ending, (exit) => {
-      if (Exit.isSuccess(exit)) {
-        this.#warn(this.#kernel.results.committed(write, exit.value), warnOfLoss)
+    const attempt = Effect.tapError(answer, () => Effect.sync(() => turns.event(() => results.failed(write))))
+    // A write that fails after the stream was closed is repeated by its caller, or not at all.
+    const committed = inbox[hooks].outage.retryOrDie(attempt, (error) => isTemporary(error) && held.isOpen)
+    this.#ask(
+      committed,
+      (result) => {
+        if (Result.isFailure(result)) return results.refused(write, Exit.fail(result.failure))
+        results.committed(write, result.success)
         if (write.changes.some(({ rows }) => rows?.some(({ row }) => row?.due !== undefined) === true))
           inbox[hooks].onTimers()
-      } else
-        for (const reason of exit.cause.reasons) if (Cause.isFailReason(reason)) onFailure(reason.error, exit.cause)
-    })
+      },
+      (cause) => write.settlements.forEach(({ end }) => end(Exit.failCause(cause)))
+    )
   }
 
   renew(owners: ReadonlyArray<string>): void {
-    const { inbox, run } = this.#options
-    const { leaseMillis } = this.#kernel.held.options
-    const renewed = Effect.forEach(
-      owners,
-      (owner) =>
-        Effect.map(inbox.store.renew(owner, leaseMillis), (keys) =>
-          this.#warn(this.#kernel.leases.renewed(owner, keys), warnOfLoss)
-        ),
-      { discard: true }
+    const { kernel, run, store } = this.#consumer
+    const { leaseMillis } = kernel.held.options
+    const renewed = Effect.forEach(owners, (owner) =>
+      Effect.map(store.renew(owner, leaseMillis), (keys) => [owner, keys] as const)
     )
-    this.#ask(Effect.result(renewed), (exit) => {
-      const failure = Exit.isSuccess(exit) && Result.isFailure(exit.value) ? exit.value.failure : undefined
-      if (failure !== undefined && !this.#isRenewalFailing) {
-        run(Effect.logWarning(`The leases of the inbox were not renewed. ${failure.message}`))
-      }
-      this.#isRenewalFailing = failure !== undefined
-      this.#kernel.leases.renewalEnded(failure !== undefined)
+    this.#ask(renewed, (result) => {
+      const isFailing = Result.isFailure(result)
+      if (isFailing && !this.#isRenewalFailing)
+        run(Effect.logWarning(`The leases of the inbox were not renewed. ${result.failure.message}`))
+      this.#isRenewalFailing = isFailing
+      kernel.leases.renewed(isFailing ? undefined : result.success)
     })
   }
 
   release(leases: ReadonlyArray<UnknownLease>): void {
-    const { inbox } = this.#options
+    const { inbox, kernel, run, store } = this.#consumer
     const commits = leases.map((lease) => ({ ...lease, completed: [], failed: [], begun: [], release: true }))
-    this.#ask(inbox.store.commit(commits), (exit) => {
-      this.#kernel.leases.owners.released()
-      // The next renewal finds them again. Leases of a name that is not used any more expire.
-      if (Exit.isFailure(exit)) return
+    this.#ask(store.commit(commits), (results) => {
+      kernel.leases.owners.released()
+      // The next renewal finds leases that were not released. Leases of a name that is not used any more expire.
+      if (Result.isFailure(results)) return
       // Others were released after the renewal had returned them.
-      const released = exit.value.filter((result) => result === "applied").length
-      if (released > 0) inbox[hooks].wakeAll()
-      this.#warn(released, warnOfUnknown)
+      const released = results.success.filter((result) => result === "applied").length
+      if (released === 0) return
+      inbox[hooks].wakeAll()
+      run(warnOfUnknown(released))
     })
   }
 
-  ask(isPoll: boolean): void {
-    // The next claim reports that the store is unavailable.
-    const unknown = isPoll ? 0 : undefined
-    this.#ask(this.#options.inbox.store.untilNext, (exit) =>
-      this.#kernel.claiming.answered(Exit.isSuccess(exit) ? exit.value : unknown)
-    )
+  ask(): void {
+    const { kernel, store } = this.#consumer
+    // The claim that follows a failure reports that the store is unavailable.
+    this.#ask(store.untilNext, (result) => kernel.claiming.answered(Result.isSuccess(result) ? result.success : 0))
   }
 
   count(): void {
-    const { stats } = this.#options.inbox
-    this.#ask(stats, (exit) => this.#kernel.claiming.counted(Exit.isSuccess(exit) ? exit.value.queued : undefined))
+    const { inbox, kernel } = this.#consumer
+    this.#ask(inbox.stats, (result) =>
+      kernel.claiming.counted(Result.isSuccess(result) ? result.success.queued : undefined)
+    )
   }
 
   releaseAll(owners: ReadonlyArray<string>): void {
-    const { store } = this.#options.inbox
-    this.#ask(
-      Effect.forEach(owners, (owner) => store.renew(owner, 0), { discard: true, concurrency: "unbounded" }),
-      () => this.#kernel.closing.closed()
-    )
+    const { kernel, store } = this.#consumer
+    const ended = Effect.forEach(owners, (owner) => store.renew(owner, 0), { discard: true, concurrency: "unbounded" })
+    this.#ask(ended, () => kernel.closing.closed())
+  }
+
+  announce(): void {
+    const { inbox, turns } = this.#consumer
+    turns.do(inbox[hooks].wakeAll)
+  }
+
+  lost(count: number): void {
+    const { run, turns } = this.#consumer
+    turns.do(() => run(warnOfLoss(count)))
+  }
+
+  end(waiting: ReadonlyArray<string>): void {
+    const { run, turns } = this.#consumer
+    turns.do(() => {
+      if (waiting.length > 0) run(warnOfWaiting(waiting))
+      this.#consumer.onEnd(waiting)
+    })
   }
 }

@@ -1,10 +1,9 @@
 import { Claiming } from "./claiming.ts"
 import { Closing } from "./closing.ts"
 import { Commits } from "./commits.ts"
-import { HandBacks } from "./handBacks.ts"
 import { type Commands, Held, type Options } from "./held.ts"
 import { Leases } from "./leases.ts"
-import type { Partition, Update } from "./partition.ts"
+import type { Update } from "./partition.ts"
 import { Results } from "./results.ts"
 import { Selection } from "./selection.ts"
 
@@ -15,8 +14,7 @@ import { Selection } from "./selection.ts"
  */
 export class Kernel<D> {
   readonly held: Held<D>
-  readonly #selection: Selection<D>
-  readonly #handBacks: HandBacks
+  readonly selection: Selection<D>
   readonly commits: Commits<D>
   readonly results: Results<D>
   readonly leases: Leases<D>
@@ -28,16 +26,14 @@ export class Kernel<D> {
 
   constructor(options: Options, commands: Commands<D>) {
     const held = new Held(options, commands)
-    const selection = new Selection(commands.make, options.crashingAfter, options.startedAt)
+    const selection = new Selection(held)
     this.held = held
-    this.#selection = selection
-    this.#handBacks = new HandBacks(options.handBack)
+    this.selection = selection
     this.leases = new Leases(held)
     this.commits = new Commits(held, selection)
     this.results = new Results(held, this.commits, this.leases)
     this.claiming = new Claiming(held, selection, this.commits, this.leases)
-    const { claiming, commits, leases, results } = this
-    this.closing = new Closing({ held, selection, commits, results, leases, claiming })
+    this.closing = new Closing(this)
   }
 
   /** The time of the events that follow. */
@@ -54,10 +50,12 @@ export class Kernel<D> {
     held.endHeadStarts()
     results.advance()
     commits.advance()
-    if (held.phase === "running" || held.phase === "stopping") {
+    if (held.isOpen) {
       leases.advance()
       claiming.advance()
     }
+    if (held.lost > 0) held.commands.lost(held.lost)
+    held.lost = 0
     if (held.hasCapacity) {
       held.hasCapacity = false
       held.commands.announce()
@@ -73,7 +71,7 @@ export class Kernel<D> {
     }
     for (const until of held.headStarts) consider(until)
     consider(held.delayedUntil)
-    consider(this.#selection.wakeAt)
+    consider(this.selection.wakeAt)
     consider(leases.renewAt)
     consider(claiming.wakeAt)
     consider(closing.wakeAt)
@@ -88,17 +86,11 @@ export class Kernel<D> {
       if (update.dueAt > held.mono) held.delayedUntil = Math.min(held.delayedUntil, update.dueAt)
       else {
         held.delayed.delete(update)
-        if (update.isNewer) this.#leave(update.partition)
+        if (update.isNewer) held.leave(update.partition)
         else update.moveTo("waiting")
         this.commits.resume(update.partition)
       }
     }
-  }
-
-  /** No update of a partition begins any more, until the partition is claimed again. */
-  #leave(partition: Partition<D>): void {
-    partition.isLeft = true
-    for (const update of partition.begun.slice()) if (!update.isEmitted) this.held.drop(update)
   }
 
   /** The ready deliveries are taken. */
@@ -125,33 +117,9 @@ export class Kernel<D> {
     this.commits.resume(again)
   }
 
-  /** A handler failed because of the inbox. The attempt begins again after a time, and nothing is written. */
-  again(update: Update<D>, millis: number): void {
-    if (update.state !== "open") return
-    update.outcome = undefined
-    this.held.again(update, millis)
-    this.commits.resume(update.partition)
-  }
-
-  /** An update needs a newer program. Its partition is kept for a time that grows, and then left to other processes. */
-  handBack(update: Update<D>): void {
-    if (update.state !== "open") return
-    const wait = this.#handBacks.waitOf(update.entry.id, this.held.mono)
-    update.isNewer = true
-    this.held.again(update, Math.max(1, wait))
-    if (wait === 0) this.#leave(update.partition)
-    this.commits.resume(update.partition)
-  }
-
   /** A warning has told of an update that is not settled. Crashing updates do not wait for the update. */
   reported(update: Update<D>): void {
     update.isReported = true
     this.held.reported++
-  }
-
-  /** The store has the lease of a partition, but not its update, so the store has lost writes. */
-  giveUp(partition: Partition<D>, owner: string): void {
-    if (partition.isLost || partition.owner !== owner) return
-    this.leases.giveUp(partition)
   }
 }

@@ -1,49 +1,41 @@
-import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { StoreError } from "../../../base/StoreError.ts"
-import type { InboxStore, RowWrite, WriteResult } from "../../InboxStore.ts"
+import type { RowWrite, WriteResult } from "../../InboxStore.ts"
 import { monoNow } from "../consumer/lease.ts"
+import type { Consumer } from "./consumer.ts"
 import type { Queued } from "./delivery.ts"
-import type { Kernel } from "./kernel.ts"
 import type { Partition } from "./partition.ts"
-import type { Turns } from "./turns.ts"
 
 const confirmInterval = "100 millis"
 
 /** The operations of effects on the lease of their chat. */
 export class Leased {
-  readonly #kernel: Kernel<Queued>
-  readonly #turns: Turns
-  readonly #clock: Clock.Clock
-  readonly #store: InboxStore["Service"]
+  readonly #consumer: Consumer
   #waiting: Array<() => void> = []
   #renewals = 0
 
-  constructor(kernel: Kernel<Queued>, turns: Turns, clock: Clock.Clock, store: InboxStore["Service"]) {
-    this.#kernel = kernel
-    this.#turns = turns
-    this.#clock = clock
-    this.#store = store
+  constructor(consumer: Consumer) {
+    this.#consumer = consumer
   }
 
   isValid(partition: Partition<Queued>): boolean {
-    const clock = this.#clock
-    return this.#kernel.leases.isValid(partition, { wall: clock.currentTimeMillisUnsafe(), mono: monoNow(clock) })
+    const { clock, kernel } = this.#consumer
+    return kernel.leases.isValid(partition, { wall: clock.currentTimeMillisUnsafe(), mono: monoNow(clock) })
   }
 
   /** Renews the leases at once. Returns after the next renewal, also if the renewal fails. */
   readonly #renew = Effect.callback<void>((resume) => {
+    const { kernel, turns } = this.#consumer
     this.#waiting.push(() => resume(Effect.void))
-    this.#turns.event(() => this.#kernel.leases.request())
+    turns.event(() => kernel.leases.request())
   })
 
   /** Lets those go on that wait for a renewal. Called after each turn. */
   onTurn(): void {
-    if (this.#renewals === this.#kernel.leases.renewals) return
-    this.#renewals = this.#kernel.leases.renewals
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const resume of waiting) resume()
+    const { renewals } = this.#consumer.kernel.leases
+    if (this.#renewals === renewals) return
+    this.#renewals = renewals
+    for (const resume of this.#waiting.splice(0)) resume()
   }
 
   /** Waits until the lease is certain. Interrupts if the partition is lost. */
@@ -70,17 +62,18 @@ export class Leased {
   record(queued: Queued, rows: ReadonlyArray<RowWrite>): Effect.Effect<WriteResult, StoreError> {
     const { entry, held } = queued
     const { partition } = held
-    const { isShared, write } = this.#store
+    const { kernel, store, turns } = this.#consumer
     const recorded: Effect.Effect<WriteResult, StoreError> = Effect.suspend(() => {
       const { isLost, key, owner } = partition
       if (isLost) return Effect.succeed("leaseLost")
-      return Effect.flatMap(write([{ rows, journal: { owner, partitionKey: key, id: entry.id } }]), ([result]) => {
-        if (result !== "leaseLost" || !isShared || queued.outcome?._tag === "ack") return Effect.succeed(result!)
+      const journal = { owner, partitionKey: key, id: entry.id }
+      return Effect.flatMap(store.write([{ rows, journal }]), ([result]) => {
+        if (result !== "leaseLost" || !store.isShared || queued.outcome?._tag === "ack") return Effect.succeed(result!)
         // The partition can have been claimed again by this process, under another name.
         if (partition.owner !== owner) return recorded
         return Effect.flatMap(this.#renew, () => {
           if (!partition.isLost && partition.owner !== owner) return recorded
-          if (queued.outcome === undefined) this.#turns.event(() => this.#kernel.giveUp(partition, owner))
+          if (queued.outcome === undefined) turns.event(() => kernel.leases.giveUp(partition, owner))
           return Effect.succeed(result)
         })
       })

@@ -48,11 +48,14 @@ export class Leases<D> {
     return !isShared || (!isLost && at.wall - wall < validFor && at.mono - mono < validFor)
   }
 
-  /** Releases a partition whose updates are not known any more. Whoever claims the partition learns which are left. */
-  giveUp(partition: Partition<D>): void {
-    if (partition.isLost) return
-    this.#held.lose(partition)
-    this.owners.forsake(partition.owner, [partition.key])
+  /**
+   * Releases a partition whose updates are not known any more, for example if the store has its lease under a name, but
+   * not its update. Whoever claims the partition learns which are left.
+   */
+  giveUp(partition: Partition<D>, owner = partition.owner): void {
+    if (partition.isLost || partition.owner !== owner) return
+    this.#held.abandon(partition)
+    this.owners.forsake(owner, [partition.key])
   }
 
   /** Whether no other process has completed one of the updates, or has made a call for one of them. */
@@ -63,7 +66,8 @@ export class Leases<D> {
     if (isLeft || compared === 0 || (partition.state === "releasing" && begun.length === 0)) return false
     return stored.slice(0, compared).every((claimed, index) => {
       const known = begun[index]?.entry ?? rest[index - begun.length]!
-      return known.id === claimed.id && this.#held.commands.knows(known, begun[index]?.delivery, claimed)
+      const isKnown = begun[index]?.delivery.knows(claimed) ?? this.#held.commands.isRead(known, claimed)
+      return known.id === claimed.id && isKnown
     })
   }
 
@@ -74,15 +78,14 @@ export class Leases<D> {
    */
   adopt(
     claimed: Claimed,
-    before: Partition<D> | undefined,
     { mono, owner, wall }: SentAt & { readonly owner: string },
     marked: number
   ): Partition<D> | undefined {
     const held = this.#held
     const { isShared, perChat } = held.options
+    const before = held.byKey.get(claimed.key)
     if (before !== undefined && this.#isUnchanged(before, claimed)) {
-      // A renewal may have been answered since.
-      // The claim is newer than a renewal that is under way.
+      // A renewal may have been answered since. The claim is newer than a renewal that is under way.
       this.#renewing?.partitions.delete(claimed.key)
       Object.assign(before, { owner, wall: Math.max(before.wall, wall), mono: Math.max(before.mono, mono) })
       return undefined
@@ -147,52 +150,42 @@ export class Leases<D> {
     }
   }
 
-  /** Returns how many partitions are lost, because the store does not return them. */
-  renewed(owner: string, keys: ReadonlyArray<string>): number {
+  /** The keys that the store has under each owner, or `undefined` if the renewal has failed. Other partitions are lost. */
+  renewed(answer: ReadonlyArray<readonly [owner: string, keys: ReadonlyArray<string>]> | undefined): void {
     const held = this.#held
     const { mono, partitions, wall } = this.#renewing!
-    const renewed = new Set(keys)
-    const lost: Array<Partition<D>> = []
-    for (const [key, partition] of partitions) {
-      if (held.byKey.get(key) !== partition || partition.owner !== owner) continue
-      if (renewed.has(key)) {
-        // Another process can have had the lease before a claim that is under way. The answer of the claim decides.
-        if (owner !== this.owners.claimedBy || this.isValid(partition, held)) Object.assign(partition, { wall, mono })
-      } else if (partition.state !== "releasing") lost.push(partition)
+    for (const [owner, keys] of answer ?? []) {
+      const renewed = new Set(keys)
+      for (const [key, partition] of partitions) {
+        if (held.byKey.get(key) !== partition || partition.owner !== owner) continue
+        if (renewed.has(key)) {
+          // Another process can have had the lease before a claim that is under way. The answer of the claim decides.
+          if (owner !== this.owners.claimedBy || this.isValid(partition, held)) Object.assign(partition, { wall, mono })
+        } else if (partition.state !== "releasing") held.lose(partition)
+      }
+      // A partition that was claimed when the renewal was sent may have been released since.
+      const others = keys.filter((key) => partitions.get(key)?.owner !== owner)
+      this.owners.forsake(owner, others)
     }
-    for (const partition of lost) held.lose(partition)
-    // A partition that was claimed when the renewal was sent may have been released since.
-    this.owners.forsake(
-      owner,
-      keys.filter((key) => partitions.get(key)?.owner !== owner)
-    )
-    return lost.length
-  }
-
-  renewalEnded(isFailed: boolean): void {
-    const { mono } = this.#renewing!
     this.#renewing = undefined
-    this.#isFailing = isFailed
+    this.#isFailing = answer === undefined
     this.renewals++
-    this.renewAt = isFailed ? this.#held.mono + Math.min(failedRenewalInterval, this.#interval) : mono + this.#interval
+    const failedAt = held.mono + Math.min(failedRenewalInterval, this.#interval)
+    this.renewAt = this.#isFailing ? failedAt : mono + this.#interval
   }
 
   /**
    * A claim that failed may have been carried out, so its name is not used again. Leases that had expired may have come
    * back with the claim, after another process had them.
    */
-  claimFailed(): number {
+  claimFailed(): void {
     const held = this.#held
-    let lost = 0
     for (const partition of Array.from(held.byKey.values())) {
       const isKept =
         partition.owner !== this.owners.claimedBy || partition.state === "releasing" || this.isValid(partition, held)
-      if (isKept) continue
-      held.lose(partition)
-      lost++
+      if (!isKept) held.lose(partition)
     }
     if (this.owners.current === this.owners.claimedBy) this.owners.change()
-    this.owners.claimed()
-    return lost
+    this.owners.claimedBy = undefined
   }
 }

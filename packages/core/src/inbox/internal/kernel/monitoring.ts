@@ -1,10 +1,8 @@
-import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import type { Inbox } from "../../Inbox.ts"
 import { annotationsOf } from "../consumer/annotations.ts"
-import type { HandlerMetrics } from "../consumer/metrics.ts"
+import type { Consumer } from "./consumer.ts"
 import type { Queued } from "./delivery.ts"
 import type { Kernel } from "./kernel.ts"
 
@@ -23,18 +21,8 @@ const lateIn = (kernel: Kernel<Queued>, before: number): ReadonlyArray<Queued> =
   return late
 }
 
-export interface Options {
-  readonly clock: Clock.Clock
-  readonly inbox: Inbox["Service"]
-  readonly kernel: Kernel<Queued>
-  readonly metrics: HandlerMetrics
-  readonly unsettledAfter: Duration.Duration
-  /** Called after deliveries were reported. */
-  readonly onReported: () => void
-}
-
 /** The metrics and warnings of a consumer while updates are claimed or handled. An idle consumer reads nothing. */
-export const make = ({ clock, inbox, kernel, metrics, onReported, unsettledAfter }: Options) => {
+export const make = ({ clock, inbox, kernel, metrics, turns }: Consumer, unsettledAfter: Duration.Duration) => {
   /** Open while partitions are claimed or handled. */
   const activity = Latch.makeUnsafe(true)
   /** Whether partitions were claimed since the statistics were read. */
@@ -64,7 +52,7 @@ export const make = ({ clock, inbox, kernel, metrics, onReported, unsettledAfter
           "wait for it. Every delivery needs one of ack, retry and reject."
         yield* Effect.annotateLogs(Effect.logWarning(message), annotationsOf(value))
       }
-      if (late.length > 0) onReported()
+      if (late.length > 0) turns.turn()
     }
   })
 

@@ -55,11 +55,6 @@ export class Owners<D> {
     this.isReleasing = false
   }
 
-  /** A claim has been answered. */
-  claimed(): void {
-    this.claimedBy = undefined
-  }
-
   /** A claim was sent. */
   claiming(): void {
     this.claimedBy = this.current
@@ -69,16 +64,15 @@ export class Owners<D> {
   }
 
   /** A commit was applied. A claim that is under way can have read the updates before. */
-  onApplied({ completed }: Commit): void {
+  onApplied({ completed, owner, partitionKey, release }: Commit): void {
     if (this.claimedBy !== undefined) for (const { id } of completed) this.#completed.add(id)
+    if (release && completed.length === 0 && owner === this.claimedBy) this.#ended.add(partitionKey)
   }
 
-  /** The lease of a partition was ended, or may have been ended. */
-  onRelease({ completed, owner, partitionKey }: Commit, isApplied: boolean): void {
-    const isKnown = isApplied && completed.length > 0
-    if (owner === this.claimedBy && !isKnown) this.#ended.add(partitionKey)
-    // The release is repeated, and must not end the lease of a later claim.
-    if (!isApplied && owner === this.current) this.change()
+  /** The lease of a partition may have been ended. The release is repeated, and must not end the lease of a later claim. */
+  onMaybeReleased({ owner, partitionKey }: Commit): void {
+    if (owner === this.claimedBy) this.#ended.add(partitionKey)
+    if (owner === this.current) this.change()
   }
 
   /** Whether the store may have ended the lease of a claimed partition, or completed one of its updates, after the claim. */

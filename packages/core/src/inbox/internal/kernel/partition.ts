@@ -1,5 +1,5 @@
 import type { ClaimedUpdate, Commit, Completed, Statement } from "../../InboxStore.ts"
-import type { Change } from "./write.ts"
+import type { Change, Refused } from "./write.ts"
 
 /**
  * - `waiting`: the update can begin again.
@@ -31,11 +31,32 @@ export interface Batch {
   readonly statements: ReadonlyArray<Statement>
 }
 
-/** How an update is settled. `after` is in milliseconds. */
+/**
+ * How an update is settled. `after` is in milliseconds. Nothing is written for `again`, with which the same attempt begins
+ * again, and for `handBack`, with which the partition is left to a newer program.
+ */
 export type Outcome =
   | { readonly _tag: "ack"; readonly written?: Written | undefined; readonly batch?: Batch | undefined }
-  | { readonly _tag: "retry"; readonly after: number }
+  | { readonly _tag: "retry" | "again"; readonly after: number }
+  | { readonly _tag: "handBack" }
   | { readonly _tag: "reject"; readonly failure: Completed["failure"]; readonly written?: Written | undefined }
+
+/** The delivery of an update, as far as the kernel is concerned. */
+export interface Delivery {
+  /** Whether this process has written or read all that the journal of the update has in the store now. */
+  readonly knows: (stored: ClaimedUpdate) => boolean
+  /** Emits the update, which is marked as begun. Returns `false` if the update is never handled, so that nobody pulls the update. */
+  readonly start: () => boolean
+  /** Ends the handlers of the update. */
+  readonly interrupt: () => void
+  /**
+   * The outcome is written (`done`, and `next` if another attempt follows), the same attempt begins again or is left to a
+   * newer program (`again`, `left`), or the store has refused the outcome, so that the update stays open (`refused`).
+   */
+  readonly settled: (end: "done" | "next" | "again" | "left" | "refused") => void
+  /** The changes of the update are not applied. Returns whether the attempt has failed. Otherwise, the attempt begins again. */
+  readonly refused: (reason: Refused) => boolean
+}
 
 type Moves<S extends string> = Readonly<Record<S, ReadonlyArray<S>>>
 
@@ -57,17 +78,22 @@ const partitionMoves: Moves<PartitionState> = {
   released: []
 }
 
+/** Creates the deliveries of updates. */
+export interface Maker<D> {
+  readonly make: (update: Update<D>) => D & Delivery
+}
+
 /** A transition that does not exist. The defect ends the bot with the name of the transition. */
 const impossible = (what: string, from: string, to: string): Error =>
   new Error(`The kernel of the inbox cannot move ${what} from "${from}" to "${to}".`)
 
-/** A claimed update that has begun. `D` is its delivery, which the kernel does not look into. */
+/** A claimed update that has begun. `D` is its delivery. */
 export class Update<D> {
   readonly partition: Partition<D>
   readonly entry: ClaimedUpdate
   /** Its index in the updates of its partition. */
   readonly position: number
-  readonly delivery: D
+  readonly delivery: D & Delivery
   #state: UpdateState = "beginning"
   outcome: Outcome | undefined = undefined
   /** The last change that settles the update, or that marks the update as begun. */
@@ -85,12 +111,12 @@ export class Update<D> {
   /** Whether the delayed update waits for a newer program. */
   isNewer = false
 
-  constructor(partition: Partition<D>, position: number, isMarked: boolean, make: (update: Update<D>) => D) {
+  constructor(partition: Partition<D>, position: number, isMarked: boolean, maker: Maker<D>) {
     this.partition = partition
     this.entry = partition.updates[position]!
     this.position = position
     this.isMarked = isMarked
-    this.delivery = partition.last = make(this)
+    this.delivery = partition.last = maker.make(this)
   }
 
   get state(): UpdateState {
@@ -208,14 +234,14 @@ export class Partition<D> {
   }
 
   /** Selects the next update. */
-  begin(make: (update: Update<D>) => D): Update<D> {
+  begin(maker: Maker<D>): Update<D> {
     if (this.waiting > 0) {
       const again = this.begun.find(({ state }) => state === "waiting")!
       again.moveTo("beginning")
       return again
     }
     const position = this.#next++
-    const update = new Update(this, position, position < this.#marked, make)
+    const update = new Update(this, position, position < this.#marked, maker)
     this.open++
     this.begun.push(update)
     return update

@@ -29,7 +29,7 @@ export class Polling<D> {
   #isTaking = false
   /** The due time of the next timer, which is unknown after a change of a timer. */
   #nextTimer = Infinity
-  isTimerKnown = false
+  #isTimerKnown = false
   /** Whether a timer was changed since the store was asked. */
   #isChanged = false
   /** How often the store has answered that something can be claimed, and nothing was claimed. */
@@ -40,7 +40,7 @@ export class Polling<D> {
   }
 
   timersChanged(): void {
-    this.isTimerKnown = false
+    this.#isTimerKnown = false
     this.#isChanged = true
   }
 
@@ -51,44 +51,41 @@ export class Polling<D> {
     this.#pollAt = options.isShared ? mono + this.#pollDelay : Infinity
   }
 
-  /** When a consumer that waits asks the store. */
-  get dueAt(): number {
-    return Math.min(this.#pollAt, this.#nextTimer)
-  }
-
-  /** When the consumer has to be woken for that. */
+  /** When a consumer that waits has to be woken. */
   get wakeAt(): number {
-    return this.dueAt === Infinity ? Infinity : Math.min(this.dueAt, this.#held.mono + maxTimerWait)
+    const dueAt = Math.min(this.#pollAt, this.#nextTimer)
+    return dueAt === Infinity ? Infinity : Math.min(dueAt, this.#held.mono + maxTimerWait)
   }
 
-  /** The time has come. Returns whether to ask the store instead of a claim. */
-  elapsed(): boolean {
-    this.#takesTimers = true
-    if (this.isListening && this.#held.mono < this.#nextTimer) return true
-    if (!this.isListening) this.#pollDelay = Math.min(2 * this.#pollDelay, idlePollInterval)
-    return false
-  }
-
-  asked(): void {
+  /** Whether the consumer asks the store now: after a change of a timer, and instead of a claim if the store wakes the consumer. */
+  asks(): boolean {
+    const { mono } = this.#held
+    const isPoll = this.isListening && mono >= this.#pollAt && mono < this.#nextTimer
+    if (this.#isTimerKnown && !isPoll) return false
     this.#isChanged = false
+    return true
   }
 
-  /** The store has answered when the next timer is due. */
-  timerIsDueIn(millis = Infinity): void {
+  /** Whether the consumer claims now, although nothing has woken the consumer. */
+  isDue(): boolean {
+    const { mono } = this.#held
+    if (mono < this.#pollAt && mono < this.#nextTimer) return false
+    this.#takesTimers = true
+    if (!this.isListening) this.#pollDelay = Math.min(2 * this.#pollDelay, idlePollInterval)
+    return true
+  }
+
+  /** The store has answered when something can be claimed. */
+  answered(millis = Infinity): void {
+    const { mono } = this.#held
     this.#zeros = millis === 0 ? this.#zeros + 1 : 0
     // A store that has something for nobody would be asked all the time.
     const pause = this.#zeros < 2 ? 0 : Math.min(2 ** this.#zeros, pollInterval)
-    this.#nextTimer = this.#held.mono + Math.max(millis, pause)
-    this.isTimerKnown = !this.#isChanged
-  }
-
-  /** The store has answered when something can be claimed. Returns whether that is now. */
-  claimableIn(millis = Infinity): boolean {
-    if (millis === 0) return true
-    this.#nextTimer = this.#held.mono + millis
+    this.#nextTimer = mono + Math.max(millis, pause)
+    this.#isTimerKnown = !this.#isChanged
+    if (!this.isListening || mono < this.#pollAt) return
     this.#pollDelay = Math.max(idlePollInterval, Math.min(2 * this.#pollDelay, millis, maxPollInterval))
-    this.#pollAt = this.#held.mono + this.#pollDelay
-    return false
+    this.#pollAt = mono + this.#pollDelay
   }
 
   woken(): void {
@@ -97,7 +94,7 @@ export class Polling<D> {
 
   /** Returns how many timers a claim takes. A consumer whose handlers are always busy does not wait, and so does not ask. */
   claiming(): Pick<Claim, "maxDue"> {
-    this.#isTaking = this.#takesTimers || !this.isTimerKnown || this.#held.mono >= this.#nextTimer
+    this.#isTaking = this.#takesTimers || !this.#isTimerKnown || this.#held.mono >= this.#nextTimer
     return this.#isTaking ? { maxDue } : { maxDue: undefined }
   }
 
@@ -108,7 +105,7 @@ export class Polling<D> {
     }
     if (!this.#isTaking) return
     // After timers were taken, there is another next one.
-    if (count > 0 || this.#held.mono >= this.#nextTimer) this.isTimerKnown = false
+    if (count > 0 || this.#held.mono >= this.#nextTimer) this.#isTimerKnown = false
     this.#takesTimers = false
   }
 }

@@ -19,8 +19,6 @@ export class Results<D> {
   readonly #leases: Leases<D>
   /** Writes of batches of which a partition is lost, and the number of renewals before. */
   #broken: ReadonlyArray<{ readonly write: Write<D>; readonly renewals: number }> = []
-  /** How many writes the store is applying. */
-  sent = 0
 
   constructor(held: Held<D>, commits: Commits<D>, leases: Leases<D>) {
     this.#held = held
@@ -30,9 +28,8 @@ export class Results<D> {
 
   /** Returns what is to be written, under the present owners. Nothing is committed after a loss. */
   attempt(write: Write<D>): ReadonlyArray<Commit> {
-    this.sent++
-    if (!write.isBegun) this.#commits.unsent--
-    write.isBegun = write.isSent = true
+    if (!write.isUnderWay) this.#held.writes++
+    write.isUnderWay = true
     write.live = this.#held.options.isShared ? this.#live(write) : write.changes
     if (write.live.some(({ batch }) => batch !== undefined)) return together(write.live)
     write.live.forEach((change, at) => (change.at = at))
@@ -56,25 +53,18 @@ export class Results<D> {
     return changes.filter((change) => change.result === undefined && isHeld(change))
   }
 
-  /** The store has answered. Returns how many partitions were found to be lost. */
-  committed(write: Write<D>, results: ReadonlyArray<CommitResult>): number {
-    this.#answered(write)
-    if (!this.#held.options.isShared) {
-      for (const change of write.live) change.result = results[change.at]!
-      this.#applied(write)
-      return 0
-    }
+  /** The store has answered. */
+  committed(write: Write<D>, results: ReadonlyArray<CommitResult>): void {
+    const held = this.#held
+    held.answered(write)
     const lost = new Set<Partition<D>>()
     const unknown = new Set<Partition<D>>()
     let isRepeated = false
     for (const change of write.live) {
       const { batch, owner, partition, release } = change
       change.result = results[change.at]!
-      if (change.result === "applied") {
-        this.#leases.owners.onApplied(change)
-        if (release) this.#leases.owners.onRelease(change, true)
-      }
-      if (change.result !== "leaseLost") continue
+      if (change.result === "applied") this.#leases.owners.onApplied(change)
+      if (change.result !== "leaseLost" || !held.options.isShared) continue
       // A batch that was applied has released its partitions. The store knows which of its updates are left.
       if (batch !== undefined && write.isUnanswered) unknown.add(partition)
       else if (batch !== undefined) {
@@ -88,22 +78,20 @@ export class Results<D> {
         // The result of a release that was repeated says nothing: the partition is released in any case.
       } else if (!release && !partition.isLost) lost.add(partition)
     }
-    for (const partition of lost) this.#held.lose(partition)
+    for (const partition of lost) held.lose(partition)
     for (const partition of unknown) this.#leases.giveUp(partition)
-    if (isRepeated) this.#held.commands.commit(write)
+    if (isRepeated) held.send(write)
     else if (write.isBroken) {
       this.#leases.request()
       this.#broken = [...this.#broken, { write, renewals: this.#leases.renewals }]
     } else this.#applied(write)
-    return lost.size
   }
 
   /** Batches with a lost partition go on after the renewal. No renewal begins after everything was given back. */
   advance(): void {
     if (this.#broken.length === 0) return
-    const { phase } = this.#held
-    const isRenewed = phase === "running" || phase === "stopping"
-    const isEnded = ({ renewals }: { readonly renewals: number }) => !isRenewed || renewals < this.#leases.renewals
+    const isEnded = ({ renewals }: { readonly renewals: number }) =>
+      !this.#held.isOpen || renewals < this.#leases.renewals
     const ended = this.#broken.filter(isEnded)
     this.#broken = this.#broken.filter((broken) => !isEnded(broken))
     for (const { write } of ended) this.#applied(write)
@@ -111,14 +99,9 @@ export class Results<D> {
 
   /** The store has not answered. */
   failed(write: Write<D>): void {
-    this.#answered(write)
+    this.#held.answered(write)
     write.isUnanswered = true
-    for (const change of write.live) if (change.release) this.#leases.owners.onRelease(change, false)
-  }
-
-  #answered(write: Write<D>): void {
-    if (write.isSent) this.sent--
-    write.isSent = false
+    for (const change of write.live) if (change.release) this.#leases.owners.onMaybeReleased(change)
   }
 
   #applied(write: Write<D>): void {
@@ -135,43 +118,33 @@ export class Results<D> {
   #settled(update: Update<D>): void {
     const { change, outcome } = update
     if (update.state !== "settling" || outcome === undefined) return
+    if (isRefused(change)) return this.#commits.refuse(update, change.result)
     update.outcome = undefined
-    if (isRefused(change)) {
-      // The attempt has failed because of a statement, or begins again.
-      if (this.#held.commands.refused(update, change.result)) update.moveTo("open")
-      else this.#held.again(update, 0)
-    } else if (outcome._tag === "retry") {
-      update.isMarked = update.isRecorded = false
-      this.#held.commands.settled(update, "next")
-      this.#held.again(update, outcome.after)
-    } else {
-      this.#held.commands.settled(update, "done")
-      this.#held.drop(update)
-    }
+    update.delivery.settled(outcome._tag === "retry" ? "next" : "done")
+    if (outcome._tag !== "retry") return this.#held.drop(update)
+    update.isMarked = update.isRecorded = false
+    this.#held.again(update, outcome.after)
   }
 
-  /** The store refuses a write, or the stream is closed. */
-  refused(write: Write<D>, error: unknown): void {
-    this.failed(write)
+  /** The store refuses a write that has failed, or the stream is closed. */
+  refused(write: Write<D>, reason: unknown): void {
     const { settlements } = write
     // The lease of a partition that cannot be released expires.
     for (const { partition, release } of write.changes)
       this.#held.endCommit(partition, release && settlements.length === 0)
     for (const update of write.started) if (update.state === "beginning") this.#held.again(update, 0)
     if (settlements.length > 1) this.#commits.divided.push(...settlements)
-    else this.#reopen(settlements, error)
+    else for (const settlement of settlements) this.#reopen(settlement, reason)
     for (const { partition } of write.changes) this.#commits.resume(partition)
   }
 
-  #reopen(settlements: ReadonlyArray<Settlement<D>>, error: unknown): void {
-    for (const settlement of settlements) {
-      for (const update of settlement.updates) {
-        if (update.state !== "settling") continue
-        update.moveTo("open")
-        update.outcome = undefined
-        this.#held.commands.settled(update, "refused")
-      }
-      this.#held.commands.resolve(settlement, error)
+  #reopen({ end, updates }: Settlement<D>, reason: unknown): void {
+    for (const update of updates) {
+      if (update.state !== "settling") continue
+      update.moveTo("open")
+      update.outcome = undefined
+      update.delivery.settled("refused")
     }
+    end(reason)
   }
 }

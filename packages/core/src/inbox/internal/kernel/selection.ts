@@ -1,3 +1,4 @@
+import type { Held } from "./held.ts"
 import type { Partition, Update } from "./partition.ts"
 
 const none: ReadonlyArray<never> = []
@@ -28,8 +29,7 @@ const calmMillis = 10_000
  * becomes a dead letter because of another update. All times are monotonic.
  */
 export class Selection<D> {
-  readonly #make: (update: Update<D>) => D
-  readonly #crashingAfter: number
+  readonly #held: Held<D>
   readonly #calmAt: number
   #waiting: Array<Partition<D>> = []
   /** Partitions whose next update is a crashing update. */
@@ -48,10 +48,9 @@ export class Selection<D> {
   /** When the next update can be selected, although nothing else happens. */
   wakeAt = Infinity
 
-  constructor(make: (update: Update<D>) => D, crashingAfter: number, startedAt: number) {
-    this.#make = make
-    this.#crashingAfter = crashingAfter
-    this.#calmAt = startedAt + calmMillis
+  constructor(held: Held<D>) {
+    this.#held = held
+    this.#calmAt = held.options.startedAt + calmMillis
   }
 
   /** Number of partitions that wait. */
@@ -66,7 +65,7 @@ export class Selection<D> {
 
   #isCrashing(partition: Partition<D>): boolean {
     const next = partition.nextEntry
-    return next !== undefined && next.crashes >= this.#crashingAfter
+    return next !== undefined && next.crashes >= this.#held.options.crashingAfter
   }
 
   /** Adds a partition if one of its updates may begin. */
@@ -95,7 +94,7 @@ export class Selection<D> {
   }
 
   #beginCrashing(isExclusive: boolean): ReadonlyArray<Update<D>> {
-    const update = this.#next(this.#crashing)!.begin(this.#make)
+    const update = this.#next(this.#crashing)!.begin(this.#held.commands)
     update.isRecorded = !isExclusive
     this.#dueAt = undefined
     return [update]
@@ -156,7 +155,7 @@ export class Selection<D> {
       if (partition === undefined) break
       // Several updates of a chat begin one after the other, so that fewer chats are in memory and in a commit.
       while (taken.length < count && partition.isReady && !this.#isCrashing(partition)) {
-        taken.push(partition.begin(this.#make))
+        taken.push(partition.begin(this.#held.commands))
       }
       this.add(partition)
     }

@@ -35,12 +35,10 @@ const isUncertain = <D>({ batch, rows, statements }: Change<D>): boolean =>
   batch !== undefined || statements !== undefined || rows?.some(mayConflict) === true
 
 /** Updates that are settled together. Each of them has an outcome. */
-export class Settlement<D> {
+export interface Settlement<D> {
   readonly updates: ReadonlyArray<Update<D>>
-
-  constructor(updates: ReadonlyArray<Update<D>>) {
-    this.updates = updates
-  }
+  /** Lets the caller go on. `reason`: why the store refuses the outcomes. */
+  readonly end: (reason?: unknown) => void
 }
 
 const none: ReadonlyArray<never> = []
@@ -64,9 +62,8 @@ export class Write<D> {
   isBroken = false
   /** Whether an attempt had no answer, so that the store may have applied the changes. */
   isUnanswered = false
-  /** Whether the changes were sent, and whether the store is applying them. */
-  isBegun = false
-  isSent = false
+  /** Whether the changes are to be sent, or the store is applying them. */
+  isUnderWay = false
 
   constructor(settlements: ReadonlyArray<Settlement<D>>) {
     this.settlements = settlements
@@ -103,7 +100,7 @@ export class Write<D> {
   settle(update: Update<D>, isOnly: boolean): void {
     const { entry, outcome, partition } = update
     if (outcome === undefined) return
-    const written = outcome._tag === "retry" ? undefined : outcome.written
+    const written = "written" in outcome ? outcome.written : undefined
     let { change } = partition
     if (change === undefined || written !== undefined) {
       change = this.#add(partition, written)

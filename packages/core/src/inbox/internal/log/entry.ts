@@ -2,6 +2,7 @@ import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import type { MadeCall } from "../../../client/internal/callRecord.ts"
 import { chatOf, userIdOf } from "../../../model/Update.ts"
+import { hooks } from "../hooks.ts"
 import type { Queued } from "../kernel/delivery.ts"
 import type { Call, Entry, Outcome } from "../../UpdateLog.ts"
 
@@ -43,23 +44,23 @@ export const toCall = (call: MadeCall, hasTexts: boolean, now: number): Call => 
   }
 }
 
-export interface Ended {
-  readonly outcome: Outcome
-  readonly now: number
-  readonly hasTexts: boolean
-  /** Why the update is a dead letter. */
-  readonly error?: string | undefined
+const outcomeOf = ({ outcome, record }: Queued): Outcome => {
+  if (outcome?._tag === "reject") return "dead"
+  if (outcome?._tag !== "ack") return "failed"
+  return record.isDeclined ? "unhandled" : "handled"
 }
 
-/** Returns the entry of an attempt that has ended. */
-export const toEntry = (queued: Queued, { error, hasTexts, now, outcome }: Ended): Entry => {
-  const { attempt, emittedAt, value } = queued
+const toEntry = (queued: Queued, hasTexts: boolean): Entry => {
+  const { attempt, emittedAt, failure, origin, value } = queued
+  const now = origin.clock.currentTimeMillisUnsafe()
+  const outcome = outcomeOf(queued)
   const { id, update } = queued.entry
   const { calls, cause, part } = queued.record
   const startedAt = emittedAt < 0 ? now : emittedAt
   const chat_id = value && chatOf(value)
   const user_id = value && userIdOf(value)
-  const reason = error ?? (cause === undefined || outcome !== "failed" ? undefined : Cause.pretty(cause))
+  const reason =
+    outcome === "dead" ? failure?.error : outcome === "failed" && cause !== undefined ? Cause.pretty(cause) : undefined
   return {
     id,
     fingerprint: update.fingerprint,
@@ -77,4 +78,10 @@ export const toEntry = (queued: Queued, { error, hasTexts, now, outcome }: Ended
     ...(calls.length > maxCalls ? { omittedCalls: calls.length - maxCalls } : {}),
     ...(hasTexts ? { update: update.text } : {})
   }
+}
+
+/** Adds an attempt that has ended to the log of its inbox. */
+export const addToLog = (queued: Queued): void => {
+  const { log } = queued.inbox[hooks]
+  if (log.size > 0) log.add(toEntry(queued, log.hasTexts))
 }
