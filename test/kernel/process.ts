@@ -156,7 +156,6 @@ export class Process {
       maxUnsettled: 8,
       crashingAfter,
       isWoken,
-      handBack: { first: 1000, cap: 4000 },
       startedAt: world.now
     }
     this.kernel = new world.loaded.Kernel<Handler>(options, commands)

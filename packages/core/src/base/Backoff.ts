@@ -46,8 +46,6 @@ export const pauses = {
   uncertainWrite: { first: "200 millis", cap: "2 seconds" },
   /** An update that a full inbox does not accept. Fast handlers empty the inbox within milliseconds. */
   fullInbox: { first: "5 millis", cap: "250 millis" },
-  /** An update whose data only a newer program can read. */
-  newerData: { first: "1 second", cap: "30 seconds" },
   /** A connection for the messages of a database. */
   subscription: { first: "500 millis", cap: "10 seconds" },
   /** A transaction that the database rolled back because of a concurrent transaction. */

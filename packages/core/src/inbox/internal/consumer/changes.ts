@@ -1,13 +1,11 @@
-import type { Commit, InboxStore, RowWrite, Statement } from "../../InboxStore.ts"
+import type { InboxStore, RowWrite, Statement } from "../../InboxStore.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { Entry } from "../../QueuedUpdate.ts"
 import type { Update } from "../../../model/Update.ts"
+import type { Written } from "../kernel/partition.ts"
 import type { Received } from "./attempt.ts"
 import type { Session } from "./cells.ts"
 import type { Problem, StatementList } from "./statements.ts"
-
-/** The rows and statements that are written when an update is acknowledged. */
-export type Written = Pick<Commit, "rows" | "statements">
 
 /** The changes of an attempt that are written when the update is acknowledged. */
 export class Changes implements StatementList {

@@ -22,11 +22,8 @@ const descriptionOf = (error: unknown): string | undefined => {
 /** Returns the message about data of a newer program, if a handler failed because of such data. */
 export const newerIn = (cause: Cause.Cause<unknown>): string | undefined => {
   for (const reason of cause.reasons) {
-    const found = Cause.isFailReason(reason)
-      ? descriptionOf(reason.error)
-      : Cause.isDieReason(reason)
-        ? descriptionOf(reason.defect)
-        : undefined
+    const error = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
+    const found = descriptionOf(error)
     if (found !== undefined) return found
   }
   return undefined

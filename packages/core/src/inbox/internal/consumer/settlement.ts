@@ -11,7 +11,8 @@ import type { AttemptRecord } from "../log/attemptRecord.ts"
 import type { HandledUpdate } from "./currentUpdate.ts"
 import type { Handling } from "./handling.ts"
 import type { HandlerMetrics } from "./metrics.ts"
-import { type Batch, GroupAttempt } from "./statements.ts"
+import type { Batch } from "../kernel/partition.ts"
+import { GroupAttempt } from "./statements.ts"
 
 /** How a delivery is settled. `after` is in milliseconds. */
 export type Outcome =
@@ -189,35 +190,38 @@ export const ackAll = (deliveries: ReadonlyArray<Delivery<unknown>>): Effect.Eff
     failIfRefused(concat(deliveries, (delivery) => settleable(delivery).updates))
   )
 
-/** A delivery whose value a pipeline derived from another delivery. */
-export class MappedDelivery<out A> extends Settleable<A> {
-  readonly #of: Settleable<unknown>
+/** A delivery that is made of another delivery. */
+abstract class Derived<out A> extends Settleable<A> {
+  protected readonly of: Settleable<unknown>
   readonly value: A
 
   constructor(of: Delivery<unknown>, value: A) {
     super()
-    this.#of = settleable(of)
+    this.of = settleable(of)
     this.value = value
   }
 
   get attempt(): number {
-    return this.#of.attempt
+    return this.of.attempt
   }
 
   get updates(): ReadonlyArray<UpdateDelivery> {
-    return this.#of.updates
+    return this.of.updates
   }
+}
 
+/** A delivery whose value a pipeline derived from another delivery. */
+export class MappedDelivery<out A> extends Derived<A> {
   get isBranch(): boolean {
-    return this.#of.isBranch
+    return this.of.isBranch
   }
 
   get group(): GroupAttempt | undefined {
-    return this.#of.group
+    return this.of.group
   }
 
   take(outcome: Outcome): ReadonlyArray<UpdateDelivery> {
-    return this.#of.take(outcome)
+    return this.of.take(outcome)
   }
 }
 
@@ -269,29 +273,15 @@ const worse = (a: Outcome, b: Outcome): Outcome => {
   return ranks[a._tag] >= ranks[b._tag] ? a : b
 }
 
-class Branch<out A> extends Settleable<A> {
+class Branch<out A> extends Derived<A> {
   readonly isBranch = true
-  readonly #of: Settleable<A>
   readonly #settled: (outcome: Outcome) => ReadonlyArray<UpdateDelivery>
   #isSettled = false
   #group: GroupAttempt | undefined
 
-  constructor(of: Settleable<A>, settled: (outcome: Outcome) => ReadonlyArray<UpdateDelivery>) {
-    super()
-    this.#of = of
+  constructor(of: Delivery<A>, settled: (outcome: Outcome) => ReadonlyArray<UpdateDelivery>) {
+    super(of, of.value)
     this.#settled = settled
-  }
-
-  get value(): A {
-    return this.#of.value
-  }
-
-  get attempt(): number {
-    return this.#of.attempt
-  }
-
-  get updates(): ReadonlyArray<UpdateDelivery> {
-    return this.#of.updates
   }
 
   get group(): GroupAttempt | undefined {

@@ -50,17 +50,13 @@ export class Settling<A> {
     this.#handled = []
     const settled = this.#use.onHandled(deliveries)
     if (settled === Effect.void) return this.#use.end(deliveries)
-    const fiber = this.#fork(deliveries, settled)
-    const exit = fiber.pollUnsafe()
-    if (exit !== undefined) this.#onFlushed(deliveries, exit)
-    else fiber.addObserver((exit) => this.#onFlushed(deliveries, exit))
+    this.#fork(deliveries, settled).addObserver((exit) => this.#onFlushed(deliveries, exit))
   }
 
   /** Settles a delivery by itself, after a failure. */
   endAfter(delivery: Settleable<A>, effect: Effect.Effect<void>): void {
     const deliveries = [delivery]
     const fiber = this.#fork(deliveries, effect)
-    if (fiber.pollUnsafe() !== undefined) return this.#use.end(deliveries)
     this.#fibers.add(fiber)
     fiber.addObserver(() => {
       this.#fibers.delete(fiber)

@@ -11,13 +11,6 @@ export interface StatementList {
   readonly addStatement: (statement: Statement) => Problem | undefined
 }
 
-/** The updates of groups that are acknowledged together or not at all, and the statements of the groups. */
-export interface Batch {
-  /** The number of updates. A batch that has lost an update is not acknowledged. */
-  size: number
-  readonly statements: Array<Statement>
-}
-
 /** How often in succession the rows of an attempt may be other rows than the handler expected, before the attempt fails. */
 const maxConflicts = 20
 

@@ -16,12 +16,11 @@ export class Commits<D> {
   readonly divided: Array<Settlement<D>> = []
   /** Partitions that are to be released. */
   readonly #finished = new Set<Partition<D>>()
-  readonly #handBacks: HandBacks
+  readonly #handBacks = new HandBacks()
 
   constructor(held: Held<D>, selection: Selection<D>) {
     this.#held = held
     this.#selection = selection
-    this.#handBacks = new HandBacks(held.options.handBack)
   }
 
   settle(settlement: Settlement<D>): void {

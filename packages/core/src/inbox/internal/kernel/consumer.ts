@@ -9,7 +9,6 @@ import type * as Pull from "effect/Pull"
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as Backoff from "../../../base/Backoff.ts"
 import { randomId } from "../../../base/internal/randomId.ts"
 import { watchFiber } from "../../../base/internal/watchFiber.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
@@ -55,7 +54,6 @@ export const deliveries = <E, R>(
 const kernelOptions = (inbox: Inbox["Service"], options: Options<never>) => {
   const { maxCrashes, maxInMemory, maxUnsettled, perChat } = options
   const { isShared, listen } = inbox.store
-  const { cap, first } = Backoff.pauses.newerData
   return {
     perChat,
     maxInMemory,
@@ -64,8 +62,7 @@ const kernelOptions = (inbox: Inbox["Service"], options: Options<never>) => {
     isShared,
     isWoken: listen !== undefined,
     // Without other processes, no lease has to end before this process does.
-    leaseMillis: isShared ? Duration.toMillis(inbox[hooks].leaseDuration) : Infinity,
-    handBack: { first: Duration.toMillis(first), cap: Duration.toMillis(cap) }
+    leaseMillis: isShared ? Duration.toMillis(inbox[hooks].leaseDuration) : Infinity
   }
 }
 

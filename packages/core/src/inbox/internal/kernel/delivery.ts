@@ -6,7 +6,6 @@ import type { Update } from "../../../model/Update.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { ClaimedUpdate, Failure } from "../../InboxStore.ts"
 import { Attempt } from "../consumer/attempt.ts"
-import type { Written } from "../consumer/changes.ts"
 import type { Handling } from "../consumer/handling.ts"
 import { type Outcome, type Refusal, Settleable, type UpdateDelivery } from "../consumer/settlement.ts"
 import { refusalOf } from "../consumer/statements.ts"
@@ -201,7 +200,7 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
   }
 
   /** Ends the attempt. Returns the rows and statements of the handler. Later changes are written at once. */
-  close(): Written | undefined {
+  close(): partition.Written | undefined {
     return this.#current?.close()
   }
 

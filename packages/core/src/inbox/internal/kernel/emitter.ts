@@ -11,7 +11,6 @@ import { withMalformedWarning } from "../../../model/internal/updateParts.ts"
 import type { RowWrite } from "../../InboxStore.ts"
 import { hooks } from "../hooks.ts"
 import { annotationsOf } from "../consumer/annotations.ts"
-import type { Written } from "../consumer/changes.ts"
 import type { Restore } from "../consumer/settlement.ts"
 import { makeWaiter } from "../consumer/waiter.ts"
 import { writeIncidents } from "../log/incident.ts"
@@ -35,7 +34,7 @@ const endingOf = ({ entry, inbox, origin, value }: Queued): RowWrite | undefined
     : undefined
 
 /** The rows and statements of the handler, and the next occurrence of a timer. */
-const writtenOnAck = (queued: Queued): Written | undefined => {
+const writtenOnAck = (queued: Queued): partition.Written | undefined => {
   const written = queued.close()
   const ending = endingOf(queued)
   const { rows = [] } = written ?? {}
@@ -44,7 +43,7 @@ const writtenOnAck = (queued: Queued): Written | undefined => {
 }
 
 /** The rows to write when an update becomes a dead letter: a recurring timer continues. */
-const writtenOnReject = (queued: Queued): Written | undefined => {
+const writtenOnReject = (queued: Queued): partition.Written | undefined => {
   const ending = endingOf(queued)
   if (ending === undefined) return undefined
   const { deadLetterRetention, nextRevision } = queued.inbox[hooks]

@@ -1,6 +1,10 @@
 /** An update whose partition was not given back for this time counts as a new one. */
 const forgetAfter = 120_000
 
+/** For how long a partition is kept after it was given back once, and at most. */
+const firstWait = 1000
+const longestWait = 30_000
+
 /** How many updates are remembered at most. */
 const maxRemembered = 10_000
 
@@ -10,13 +14,6 @@ const maxRemembered = 10_000
  */
 export class HandBacks {
   readonly #recent = new Map<string, { readonly wait: number; readonly at: number }>()
-  readonly #first: number
-  readonly #cap: number
-
-  constructor({ cap, first }: { readonly first: number; readonly cap: number }) {
-    this.#first = first
-    this.#cap = cap
-  }
 
   /** Returns the number of milliseconds for which the partition of an update is kept before it is given back. */
   waitOf(id: string, now: number): number {
@@ -25,7 +22,7 @@ export class HandBacks {
     recent.delete(id)
     if (recent.size >= maxRemembered) recent.delete(recent.keys().next().value!)
     const isRecent = last !== undefined && now - last.at < forgetAfter
-    const wait = isRecent ? Math.min(Math.max(this.#first, 2 * last.wait), this.#cap) : 0
+    const wait = isRecent ? Math.min(Math.max(firstWait, 2 * last.wait), longestWait) : 0
     recent.set(id, { wait, at: now })
     return wait
   }

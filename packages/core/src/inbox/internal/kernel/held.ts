@@ -15,8 +15,6 @@ export interface Options {
   readonly crashingAfter: number
   /** Whether the store wakes its consumers. */
   readonly isWoken: boolean
-  /** For how long the partition of an update is kept that needs a newer program, at first and at most. */
-  readonly handBack: { readonly first: number; readonly cap: number }
   /** The monotonic time at which the process began. */
   readonly startedAt: number
 }

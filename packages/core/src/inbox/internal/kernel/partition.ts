@@ -28,7 +28,7 @@ export type Written = Pick<Commit, "rows" | "statements">
 export interface Batch {
   /** The number of updates. */
   readonly size: number
-  readonly statements: ReadonlyArray<Statement>
+  readonly statements: Array<Statement>
 }
 
 /**

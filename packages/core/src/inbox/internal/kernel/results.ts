@@ -2,7 +2,7 @@ import type { Commit, CommitResult } from "../../InboxStore.ts"
 import type { Commits } from "./commits.ts"
 import type { Held } from "./held.ts"
 import type { Leases } from "./leases.ts"
-import type { Partition, Update } from "./partition.ts"
+import type { Update } from "./partition.ts"
 import { type Change, isRefused, type Settlement, type Write } from "./write.ts"
 
 /** Those of a batch are one commit, whose result is the result of each. */
@@ -17,8 +17,8 @@ export class Results<D> {
   readonly #held: Held<D>
   readonly #commits: Commits<D>
   readonly #leases: Leases<D>
-  /** Writes of batches of which a partition is lost, and the number of renewals before. */
-  #broken: ReadonlyArray<{ readonly write: Write<D>; readonly renewals: number }> = []
+  /** Writes of batches of which a partition is lost. */
+  #broken: ReadonlyArray<Write<D>> = []
 
   constructor(held: Held<D>, commits: Commits<D>, leases: Leases<D>) {
     this.#held = held
@@ -57,8 +57,6 @@ export class Results<D> {
   committed(write: Write<D>, results: ReadonlyArray<CommitResult>): void {
     const held = this.#held
     held.answered(write)
-    const lost = new Set<Partition<D>>()
-    const unknown = new Set<Partition<D>>()
     let isRepeated = false
     for (const change of write.live) {
       const { batch, owner, partition, release } = change
@@ -66,35 +64,31 @@ export class Results<D> {
       if (change.result === "applied") this.#leases.owners.onApplied(change)
       if (change.result !== "leaseLost" || !held.options.isShared) continue
       // A batch that was applied has released its partitions. The store knows which of its updates are left.
-      if (batch !== undefined && write.isUnanswered) unknown.add(partition)
+      if (batch !== undefined && write.isUnanswered) this.#leases.giveUp(partition)
       else if (batch !== undefined) {
         // One of the partitions of the batch is lost. The next renewal shows which.
-        write.isBroken = true
+        write.renewals = this.#leases.renewals
         change.result = "again"
       } else if (partition.owner !== owner) {
         // This process has claimed the partition again meanwhile, under another name.
         change.result = undefined
         isRepeated = true
         // The result of a release that was repeated says nothing: the partition is released in any case.
-      } else if (!release && !partition.isLost) lost.add(partition)
+      } else if (!release && !partition.isLost) held.lose(partition)
     }
-    for (const partition of lost) held.lose(partition)
-    for (const partition of unknown) this.#leases.giveUp(partition)
     if (isRepeated) held.send(write)
-    else if (write.isBroken) {
+    else if (write.renewals !== undefined) {
       this.#leases.request()
-      this.#broken = [...this.#broken, { write, renewals: this.#leases.renewals }]
+      this.#broken = [...this.#broken, write]
     } else this.#applied(write)
   }
 
   /** Batches with a lost partition go on after the renewal. No renewal begins after everything was given back. */
   advance(): void {
     if (this.#broken.length === 0) return
-    const isEnded = ({ renewals }: { readonly renewals: number }) =>
-      !this.#held.isOpen || renewals < this.#leases.renewals
-    const ended = this.#broken.filter(isEnded)
-    this.#broken = this.#broken.filter((broken) => !isEnded(broken))
-    for (const { write } of ended) this.#applied(write)
+    const ended = this.#broken.filter(({ renewals }) => !this.#held.isOpen || renewals! < this.#leases.renewals)
+    this.#broken = this.#broken.filter((write) => !ended.includes(write))
+    for (const write of ended) this.#applied(write)
   }
 
   /** The store has not answered. */

@@ -12,9 +12,9 @@ export interface Change<D> extends Commit {
   readonly partition: Partition<D>
   /** The owner is set when the change is sent, because the partition can be claimed again meanwhile. */
   owner: string
-  completed: ReadonlyArray<Completed>
-  failed: ReadonlyArray<string>
-  begun: ReadonlyArray<string>
+  readonly completed: Array<Completed>
+  readonly failed: Array<string>
+  readonly begun: Array<string>
   rows: Commit["rows"]
   statements: Commit["statements"]
   /** Changes with the same batch apply together or not at all. */
@@ -43,13 +43,6 @@ export interface Settlement<D> {
 
 const none: ReadonlyArray<never> = []
 
-/** Appends to a list of a change that is being prepared. Only an empty list is shared. */
-const append = <A>(all: ReadonlyArray<A>, one: A): ReadonlyArray<A> => {
-  if (all.length === 0) return [one]
-  ;(all as Array<A>).push(one)
-  return all
-}
-
 /** Changes that are written together. */
 export class Write<D> {
   readonly changes: Array<Change<D>> = []
@@ -58,8 +51,8 @@ export class Write<D> {
   started: ReadonlyArray<Update<D>> = none
   /** The changes of the last attempt. */
   live: ReadonlyArray<Change<D>> = none
-  /** Whether a batch was not applied, because one of its partitions is lost. */
-  isBroken = false
+  /** The number of renewals when a batch was not applied, because one of its partitions is lost. */
+  renewals: number | undefined = undefined
   /** Whether an attempt had no answer, so that the store may have applied the changes. */
   isUnanswered = false
   /** Whether the changes are to be sent, or the store is applying them. */
@@ -74,9 +67,9 @@ export class Write<D> {
       partition,
       owner: partition.owner,
       partitionKey: partition.key,
-      completed: none,
-      failed: none,
-      begun: none,
+      completed: [],
+      failed: [],
+      begun: [],
       rows: written?.rows,
       statements: written?.statements,
       batch,
@@ -107,31 +100,22 @@ export class Write<D> {
       if (written === undefined || isOnly) partition.change = change
     }
     update.change = change
-    if (outcome._tag === "ack") change.completed = append(change.completed, { id: entry.id })
-    else if (outcome._tag === "reject") {
-      change.completed = append(change.completed, { id: entry.id, failure: outcome.failure })
-    } else if (!update.isRecorded) change.failed = append(change.failed, entry.id)
+    if (outcome._tag === "ack") change.completed.push({ id: entry.id })
+    else if (outcome._tag === "reject") change.completed.push({ id: entry.id, failure: outcome.failure })
+    else if (!update.isRecorded) change.failed.push(entry.id)
   }
 
   /** Counts an attempt as failed, so that a crash does not count for the update. */
   record(update: Update<D>): void {
-    const change = this.changeOf(update.partition)
-    change.failed = append(change.failed, update.entry.id)
+    this.changeOf(update.partition).failed.push(update.entry.id)
     update.isRecorded = true
   }
 
   /** Marks an update as begun. */
   mark(update: Update<D>): void {
     const { entry, isMarked, isRecorded, partition } = update
-    if (isMarked) {
-      update.change = partition.change
-      return
-    }
-    if (isRecorded) this.record(update)
-    else {
-      const change = this.changeOf(partition)
-      change.begun = append(change.begun, entry.id)
-    }
+    if (isRecorded && !isMarked) this.record(update)
+    else if (!isMarked) this.changeOf(partition).begun.push(entry.id)
     update.change = partition.change
   }
 
@@ -147,7 +131,7 @@ export class Write<D> {
         (update): ReadonlyArray<Statement> => writtenBy(update)?.statements ?? none
       )
       const change = this.#add(partition, undefined, batch)
-      change.completed = ofPartition.map(({ entry: { id } }) => ({ id }))
+      change.completed.push(...ofPartition.map(({ entry: { id } }) => ({ id })))
       if (rows.length > 0) change.rows = rows
       if (statements.length > 0) change.statements = statements
       for (const update of ofPartition) update.change = change
