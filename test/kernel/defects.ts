@@ -136,8 +136,8 @@ export const kernelDefects: ReadonlyArray<KernelDefect> = [
     "close",
     "closing",
     "a claim goes on after the leases have ended",
-    "held.writes === 0 && !claiming.isClaiming",
-    "held.writes === 0"
+    "held.writes.size === 0 && !claiming.isClaiming",
+    "held.writes.size === 0"
   ),
   make("slow", "leases", "two renewals at a time", "if (this.#renewing !== undefined) return", ""),
   make("unknown", "owners", "no claim after a release of unknown leases", "this.isReleasing = false", "")

@@ -25,7 +25,7 @@ export interface Replicated {
 const makeStore = (): Store => Effect.runSync(InboxStore.makeMemory)
 
 /** More than the ids that a replica can lack. */
-const skippedIds = 1000
+const skippedIds = 200
 
 /** Assigns ids, so that no update gets the id of an update that is lost: databases continue with ids above all earlier ids. */
 const skipIds = Effect.fnUntraced(function* (store: Store, now: number) {

@@ -163,6 +163,13 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     programs: handlers
   },
   {
+    name: "a claim brings back an update whose acknowledgement was applied and not answered",
+    file: "inbox/internal/kernel/leases.ts",
+    find: "updates.some(({ id }) => completing.has(id))",
+    replace: "updates.length === 0",
+    programs: handlers
+  },
+  {
     name: "a chat that is claimed again goes on behind updates whose acknowledgement the store has lost",
     file: "inbox/internal/kernel/leases.ts",
     find: "    return stored.slice(0, compared).every((claimed, index) => {",

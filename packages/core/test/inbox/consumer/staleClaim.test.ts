@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Bot, Inbox, type Update } from "../../../src/index.ts"
+import type * as StoreError from "../../../src/base/StoreError.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { inTime, source, started, timeOf } from "../../support/deliveries.ts"
 
@@ -36,6 +38,41 @@ describe("a claim that returns a chat of the same process", () => {
       )
       assert.deepStrictEqual(begun, [1, 2, 3])
       assert.strictEqual((yield* memory.stats).queued, 0)
+    })
+  )
+
+  it.effect("does not bring back an update whose commit was applied after the claim and is not answered", () =>
+    Effect.gen(function* () {
+      const memory = yield* InboxStore.makeMemory
+      const applied = yield* Deferred.make<ReadonlyArray<InboxStore.CommitResult>, StoreError.StoreError>()
+      let late: ReadonlyArray<InboxStore.Commit> | undefined
+      let isLost = false
+      // A replica without the lease was promoted. The commit is on its way until the chat is claimed again.
+      const commit: typeof memory.commit = (commits) => {
+        if (late !== undefined || !commits.some(({ completed }) => completed.length > 0)) return memory.commit(commits)
+        late = commits
+        return Effect.tap(Deferred.await(applied), Effect.sleep("2 seconds"))
+      }
+      const renew: typeof memory.renew = (owner, leaseDuration) => {
+        if (isLost || late === undefined) return memory.renew(owner, leaseDuration)
+        isLost = true
+        return Effect.as(memory.renew(owner, 0), [])
+      }
+      const claim: typeof memory.claim = (request) =>
+        Effect.tap(memory.claim(request), (claimed) => {
+          if (late === undefined || claimed.length === 0) return Effect.void
+          return Deferred.complete(applied, memory.commit(late))
+        })
+      const begun: Array<number> = []
+      yield* Bot.run((update) => Effect.sync(() => begun.push(timeOf(update)))).pipe(
+        Effect.provide(Layer.provideMerge(source([started(1, 1), started(1, 2)]), Inbox.layer())),
+        Effect.provideService(InboxStore.InboxStore, { ...memory, isShared: true, claim, commit, renew }),
+        Effect.timeoutOption("2 minutes"),
+        inTime
+      )
+      assert.deepStrictEqual(begun, [1, 2])
+      assert.strictEqual((yield* memory.stats).queued, 0)
+      assert.deepStrictEqual(yield* Deferred.await(applied), ["applied"])
     })
   )
 })

@@ -121,18 +121,16 @@ export class Claiming<D> {
 
   claimed(partitions: ReadonlyArray<Claimed>): void {
     this.#request = "idle"
-    const { owners } = this.#leases
-    owners.claimedBy = undefined
+    const held = this.#held
+    this.#leases.owners.claimedBy = undefined
     // All leases of the process are ended after this claim.
-    if (!this.#held.isOpen) return
+    if (!held.isOpen) return
+    const completing = held.completing(this.#sentAt.owner)
     const adopted: Array<Partition<D>> = []
     for (const claimed of partitions) {
-      if (owners.isEnded(claimed, this.#sentAt.owner)) {
-        this.#isDue = true
-        continue
-      }
-      const partition = this.#leases.adopt(claimed, this.#sentAt, this.#size.begin)
-      if (partition === undefined) continue
+      const partition = this.#leases.adopt(claimed, this.#sentAt, this.#size.begin, completing)
+      if (partition === "ended") this.#isDue = true
+      if (typeof partition === "string") continue
       adopted.push(partition)
       if (this.#size.isCrashing(claimed)) {
         this.#size.foundCrashing()

@@ -65,7 +65,7 @@ export class Closing<D> {
       commits.giveBack()
     }
     // A commit that follows the release would not be applied. A claim that is under way leaves no lease.
-    if (held.phase === "closing" && held.writes === 0 && !claiming.isClaiming) {
+    if (held.phase === "closing" && held.writes.size === 0 && !claiming.isClaiming) {
       held.phase = "releasing"
       commands.releaseAll(Array.from(leases.owners.all))
     }

@@ -100,8 +100,8 @@ export class Held<D> {
   hasCapacity = false
   /** Number of partitions that were found to be lost since the last decision. */
   lost = 0
-  /** Number of writes that the store is to apply, or is applying. */
-  writes = 0
+  /** The writes that the store is to apply, or is applying. */
+  readonly writes = new Set<Write<D>>()
   readonly #maxReady: number
 
   constructor(options: Options, commands: Commands<D>) {
@@ -221,15 +221,21 @@ export class Held<D> {
   }
 
   send(write: Write<D>): void {
-    this.writes++
-    write.isUnderWay = true
+    this.writes.add(write)
     this.commands.commit(write)
   }
 
   /** The store has answered, or has failed. */
   answered(write: Write<D>): void {
-    if (write.isUnderWay) this.writes--
-    write.isUnderWay = false
+    this.writes.delete(write)
+  }
+
+  /** The updates that a commit under a name may have completed by now. */
+  completing(owner: string): ReadonlySet<string> {
+    const ids = new Set<string>()
+    for (const { live } of this.writes)
+      for (const change of live) if (change.owner === owner) for (const { id } of change.completed) ids.add(id)
+    return ids
   }
 
   /** A commit of a partition has ended. */

@@ -72,27 +72,39 @@ export class Leases<D> {
   }
 
   /**
-   * Returns the claimed partition, or `undefined` if this process holds the partition already: its lease has expired,
-   * for example while the store was unavailable. Handlers and commits continue under the new owner. A partition that
-   * another process has handled meanwhile is lost, and is handled from where that process ended.
+   * Returns the partition of a claim, whose first updates the claim has marked as begun.
+   *
+   * - `kept`: the process held the partition, and its lease had expired, for example while the store was unavailable. Handlers
+   *   and commits continue under the new owner. If another process has handled the partition meanwhile, the partition is lost, and
+   *   is handled from where that process ended.
+   * - `ended`: the store may have ended the lease, or completed an update of the partition, after the claim. `completing` are the
+   *   updates that commits under the same name complete, which the store accepts also after the claim.
    */
   adopt(
     claimed: Claimed,
-    { mono, owner, wall }: SentAt & { readonly owner: string },
-    marked: number
-  ): Partition<D> | undefined {
+    sentAt: SentAt & { readonly owner: string },
+    marked: number,
+    completing: ReadonlySet<string>
+  ): Partition<D> | "kept" | "ended" {
     const held = this.#held
     const { isShared, perChat } = held.options
-    const before = held.byKey.get(claimed.key)
+    const { key, updates } = claimed
+    const { mono, owner, wall } = sentAt
+    if (this.owners.isEnded(claimed, owner)) return "ended"
+    const before = held.byKey.get(key)
     if (before !== undefined && this.#isUnchanged(before, claimed)) {
       // A renewal may have been answered since. The claim is newer than a renewal that is under way.
-      this.#renewing?.partitions.delete(claimed.key)
+      this.#renewing?.partitions.delete(key)
       Object.assign(before, { owner, wall: Math.max(before.wall, wall), mono: Math.max(before.mono, mono) })
-      return undefined
+      return "kept"
     }
     // If the partition was released, but the result of the commit is not known yet, its completed updates are gone.
     if (before !== undefined && before.state !== "releasing") held.lose(before)
-    const partition = new Partition<D>(claimed, { owner, wall, mono }, perChat, marked)
+    if (completing.size > 0 && updates.some(({ id }) => completing.has(id))) {
+      this.owners.forsake(owner, [key])
+      return "ended"
+    }
+    const partition = new Partition<D>(claimed, sentAt, perChat, marked)
     held.add(partition)
     // The leases are renewed within a third of their duration.
     if (isShared && held.byKey.size === 1) this.renewAt = mono + this.#interval

@@ -28,8 +28,7 @@ export class Results<D> {
 
   /** Returns what is to be written, under the present owners. Nothing is committed after a loss. */
   attempt(write: Write<D>): ReadonlyArray<Commit> {
-    if (!write.isUnderWay) this.#held.writes++
-    write.isUnderWay = true
+    this.#held.writes.add(write)
     write.live = this.#held.options.isShared ? this.#live(write) : write.changes
     if (write.live.some(({ batch }) => batch !== undefined)) return together(write.live)
     write.live.forEach((change, at) => (change.at = at))

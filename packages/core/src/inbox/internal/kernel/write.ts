@@ -55,8 +55,6 @@ export class Write<D> {
   renewals: number | undefined = undefined
   /** Whether an attempt had no answer, so that the store may have applied the changes. */
   isUnanswered = false
-  /** Whether the changes are to be sent, or the store is applying them. */
-  isUnderWay = false
 
   constructor(settlements: ReadonlyArray<Settlement<D>>) {
     this.settlements = settlements
