@@ -235,7 +235,7 @@ export const handle = Effect.fnUntraced(function* (
     for (;;) {
       if (++attempt > maxAttempts) return { isKilled: process === kills.length, isHandled: false }
       ofUpdate.begin()
-      const fiber = yield* Effect.forkChild(
+      const fiber = yield* Effect.forkDetach(
         Effect.forEach(program, (action) => perform(scene, life, action, attempt), { discard: true }).pipe(
           Effect.provideService(CurrentUpdate, {
             journal: ofUpdate,
@@ -250,7 +250,8 @@ export const handle = Effect.fnUntraced(function* (
       )
       const exit = yield* Effect.raceFirst(Fiber.await(fiber), Deferred.await(life.death))
       if (life.isDead) {
-        yield* Fiber.interrupt(fiber)
+        // Finalizers of a dead process do not come to their end.
+        fiber.interruptUnsafe()
         yield* TestClock.adjust("20 millis")
         break
       }

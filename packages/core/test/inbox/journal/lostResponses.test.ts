@@ -2,13 +2,16 @@ import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import { Bot, BotApi, Handler, Inbox, LongPolling, Messages, RateLimiter, Timer, Update } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
@@ -141,6 +144,50 @@ describe("a message whose response was lost", () => {
       yield* pass(30)
       assert.deepStrictEqual(yield* textsOfBot({ chat_id: recipient.chat_id! }), ["Your order is accepted"])
     }).pipe(Effect.scoped, Effect.provide(Emulator.layer()))
+  )
+})
+
+describe("a message whose call is interrupted before the platform carries it out", () => {
+  /** Sends "accepted" from a handler. The first request takes a second to the platform, and its client does not wait for it. */
+  const sent = <R>(
+    interrupted: (
+      bot: (scope: Scope.Scope) => Effect.Effect<unknown, never, HttpClient.HttpClient>
+    ) => Effect.Effect<unknown, never, R>
+  ) =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.makeMemory
+      const network = yield* Effect.scope
+      let isFirst = true
+      const layer = platform(
+        (response, request) => {
+          if (!isFirst || !isMessage(request)) return response
+          isFirst = false
+          return Effect.andThen(Effect.forkIn(Effect.delay(response, "1 second"), network), Effect.never)
+        },
+        Inbox.layer().pipe(Layer.provide(Layer.succeed(InboxStore.InboxStore, { ...store, isShared: true })))
+      )
+      const handler = Handler.on("message_created", (update) => Messages.reply(update, "accepted"))
+      const bot = Bot.run(handler, { timeout: "700 millis", retry: Schedule.recurs(2) }).pipe(Effect.provide(layer))
+      const ann = yield* Emulator.user("Ann")
+      const { recipient } = yield* ann.send("order")
+      yield* interrupted((scope) => Effect.forkIn(bot, scope))
+      yield* pass(10)
+      assert.isFalse(isFirst)
+      assert.deepStrictEqual(yield* textsOfBot({ chat_id: recipient.chat_id! }), ["accepted"])
+    }).pipe(Effect.scoped, Effect.provide(Emulator.layer()))
+
+  it.effect("is found by the next attempt", () => sent((bot) => Effect.flatMap(Effect.scope, bot)))
+
+  it.effect("is found by the next process", () =>
+    sent((bot) =>
+      Effect.gen(function* () {
+        const first = yield* Scope.make()
+        yield* bot(first)
+        yield* pass(0.5)
+        yield* Scope.close(first, Exit.void)
+        yield* bot(yield* Effect.scope)
+      })
+    )
   )
 })
 

@@ -7,7 +7,7 @@ import type { Call, Past } from "../../../client/internal/journal/current.ts"
 import type { QueuedUpdate } from "../../QueuedUpdate.ts"
 import type { Entries, JournalEntry } from "./entries.ts"
 import type { Outcome } from "./metrics.ts"
-import { type Clocks, dialogOf, repeated, type Started, startedNow } from "./past.ts"
+import { type Clocks, dialogOf, repeated, type Started, startedNow, stillCarriedOutFor } from "./past.ts"
 import { resolve } from "./recovery.ts"
 
 export interface Options {
@@ -104,7 +104,10 @@ export class Calls {
         entries.add({ slot, state: "done", text: call.write(exit.value) })
       } else if (isRefused(exit.cause)) entries.delete(slot)
       end()
-      return undefined
+      // Whoever looks the call up, also in another process, waits until the platform does not carry out the call any more.
+      return isBegun && call.find !== undefined && Exit.hasInterrupts(exit)
+        ? Effect.exit(this.#recordInterruption(slot))
+        : undefined
     })
     return Effect.matchCauseEffect(carriedOut, {
       onSuccess: (answer) => {
@@ -116,6 +119,26 @@ export class Calls {
         const failed = Effect.failCause(cause)
         return isRefused(cause) ? Effect.andThen(entries.write({ slot, state: "removed", text: "" }), failed) : failed
       }
+    })
+  }
+
+  #recordInterruption(slot: string): Effect.Effect<void> {
+    const { clocks, entries } = this.#options
+    const started = JSON.parse(entries.get(slot)!.text) as Started
+    const entry: JournalEntry = {
+      slot,
+      state: "started",
+      text: JSON.stringify({ ...started, interruptedAt: clocks.now() })
+    }
+    entries.add(entry)
+    return entries.write()
+  }
+
+  /** Waits until the platform does not carry out an interrupted call any more. */
+  awaitPlatform(started: Started): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const millis = stillCarriedOutFor(started, this.#options.clocks.now())
+      return millis === 0 ? Effect.void : Effect.sleep(millis)
     })
   }
 

@@ -11,6 +11,8 @@ export interface Started extends Omit<Past, "dialog"> {
   readonly created: ReadonlyArray<string>
   /** How many times the call was repeated, so that each record of a start is different. Default: 0. */
   readonly repetitions?: number
+  /** When the call was interrupted, in Unix milliseconds, if its answer was not received. */
+  readonly interruptedAt?: number
 }
 
 export interface Clocks {
@@ -20,6 +22,13 @@ export interface Clocks {
 
 /** The clocks of the platform's servers may differ by this, in milliseconds. */
 const tolerance = 1000
+
+/** The platform may carry out a request for this time after its client has stopped waiting, in milliseconds. */
+const lateness = 2000
+
+/** For how long the platform may still carry out an interrupted call, in milliseconds. The clocks of processes may differ. */
+export const stillCarriedOutFor = ({ interruptedAt = -Infinity }: Started, now: number): number =>
+  Math.min(Math.max(interruptedAt + lateness - now, 0), lateness)
 
 /** `undefined` for an update that cannot be decoded, while the update becomes a dead letter. */
 const updateOf = ({ decoded }: QueuedUpdate): Update | undefined => Result.getOrUndefined(decoded)

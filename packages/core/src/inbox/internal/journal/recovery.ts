@@ -63,7 +63,7 @@ const lookUp = <A, E>(
       })
     })
   })
-  return Effect.andThen(rememberCreated(uncertain), look)
+  return Effect.andThen(calls.awaitPlatform(started), Effect.andThen(rememberCreated(uncertain), look))
 }
 
 /** Applies the policy to a call that may have been carried out. */
