@@ -39,7 +39,9 @@ export const servicesOf = (
   }
   const scheduler: Scheduler.Scheduler = {
     executionMode: "async",
-    shouldYield,
+    // Effect never yields at the first operation of a fiber that goes on. A fiber that is interrupted before its start would forget
+    // the interruption.
+    shouldYield: ({ currentOpCount }) => shouldYield() && currentOpCount > 1,
     makeDispatcher: () => {
       const priority = nextPriority()
       return { scheduleTask: (run) => world.schedule(process, run, priority), flush: () => {} }
