@@ -37,10 +37,17 @@ const maxShown = 6 * limit
 
 export const isHighSurrogate = (text: string, index: number): boolean => /[\ud800-\udbff]/.test(text[index] ?? "")
 
+/** The indexes of a text that can have many thousands of characters. */
+const indexesOf = ({ length }: string): ReadonlyArray<number> => {
+  const indexes: Array<number> = []
+  for (let index = 0; index < length; index++) indexes.push(index)
+  return indexes
+}
+
 const readPlain = (source: string): Parsed => ({
   text: source,
   spans: [],
-  origins: Array.from({ length: source.length }, (_, index) => index),
+  origins: indexesOf(source),
   fences: [],
   blocks: [],
   undecided: source.length
@@ -116,12 +123,9 @@ const qualityOf = ({ text }: Parsed, end: number): 4 | 3 | 2 | 1 => {
   return sentenceEnd.test(before) ? 3 : 2
 }
 
-/** For each index of the text, whether a span covers both of its sides. */
-const coverOf = ({ spans, text }: Parsed): ReadonlyArray<boolean> => {
-  const covered = Array.from({ length: text.length + 1 }, () => false)
-  for (const { from, to } of spans) covered.fill(true, from + 1, to)
-  return covered
-}
+/** Whether a span covers both sides of an index. */
+const isCovered = ({ spans }: Parsed, index: number): boolean =>
+  spans.some(({ from, to }) => from < index && index < to)
 
 /** Returns the best allowed end, or -1. Later ends are preferred. */
 const bestEnd = (parsed: Parsed, from: number, to: number, isAllowed: (end: number) => boolean): number => {
@@ -193,12 +197,11 @@ const endEarly = (parsed: Parsed, shown: number): Part | undefined => {
   if (rendered < longEnough) return undefined
   const { length } = parsed.text
   const from = Math.max(shown, length - Math.floor((length - shown) * leftOf(rendered)))
-  const covered = coverOf(parsed)
   const end = bestEnd(
     parsed,
     from,
     Math.min(length - 1, parsed.undecided),
-    (end) => !covered[end] && qualityOf(parsed, end) >= 3
+    (end) => !isCovered(parsed, end) && qualityOf(parsed, end) >= 3
   )
   return end < 0 || parsed.text.slice(end).trim() === "" ? undefined : cutAt(parsed, end)
 }
@@ -230,8 +233,7 @@ const takeParsed = (source: string, { at = 0, format, isComplete, shown }: ReadO
     return early ?? { text: parsed, rest: undefined }
   }
   const to = greatestEnd(parsed, format)
-  const covered = coverOf(parsed)
-  const outside = (end: number): boolean => !covered[end]
+  const outside = (end: number): boolean => !isCovered(parsed, end)
   const inText = (end: number): boolean => outside(end) && qualityOf(parsed, end) > 1
   const inCode = (end: number): boolean => parsed.text[end] === "\n"
   const decided = Math.min(to, parsed.undecided)
