@@ -57,23 +57,23 @@ const smallerOf = async (outcome: Outcome): Promise<ReadonlyArray<string>> => {
   return ["A smaller plan with the same failure:", ...report(smallest), JSON.stringify(smallest.plan)]
 }
 
-const run = async (plan: Plan, isAlone: boolean): Promise<Ran> => {
+const run = async (plan: Plan, isSingle: boolean): Promise<Ran> => {
   const outcome = await simulate(plan)
   const isBroken = outcome.violations.length > 0
   const lines = [
     ...(values.trace ? traceOf(outcome.events) : []),
     ...(isBroken ? report(outcome) : []),
     ...(isBroken && values.shrink ? await smallerOf(outcome) : []),
-    ...(isAlone ? [`fingerprint ${fingerprintOf(outcome)}`] : [])
+    ...(isSingle ? [`fingerprint ${fingerprintOf(outcome)}`] : [])
   ]
   return { totals: totalsOf(outcome), lines }
 }
 
-const isAlone = values.minutes === undefined && values.seeds === "1"
+const isSingle = values.minutes === undefined && values.seeds === "1"
 
 /** A defect of the simulator itself does not end a run of many seeds. */
 const runSeed = (seed: number): Promise<Ran> =>
-  run(planOf(seed, values.program), isAlone).catch((error: unknown) => ({
+  run(planOf(seed, values.program), isSingle).catch((error: unknown) => ({
     totals: { ...emptyTotals, seeds: 1, broken: 1 },
     lines: [`seed ${seed} could not be simulated: ${error instanceof Error ? error.stack : String(error)}`]
   }))

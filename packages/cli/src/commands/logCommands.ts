@@ -103,7 +103,7 @@ const write = (chat_id: ChatId, entries: ReadonlyArray<UpdateLog.Entry>, flags: 
     yield* Console.log(text)
   })
 
-const tell = (chat_id: ChatId, flags: StoryFlags) =>
+const printStoryOf = (chat_id: ChatId, flags: StoryFlags) =>
   Effect.gen(function* () {
     const all = (yield* UpdateLog.entries).filter((entry) => entry.chat_id === chat_id)
     if (all.length === 0) {
@@ -130,7 +130,7 @@ export const story = Command.make(
     ),
     ...testFlags
   },
-  ({ chat, ...flags }) => Effect.flatMap(parseChatId(chat), (chat_id) => onInbox(tell(chat_id, flags)))
+  ({ chat, ...flags }) => Effect.flatMap(parseChatId(chat), (chat_id) => onInbox(printStoryOf(chat_id, flags)))
 ).pipe(
   Command.withDescription("Prints the last updates of a chat with what the bot did: parts, calls and errors"),
   Command.withExamples([

@@ -115,9 +115,9 @@ export const fromMessage = ({ body, link }: Pick<Message, "body" | "link">): New
   const isEmpty = !body?.text && !body?.attachments?.length
   const content = isEmpty && link?.type === "forward" ? link.message : body
   const received = content?.attachments ?? []
-  const isAlone = !content?.text && received.length === 1
+  const isOnly = !content?.text && received.length === 1
   const attachments = received.flatMap((attachment) =>
-    attachment.type === "share" && !isAlone ? [] : (fromAttachment(attachment) ?? [])
+    attachment.type === "share" && !isOnly ? [] : (fromAttachment(attachment) ?? [])
   )
   return {
     ...(content?.text ? Text.message(Text.fromBody(content)) : {}),

@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* (
         const { bucket } = candidates[index]
         if (result._tag === "HostFull") hostWait = Math.min(hostWait, calledAt + result.retryAfter - at)
         else if (bucket.waiters.size === 0) {
-          if (result._tag === "Granted" && result.id !== undefined) session.giveBack(result.id, bucket.key)
+          if (result._tag === "Granted" && result.id !== undefined) session.returnPermit(result.id, bucket.key)
         } else if (result._tag === "BucketFull") queue.delay(bucket, calledAt + result.retryAfter)
         else queue.grant(bucket, result)
       })
@@ -134,7 +134,7 @@ export const make = Effect.fnUntraced(function* (
       const { at, bucket, countedAt, id, localAt } = permit
       const isCounted = stage === "connected" && !isUnavailable() && now < localAt + host.window / 2
       if (!isCounted && stage !== "final") {
-        session.giveBack(id, bucket)
+        session.returnPermit(id, bucket)
         return undefined
       }
       // The store learns of the later time now, because the store may be unavailable when the response arrives.

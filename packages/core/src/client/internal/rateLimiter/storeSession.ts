@@ -197,7 +197,7 @@ export const make = ({ duration, limits, margin, now, onCounted, processId, sent
       lastCallAt = now()
     },
     /** The next call returns a permit whose request is not sent. */
-    giveBack: (id: string, bucket: string | undefined): void => void unused.push({ id, bucket }),
+    returnPermit: (id: string, bucket: string | undefined): void => void unused.push({ id, bucket }),
     /** The request of a permit left after a delay. */
     onLeave: (delay: number): void => {
       usualDelay = peak(usualDelay, delay)

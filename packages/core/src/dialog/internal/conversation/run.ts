@@ -34,7 +34,7 @@ export const predict = ({ body, rehearse }: Run, outcome: Prediction["outcome"],
   })
 
 /** Sends a message of the body, except in a rehearsal. */
-const tell = (run: Run, content: Content, id: string): Send<void> =>
+const sendUnlessRehearsed = (run: Run, content: Content, id: string): Send<void> =>
   run.rehearse === undefined ? Effect.asVoid(run.send(content, id)) : Effect.void
 
 /**
@@ -207,7 +207,7 @@ export class Run {
         return this.operation(name ?? (() => this.names.ofContent(content)), (slot) =>
           this.known(slot) !== undefined
             ? Effect.void
-            : Effect.map(tell(this, content, slot), () => this.record([slot, "done"]))
+            : Effect.map(sendUnlessRehearsed(this, content, slot), () => this.record([slot, "done"]))
         )
       }
       return this.body.unlessPaused(() => this.#sayInOrder(content))
@@ -218,7 +218,9 @@ export class Run {
   #sayInOrder(content: Content): Send<void> {
     const say = () =>
       Effect.map(
-        Effect.suspend(() => tell(this, content, `${[...this.entries.keys()].at(-1) ?? ""} ${this.said + 1}`)),
+        Effect.suspend(() =>
+          sendUnlessRehearsed(this, content, `${[...this.entries.keys()].at(-1) ?? ""} ${this.said + 1}`)
+        ),
         () => {
           this.said++
           this.changed()

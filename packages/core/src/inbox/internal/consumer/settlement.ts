@@ -191,7 +191,7 @@ export const ackAll = (deliveries: ReadonlyArray<Delivery<unknown>>): Effect.Eff
   )
 
 /** A delivery that is made of another delivery. */
-abstract class Derived<out A> extends Settleable<A> {
+abstract class DerivedDelivery<out A> extends Settleable<A> {
   protected readonly of: Settleable<unknown>
   readonly value: A
 
@@ -211,7 +211,7 @@ abstract class Derived<out A> extends Settleable<A> {
 }
 
 /** A delivery whose value a pipeline derived from another delivery. */
-export class MappedDelivery<out A> extends Derived<A> {
+export class MappedDelivery<out A> extends DerivedDelivery<A> {
   get isBranch(): boolean {
     return this.of.isBranch
   }
@@ -273,7 +273,7 @@ const worse = (a: Outcome, b: Outcome): Outcome => {
   return ranks[a._tag] >= ranks[b._tag] ? a : b
 }
 
-class Branch<out A> extends Derived<A> {
+class Branch<out A> extends DerivedDelivery<A> {
   readonly isBranch = true
   readonly #settled: (outcome: Outcome) => ReadonlyArray<UpdateDelivery>
   #isSettled = false

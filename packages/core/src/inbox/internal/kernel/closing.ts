@@ -62,7 +62,7 @@ export class Closing<D> {
       for (const { begun } of held.byKey.values()) {
         for (const update of begun) if (update.isEmitted) update.delivery.interrupt()
       }
-      commits.giveBack()
+      commits.releaseRest()
     }
     // A commit that follows the release would not be applied. A claim that is under way leaves no lease.
     if (held.phase === "closing" && held.writes.size === 0 && !claiming.isClaiming) {

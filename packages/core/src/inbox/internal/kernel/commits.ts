@@ -164,7 +164,7 @@ export class Commits<D> {
   }
 
   /** Releases all partitions that nothing is written of. Open updates count as attempted. */
-  giveBack(): void {
+  releaseRest(): void {
     const write = new Write<D>(none)
     for (const partition of this.#held.byKey.values()) {
       if (partition.state !== "held") continue

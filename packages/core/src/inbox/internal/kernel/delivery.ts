@@ -43,7 +43,7 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
   /** How often in succession the attempt began again because its commit conflicted. */
   conflicts = 0
   /** Whether a group with the update conflicted. Two updates of the group may have changed the same value. */
-  isAlone = false
+  hasConflictedInGroup = false
   /** The time of the emission in Unix milliseconds. Negative before that. */
   emittedAt = -1
   /** Who is told when the partition is lost. The array is replaced, because most updates have one watcher or none. */
@@ -110,7 +110,7 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
   }
 
   get isUngrouped(): boolean {
-    return this.entry.crashes > 0 || this.isAlone
+    return this.entry.crashes > 0 || this.hasConflictedInGroup
   }
 
   get isLost(): boolean {
@@ -165,7 +165,7 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
       this.origin.metrics.conflict(this.value)
       this.conflicts++
     }
-    this.isAlone ||= reason === "alone" || (reason === "conflict" && change?.batch !== undefined)
+    this.hasConflictedInGroup ||= reason === "alone" || (reason === "conflict" && change?.batch !== undefined)
     this.#beginAgain()
     return false
   }

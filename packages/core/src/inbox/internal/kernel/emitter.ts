@@ -149,8 +149,8 @@ export class Emitter {
     })
     // In memory, a write costs less than to wait for others (benchmark `pipeline`).
     const [first] = updates
-    const isAlone = updates.length === 1 && first?.outcome?._tag === "ack" && first.outcome.batch === undefined
-    if (isAlone && kernel.held.options.isShared) turns.soon()
+    const isOnly = updates.length === 1 && first?.outcome?._tag === "ack" && first.outcome.batch === undefined
+    if (isOnly && kernel.held.options.isShared) turns.soon()
     else turns.turn()
     return done.effect ?? restore(Deferred.await(done))
   }
