@@ -125,13 +125,13 @@ export class Consumer implements Origin {
     for (const fiber of this.#background) fiber.interruptUnsafe()
   }
 
-  /** Something can be claimed. One turn follows for all wake-ups until the end of the turn of the event loop. */
+  /** Something can be claimed. A wake-up during a claim is for the next claim. */
   readonly wake = (hasTimers: boolean): void => {
     const { claiming } = this.kernel
     const { isWaiting } = claiming
     if (hasTimers) claiming.polling.timersChanged()
     claiming.woken()
-    if (isWaiting) void Promise.resolve().then(() => this.turns.turn())
+    if (isWaiting) this.turns.turn()
   }
 
   /** Called after a turn, in which other turns may begin. */
