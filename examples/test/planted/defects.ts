@@ -44,7 +44,7 @@ export const defects: ReadonlyArray<Defect> = [
     name: "a second press of the staff that counts",
     bot: "shop",
     changes: [['if (order?.status !== "paid")', "if (order === null)"]],
-    rule: "Each order is ready once"
+    rule: "Nobody is reminded of an order that is collected"
   },
   {
     name: "a second press of a customer that counts",
