@@ -166,9 +166,8 @@ export const layer = (options: Options): Layer.Layer<BotApi, never, HttpClient.H
 export const layerFetch = (options: Options): Layer.Layer<BotApi, never, RateLimiter> =>
   Layer.effect(
     BotApi,
-    Effect.flatMap(FetchHttpClient.Fetch as Context.Reference<fetch.Fetch>, (send) =>
-      makeWith(fetch.make(send), options)
-    )
+    // The type of `fetch` depends on the runtime.
+    Effect.flatMap(FetchHttpClient.Fetch, (send: unknown) => makeWith(fetch.make(send as fetch.Fetch), options))
   )
 
 /**
