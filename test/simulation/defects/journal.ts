@@ -40,8 +40,8 @@ export const journalDefects: ReadonlyArray<Defect> = [
   {
     name: "a call whose outcome is not known counts as refused",
     file: calls,
-    find: "isBegun && cause.reasons.every((reason) => Cause.isFailReason(reason) && call.isRefusal(reason.error))",
-    replace: "isBegun && cause.reasons.length > 0",
+    find: "cause.reasons.every((reason) => Cause.isFailReason(reason) && call.isRefusal(reason.error))",
+    replace: "cause.reasons.length > 0",
     programs
   },
   {

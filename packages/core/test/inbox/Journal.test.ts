@@ -284,6 +284,24 @@ describe("Journal", () => {
     })
   )
 
+  it.effect("looks a lost call up again after its repetition was refused", () =>
+    Effect.gen(function* () {
+      const denied = answer(403, { code: "chat.denied", message: "no" })
+      const { requests, value } = yield* against(
+        [cutOff, denied, denied, listed("Hello"), listed("Hello"), me],
+        Effect.gen(function* () {
+          const { attempt } = yield* makeJournal()
+          yield* Effect.flip(attempt(hello))
+          assert.strictEqual((yield* Effect.flip(attempt(hello)))._tag, "Forbidden")
+          return yield* attempt(hello)
+        })
+      )
+      assert.strictEqual(value.body?.mid as string | undefined, "a")
+      const get = "GET /messages"
+      assert.deepStrictEqual(requests, ["POST /messages", get, "POST /messages", get, get, "GET /me"])
+    })
+  )
+
   it.effect("looks again if an equal call has taken the message while the messages were read", () =>
     Effect.gen(function* () {
       const later = wireMessage("b", "Hello")

@@ -94,8 +94,11 @@ export class Calls {
             if (call.find !== undefined) end = call.platform!.created.begin(call.kind, call.chat_id)
           })
     )
+    // If a repeated call is refused, the first call may have been carried out nevertheless.
     const isRefused = (cause: Cause.Cause<E>): boolean =>
-      isBegun && cause.reasons.every((reason) => Cause.isFailReason(reason) && call.isRefusal(reason.error))
+      isBegun &&
+      before === undefined &&
+      cause.reasons.every((reason) => Cause.isFailReason(reason) && call.isRefusal(reason.error))
     // An interruption cannot come between the answer and its entry.
     const carriedOut = Effect.onExitPrimitive(call.run(begin, slot), (exit) => {
       if (Exit.isSuccess(exit)) {
