@@ -32,8 +32,10 @@ export class Leased {
 
   /** Lets those go on that wait for a renewal. Called after each turn. */
   onTurn(): void {
-    const { renewals } = this.#consumer.kernel.leases
-    if (this.#renewals === renewals) return
+    const { held, leases } = this.#consumer.kernel
+    const { renewals } = leases
+    // After the stream has closed, nothing is renewed any more.
+    if (this.#renewals === renewals && held.isOpen) return
     this.#renewals = renewals
     for (const resume of this.#waiting.splice(0)) resume()
   }
@@ -68,7 +70,8 @@ export class Leased {
       if (isLost) return Effect.succeed("leaseLost")
       const journal = { owner, partitionKey: key, id: entry.id }
       return Effect.flatMap(store.write([{ rows, journal }]), ([result]) => {
-        if (result !== "leaseLost" || !store.isShared || queued.outcome?._tag === "ack") return Effect.succeed(result!)
+        const isExpected = queued.outcome?._tag === "ack" || !kernel.held.isOpen || turns.isBroken
+        if (result !== "leaseLost" || !store.isShared || isExpected) return Effect.succeed(result!)
         // The partition can have been claimed again by this process, under another name.
         if (partition.owner !== owner) return recorded
         return Effect.flatMap(this.#renew, () => {
