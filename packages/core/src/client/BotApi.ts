@@ -144,8 +144,8 @@ export const layer = (options: Options): Layer.Layer<BotApi, never, HttpClient.H
 
 /**
  * Provides a client for one bot that sends its requests by `fetch`, instead of an `HttpClient`. A bundle with this client is
- * 10 kB smaller (gzipped), which counts in a worker. The layer
- * reads the function from the reference `FetchHttpClient.Fetch` of `effect/http`. Default: the global `fetch`.
+ * 10 kB smaller (gzipped), which counts in a worker. The layer reads the function from the reference `FetchHttpClient.Fetch`
+ * of `effect/http`. Default: the global `fetch`.
  *
  * **Example**
  *

@@ -202,7 +202,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const deduplicationWindow = Duration.toMillis(options.deduplicationWindow ?? defaults.deduplicationWindow)
   const deadLetterRetention = Duration.toMillis(options.deadLetterRetention ?? defaults.deadLetterRetention)
   const leaseDuration = Duration.fromInputUnsafe(options.leaseDuration ?? defaults.leaseDuration)
-  /** What wakes the consumers. */
+  /** The functions that wake the consumers. */
   const wakes = new Set<(hasTimers: boolean) => void>()
   const wakeAll = (): void => {
     for (const wake of wakes) wake(false)

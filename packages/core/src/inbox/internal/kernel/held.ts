@@ -56,7 +56,7 @@ export interface UnknownLease {
 
 /**
  * - `running`: updates are claimed and begin.
- * - `stopping`: no update begins any more. What is open is waited for.
+ * - `stopping`: no update begins any more. Open updates are waited for.
  * - `closing`: everything was given back, and the commits that are under way are waited for.
  * - `releasing`: all leases are being ended.
  * - `closed`: the leases have ended, or were left to expire.
