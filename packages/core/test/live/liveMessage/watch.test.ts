@@ -7,7 +7,6 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Inbox from "../../../src/inbox/Inbox.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { watch } from "../../../src/live/internal/liveMessage/watch.ts"
-import { AttemptRecord } from "../../../src/inbox/internal/log/attemptRecord.ts"
 import { Attempt } from "../../../src/inbox/internal/consumer/attempt.ts"
 import { CurrentUpdate } from "../../../src/inbox/internal/consumer/currentUpdate.ts"
 import { Update } from "../../../src/model/Update.ts"
@@ -44,8 +43,7 @@ const watching = Effect.fnUntraced(function* (isShared: boolean) {
     inbox: own,
     journal: undefined as never,
     answers: undefined as never,
-    entry: entry!,
-    record: new AttemptRecord()
+    entry: entry!
   })
   const arrived: Array<string> = []
   const fiber = yield* watch(({ update }) =>

@@ -2,7 +2,7 @@ import type { Inbox } from "../../Inbox.ts"
 import type { Entry } from "../../QueuedUpdate.ts"
 import type { Update } from "../../../model/Update.ts"
 import type { UpdateJournal } from "../../../client/internal/journal/current.ts"
-import type { AttemptRecord } from "../log/attemptRecord.ts"
+import { AttemptRecord } from "../log/attemptRecord.ts"
 import type { Written } from "../kernel/partition.ts"
 import { Changes } from "./changes.ts"
 import type { AnswerLog } from "../../../client/internal/callContext.ts"
@@ -14,7 +14,6 @@ export interface Received {
   readonly inbox: Inbox["Service"]
   readonly journal: UpdateJournal
   readonly answers: AnswerLog
-  readonly record: AttemptRecord
   readonly entry: Entry
 }
 
@@ -22,15 +21,18 @@ export interface Received {
  * An attempt to handle an update. A fiber that outlives the attempt keeps the attempt, so that changes of the fiber
  * belong neither to a later attempt nor to an acknowledgement that is already written.
  */
-export class Attempt implements HandledUpdate {
+export class Attempt extends AttemptRecord implements HandledUpdate {
   readonly #received: Received
-  readonly record: AttemptRecord
   #changes: Changes | undefined
   #isOver = false
 
   constructor(received: Received) {
+    super()
     this.#received = received
-    this.record = received.record
+  }
+
+  get record(): AttemptRecord {
+    return this
   }
 
   get journal(): UpdateJournal {

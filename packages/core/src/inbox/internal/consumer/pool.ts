@@ -127,8 +127,8 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   }
   const run = Effect.runForkWith(context)
   /**
-   * A store can write one half of the handled deliveries while the other half is being handled (benchmark
-   * `redis-over-groupmq`).
+   * A store of several processes can write one half of the handled deliveries while the other half is being handled
+   * (benchmark `redis-over-groupmq`).
    */
   const maxFlushed = Math.ceil(concurrency / 2)
 
@@ -239,7 +239,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     do {
       while (queue.length > 0 && active < concurrency && !isStopping) {
         start(queue.shift()!)
-        if (settling.count >= maxFlushed) settling.flush()
+        if (settling.count >= maxFlushed && lastOrigin?.store.isShared === true) settling.flush()
       }
       settling.flush()
     } while (queue.length > 0 && active < concurrency && !isStopping)

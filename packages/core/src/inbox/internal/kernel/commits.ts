@@ -68,10 +68,10 @@ export class Commits<D> {
     const held = this.#held
     const settled: Array<Update<D>> = []
     const written = settlements.filter((settlement) => {
-      const updates = settlement.updates.filter((update) => this.#isWritten(update))
-      settled.push(...updates)
-      if (updates.length === 0) settlement.end()
-      return updates.length > 0
+      const before = settled.length
+      for (const update of settlement.updates) if (this.#isWritten(update)) settled.push(update)
+      if (settled.length === before) settlement.end()
+      return settled.length > before
     })
     const write = new Write(written)
     // With one update of a chat at a time, the next update of the chat can share the change.

@@ -9,7 +9,7 @@ import { Attempt } from "../consumer/attempt.ts"
 import type { Handling } from "../consumer/handling.ts"
 import { type Outcome, type Refusal, Settleable, type UpdateDelivery } from "../consumer/settlement.ts"
 import { refusalOf } from "../consumer/statements.ts"
-import { AttemptRecord } from "../log/attemptRecord.ts"
+import type { AttemptRecord } from "../log/attemptRecord.ts"
 import { addToLog } from "../log/entry.ts"
 import type { Evidence } from "../log/incident.ts"
 import { type Journal, wasRead } from "../journal/journal.ts"
@@ -32,8 +32,6 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
   readonly value: Update
   readonly handling: Handling
   readonly updates: ReadonlyArray<Queued> = [this]
-  readonly isBranch = false
-  readonly group = undefined
   attempt: number
   outcome: Outcome | undefined = undefined
   /** The failure of a rejected update, and whether `onDeadLetter` has run. If the store refuses the update, the update is settled again. */
@@ -51,7 +49,6 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
   #answers: AnswerLog | undefined
   #journal: Journal | undefined
   #current: Attempt | undefined
-  #record: AttemptRecord | undefined
   #isOver = false
 
   constructor(origin: Consumer, held: Held) {
@@ -62,6 +59,14 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
     const { decoded } = held.entry.update
     this.value = (Result.isSuccess(decoded) ? decoded.success : undefined)!
     this.handling = origin.handlingOf(held, this.value)
+  }
+
+  get isBranch(): boolean {
+    return false
+  }
+
+  get group(): undefined {
+    return undefined
   }
 
   get entry(): ClaimedUpdate {
@@ -102,7 +107,7 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
   }
 
   get record(): AttemptRecord {
-    return (this.#record ??= new AttemptRecord())
+    return this.current
   }
 
   get current(): Attempt {
@@ -185,7 +190,6 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
     this.#journal?.begin()
     this.close()
     this.#current = undefined
-    this.#record = undefined
   }
 
   /** The recorded answers of the attempt, and the values that the attempt has read. */

@@ -59,8 +59,9 @@ export class Owners<D> {
   claiming(): void {
     this.claimedBy = this.current
     this.all.add(this.current)
-    this.#completed.clear()
-    this.#ended.clear()
+    // Clearing an empty set allocates a table.
+    if (this.#completed.size > 0) this.#completed.clear()
+    if (this.#ended.size > 0) this.#ended.clear()
   }
 
   /** A commit was applied. A claim that is under way can have read the updates before. */

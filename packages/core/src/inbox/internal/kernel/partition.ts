@@ -151,7 +151,7 @@ export class Partition<D> {
   wall: number
   mono: number
   /** The updates that have begun and are not done, in order. */
-  readonly begun: Array<Update<D>> = []
+  begun: Array<Update<D>> = []
   /** The delivery that was made last. */
   last: D | undefined = undefined
   /** Number of updates that have begun and are not being acknowledged or rejected. */
@@ -243,7 +243,9 @@ export class Partition<D> {
     const position = this.#next++
     const update = new Update(this, position, position < this.#marked, maker)
     this.open++
-    this.begun.push(update)
+    // The first `push` allocates an array for many.
+    if (this.begun.length === 0) this.begun = [update]
+    else this.begun.push(update)
     return update
   }
 

@@ -78,7 +78,7 @@ export class Selection<D> {
   /** The first partition that is ready. Earlier partitions are dropped. */
   #first(partitions: Array<Partition<D>>): Partition<D> | undefined {
     for (;;) {
-      const [partition] = partitions
+      const partition = partitions[0]
       if (partition === undefined || partition.isReady) return partition
       partition.isSelectable = false
       partitions.shift()

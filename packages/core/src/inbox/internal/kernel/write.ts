@@ -12,9 +12,9 @@ export interface Change<D> extends Commit {
   readonly partition: Partition<D>
   /** The owner is set when the change is sent, because the partition can be claimed again meanwhile. */
   owner: string
-  readonly completed: Array<Completed>
-  readonly failed: Array<string>
-  readonly begun: Array<string>
+  completed: Array<Completed>
+  failed: Array<string>
+  begun: Array<string>
   rows: Commit["rows"]
   statements: Commit["statements"]
   /** Changes with the same batch apply together or not at all. */
@@ -41,7 +41,14 @@ export interface Settlement<D> {
   readonly end: (reason?: unknown) => void
 }
 
-const none: ReadonlyArray<never> = []
+const none: Array<never> = []
+
+/** Adds to a list that is shared while the list is empty, because most changes have one update. */
+const added = <A>(list: Array<A>, item: A): Array<A> => {
+  if (list.length === 0) return [item]
+  list.push(item)
+  return list
+}
 
 /** Changes that are written together. */
 export class Write<D> {
@@ -65,9 +72,9 @@ export class Write<D> {
       partition,
       owner: partition.owner,
       partitionKey: partition.key,
-      completed: [],
-      failed: [],
-      begun: [],
+      completed: none,
+      failed: none,
+      begun: none,
       rows: written?.rows,
       statements: written?.statements,
       batch,
@@ -98,14 +105,16 @@ export class Write<D> {
       if (written === undefined || isOnly) partition.change = change
     }
     update.change = change
-    if (outcome._tag === "ack") change.completed.push({ id: entry.id })
-    else if (outcome._tag === "reject") change.completed.push({ id: entry.id, failure: outcome.failure })
-    else if (!update.isRecorded) change.failed.push(entry.id)
+    const { id } = entry
+    if (outcome._tag === "ack") change.completed = added(change.completed, { id })
+    else if (outcome._tag === "reject") change.completed = added(change.completed, { id, failure: outcome.failure })
+    else if (!update.isRecorded) change.failed = added(change.failed, id)
   }
 
   /** Counts an attempt as failed, so that a crash does not count for the update. */
   record(update: Update<D>): void {
-    this.changeOf(update.partition).failed.push(update.entry.id)
+    const change = this.changeOf(update.partition)
+    change.failed = added(change.failed, update.entry.id)
     update.isRecorded = true
   }
 
@@ -113,7 +122,10 @@ export class Write<D> {
   mark(update: Update<D>): void {
     const { entry, isMarked, isRecorded, partition } = update
     if (isRecorded && !isMarked) this.record(update)
-    else if (!isMarked) this.changeOf(partition).begun.push(entry.id)
+    else if (!isMarked) {
+      const change = this.changeOf(partition)
+      change.begun = added(change.begun, entry.id)
+    }
     update.change = partition.change
   }
 
@@ -129,7 +141,7 @@ export class Write<D> {
         (update): ReadonlyArray<Statement> => writtenBy(update)?.statements ?? none
       )
       const change = this.#add(partition, undefined, batch)
-      change.completed.push(...ofPartition.map(({ entry: { id } }) => ({ id })))
+      change.completed = ofPartition.map(({ entry: { id } }) => ({ id }))
       if (rows.length > 0) change.rows = rows
       if (statements.length > 0) change.statements = statements
       for (const update of ofPartition) update.change = change

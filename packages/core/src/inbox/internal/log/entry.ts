@@ -1,7 +1,7 @@
 import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import type { MadeCall } from "../../../client/internal/callRecord.ts"
-import { chatOf, userIdOf } from "../../../model/Update.ts"
+import { userIdOf } from "../../../model/Update.ts"
 import { hooks } from "../hooks.ts"
 import type { Queued } from "../kernel/delivery.ts"
 import type { Call, Entry, Outcome } from "../../UpdateLog.ts"
@@ -50,34 +50,36 @@ const outcomeOf = ({ outcome, record }: Queued): Outcome => {
   return record.isDeclined ? "unhandled" : "handled"
 }
 
+const noCalls: ReadonlyArray<Call> = []
+
+/** Members are added one by one, because there is an entry for each update (benchmark `pipeline`). */
 const toEntry = (queued: Queued, hasTexts: boolean): Entry => {
-  const { attempt, emittedAt, failure, origin, value } = queued
-  const now = origin.clock.currentTimeMillisUnsafe()
+  const { attempt, emittedAt, failure, handling, origin, value } = queued
+  const now = origin.kernel.held.wall
   const outcome = outcomeOf(queued)
   const { id, update } = queued.entry
   const { calls, cause, part } = queued.record
-  const startedAt = emittedAt < 0 ? now : emittedAt
-  const chat_id = value && chatOf(value)
   const user_id = value && userIdOf(value)
   const reason =
     outcome === "dead" ? failure?.error : outcome === "failed" && cause !== undefined ? Cause.pretty(cause) : undefined
-  return {
+  const entry: { -readonly [K in keyof Entry]: Entry[K] } = {
     id,
     fingerprint: update.fingerprint,
     update_type: value?.update_type ?? "malformed",
-    ...(chat_id === undefined ? {} : { chat_id }),
-    ...(user_id === undefined ? {} : { user_id }),
     outcome,
-    ...(part === undefined || outcome === "unhandled" ? {} : { part: { kind: part.kind, name: part.name } }),
     attempt,
     receivedAt: update.receivedAt,
-    startedAt,
+    startedAt: emittedAt < 0 ? now : emittedAt,
     endedAt: now,
-    ...(reason === undefined ? {} : { error: firstLine(reason) }),
-    calls: calls.slice(0, maxCalls).map((call) => toCall(call, hasTexts, now)),
-    ...(calls.length > maxCalls ? { omittedCalls: calls.length - maxCalls } : {}),
-    ...(hasTexts ? { update: update.text } : {})
+    calls: calls.length === 0 ? noCalls : calls.slice(0, maxCalls).map((call) => toCall(call, hasTexts, now))
   }
+  if (handling.chat_id !== undefined) entry.chat_id = handling.chat_id
+  if (user_id !== undefined) entry.user_id = user_id
+  if (part !== undefined && outcome !== "unhandled") entry.part = { kind: part.kind, name: part.name }
+  if (reason !== undefined) entry.error = firstLine(reason)
+  if (calls.length > maxCalls) entry.omittedCalls = calls.length - maxCalls
+  if (hasTexts) entry.update = update.text
+  return entry
 }
 
 /** Adds an attempt that has ended to the log of its inbox. */
