@@ -3,6 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -339,6 +340,23 @@ describe("While the store is unavailable, RateLimiter.layer", () => {
             "The rate limiter store is available again. All processes share the limits."
           ]
         )
+      })
+    )
+  )
+
+  it.effect("reaches the store again although the call that noticed the failure was interrupted", () =>
+    withLimiter({}, (limiter, { setNetwork }) =>
+      Effect.gen(function* () {
+        const permit = yield* acquireNow(limiter)
+        setNetwork("down")
+        const interrupting = Logger.make(() => Fiber.getCurrent()?.interruptUnsafe())
+        const rejected = Effect.provide(permit.rejected(Duration.seconds(1)), Logger.layer([interrupting]))
+        const noticed = yield* Effect.forkChild(rejected, { startImmediately: true })
+        assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(noticed)))
+        setNetwork("up")
+        const call = yield* Effect.forkChild(limiter.acquire(undefined), { startImmediately: true })
+        yield* TestClock.adjust("2 seconds")
+        assert.isDefined(call.pollUnsafe())
       })
     )
   )

@@ -40,7 +40,7 @@ export const make = ({ fallback, now, onAvailable, onDied, scope, session }: Opt
 
   return {
     isUnavailable: (): boolean => isUnavailable,
-    /** An operation of the store failed. */
+    /** An operation of the store failed. A call that is interrupted meanwhile also lets this process reconnect. */
     onFailure: (error: StoreError): Effect.Effect<void> =>
       Effect.suspend(() => {
         if (isUnavailable) return Effect.void
@@ -59,6 +59,6 @@ export const make = ({ fallback, now, onAvailable, onDied, scope, session }: Opt
         )
         const reconnecting = Effect.map(Effect.forkIn(reconnect, scope), (fiber) => watchFiber(fiber, onDied))
         return Effect.andThen(warning, reconnecting)
-      })
+      }).pipe(Effect.uninterruptible)
   }
 }
