@@ -339,7 +339,7 @@ export class Process {
           return this.onRenewal(world)
         case "release":
           if (answer === true) this.wake()
-          return kernel.leases.owners.released()
+          return kernel.held.owners.released()
         case "ask":
           return kernel.claiming.answered(answer as number | undefined)
         case "count":
@@ -376,7 +376,7 @@ export class Process {
           kernel.leases.renewed(undefined)
           return this.onRenewal(world)
         case "release":
-          return kernel.leases.owners.released()
+          return kernel.held.owners.released()
         case "ask":
           return kernel.claiming.answered(0)
         case "count":

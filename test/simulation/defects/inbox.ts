@@ -157,17 +157,38 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a claim brings back an update that was acknowledged before the answer",
-    file: "inbox/internal/kernel/owners.ts",
-    find: "    if (this.claimedBy !== undefined) for (const { id } of completed) this.#completed.add(id)\n",
-    replace: "",
+    file: "inbox/internal/kernel/leases.ts",
+    find: "if (isEnded || isChanging) {",
+    replace: "if (isEnded && updates.length === 0) {",
     programs: handlers
   },
   {
-    name: "a claim brings back an update whose acknowledgement was applied and not answered",
+    name: "a claim has the name of a lease that was lost",
+    file: "inbox/internal/kernel/held.ts",
+    find: "    this.owners.onAbandoned(partition)\n",
+    replace: "",
+    programs: ["handlers", "conversations"]
+  },
+  {
+    name: "a chat goes on while a claim under its name can bring its lease back",
     file: "inbox/internal/kernel/leases.ts",
-    find: "updates.some(({ id }) => completing.has(id))",
-    replace: "updates.length === 0",
+    find: "return partition.owner === this.#held.owners.claimedBy && !this.isValid(partition, at)",
+    replace: "return partition.owner === this.#held.owners.claimedBy && at.mono < 0",
     programs: handlers
+  },
+  {
+    name: "a claim brings back an update whose acknowledgement the store has lost",
+    file: "inbox/internal/kernel/leases.ts",
+    find: 'if (before !== undefined && before.state !== "releasing") held.lose(before)',
+    replace: 'if (before !== undefined && before.state !== "releasing" && !isEnded) held.lose(before)',
+    programs: handlers
+  },
+  {
+    name: "no further call of the rate limiter after an interrupted failure",
+    file: "client/internal/rateLimiter/availability.ts",
+    find: "}).pipe(Effect.uninterruptible)",
+    replace: "})",
+    programs: ["scenes", "handlers"]
   },
   {
     name: "a chat that is claimed again goes on behind updates whose acknowledgement the store has lost",

@@ -9,7 +9,10 @@ import type { Host } from "./program.ts"
 /** Whether a handler failed because a newer version of the bot wrote what it has read. */
 const isOfNewer = (cause: Cause.Cause<unknown>): boolean => Cause.pretty(cause).includes("written by a newer program")
 
-/** Runs a handler, and records it in the history. A handler whose process is killed does not end. */
+/**
+ * Runs a handler, and records it in the history. A handler whose process is killed does not end. No interruption comes between the
+ * record of the beginning and the finalizer that records the end.
+ */
 export const recorded = <A, E, R>(
   { history, process }: Host,
   chat: string,
@@ -17,10 +20,15 @@ export const recorded = <A, E, R>(
   handler: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   Effect.suspend(() => {
-    const run = history.nextRun()
-    history.add({ type: "began", process: process.name, chat, subject, run })
-    return Effect.onExit(handler, (exit) =>
+    let run: number | undefined
+    const begun = Effect.suspend(() => {
+      run = history.nextRun()
+      history.add({ type: "began", process: process.name, chat, subject, run })
+      return handler
+    })
+    return Effect.onExit(begun, (exit) =>
       Effect.sync(() => {
+        if (run === undefined) return
         const outcome = Exit.isSuccess(exit)
           ? "success"
           : Cause.hasInterruptsOnly(exit.cause)

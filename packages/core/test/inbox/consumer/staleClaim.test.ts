@@ -3,7 +3,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Bot, Inbox, type Update } from "../../../src/index.ts"
-import type * as StoreError from "../../../src/base/StoreError.ts"
+import * as StoreError from "../../../src/base/StoreError.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { inTime, source, started, timeOf } from "../../support/deliveries.ts"
 
@@ -36,12 +36,52 @@ describe("a claim that returns a chat of the same process", () => {
         Effect.timeoutOption("1 minute"),
         inTime
       )
-      assert.deepStrictEqual(begun, [1, 2, 3])
+      // Whether the store has the first update is not known, so the chat is claimed again, and its second update begins again.
+      assert.deepStrictEqual(begun, [1, 2, 3, 2])
       assert.strictEqual((yield* memory.stats).queued, 0)
     })
   )
 
-  it.effect("does not bring back an update whose commit was applied after the claim and is not answered", () =>
+  it.effect("does not bring back the lease of a chat that is still handled, which another process may have had", () =>
+    Effect.gen(function* () {
+      const memory = yield* InboxStore.makeMemory
+      let firstOwner: string | undefined
+      let isLate = false
+      const completedBy: Array<string> = []
+      // Nothing is renewed, and a claim arrives after the leases of its process have ended.
+      const reason = "switched off"
+      const failure = new StoreError.StoreError({ store: "inbox", operation: "renew", reason, isRetryable: true })
+      const renew: typeof memory.renew = () => Effect.fail(failure)
+      const claim: typeof memory.claim = (request) => {
+        const claimed = isLate ? Effect.delay(memory.claim(request), "15 seconds") : memory.claim(request)
+        isLate = false
+        return Effect.tap(claimed, ({ length }) => Effect.sync(() => length > 0 && (firstOwner ??= request.owner)))
+      }
+      const commit: typeof memory.commit = (commits) => {
+        for (const { completed, owner } of commits) if (completed.length > 0) completedBy.push(owner)
+        return memory.commit(commits)
+      }
+      const begun: Array<number> = []
+      const handle = Effect.fnUntraced(function* (update: Update.Update) {
+        begun.push(timeOf(update))
+        if (begun.length > 1) return
+        isLate = true
+        yield* Inbox.Inbox.use((inbox) => inbox.receive([started(2, 2)]))
+        yield* Effect.sleep("12 seconds")
+      })
+      yield* Bot.run(handle, { concurrency: 4 }).pipe(
+        Effect.provide(Layer.provideMerge(source([started(1, 1)]), Inbox.layer({ leaseDuration: "10 seconds" }))),
+        Effect.provideService(InboxStore.InboxStore, { ...memory, isShared: true, claim, commit, renew }),
+        Effect.timeoutOption("1 minute"),
+        inTime
+      )
+      assert.deepStrictEqual([...begun].sort(), [1, 1, 2])
+      assert.notInclude(completedBy, firstOwner)
+      assert.strictEqual((yield* memory.stats).queued, 0)
+    })
+  )
+
+  it.effect("has another name than the commits of a lease that was lost", () =>
     Effect.gen(function* () {
       const memory = yield* InboxStore.makeMemory
       const applied = yield* Deferred.make<ReadonlyArray<InboxStore.CommitResult>, StoreError.StoreError>()
@@ -70,9 +110,10 @@ describe("a claim that returns a chat of the same process", () => {
         Effect.timeoutOption("2 minutes"),
         inTime
       )
-      assert.deepStrictEqual(begun, [1, 2])
+      // The late commit is not applied to the new lease, so the first update is handled again.
+      assert.deepStrictEqual(begun, [1, 1, 2])
       assert.strictEqual((yield* memory.stats).queued, 0)
-      assert.deepStrictEqual(yield* Deferred.await(applied), ["applied"])
+      assert.deepStrictEqual(yield* Deferred.await(applied), ["leaseLost"])
     })
   )
 })

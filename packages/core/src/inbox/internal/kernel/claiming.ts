@@ -84,7 +84,7 @@ export class Claiming<D> {
   /** Claims, or asks when to claim. */
   advance(): void {
     const { commands, mono } = this.#held
-    if (!this.isClaiming) this.#leases.owners.releaseFound()
+    if (!this.isClaiming) this.#held.owners.releaseFound()
     if (this.#request !== "idle" || this.#isEnd) return
     if (!this.#isLooking) {
       this.#isBlocked ||= this.#isDue
@@ -101,7 +101,7 @@ export class Claiming<D> {
       return commands.ask()
     }
     this.#isDue ||= this.polling.isDue()
-    if (this.#isDue && mono >= this.#claimAt && !this.#leases.owners.isReleasing) this.#claim()
+    if (this.#isDue && mono >= this.#claimAt && !this.#held.owners.isReleasing) this.#claim()
   }
 
   #claim(): void {
@@ -112,7 +112,7 @@ export class Claiming<D> {
     this.#isDue = false
     this.#wasIdle = this.#source === "ended" && isIdle
     if (size === undefined) return this.#ended(0)
-    const owner = this.#leases.owners.current
+    const owner = this.#held.owners.current
     this.#leases.claiming()
     this.#request = "claiming"
     this.#sentAt = { owner, wall, mono }
@@ -122,13 +122,12 @@ export class Claiming<D> {
   claimed(partitions: ReadonlyArray<Claimed>): void {
     this.#request = "idle"
     const held = this.#held
-    this.#leases.owners.claimedBy = undefined
+    this.#held.owners.claimedBy = undefined
     // All leases of the process are ended after this claim.
     if (!held.isOpen) return
-    const completing = held.completing(this.#sentAt.owner)
     const adopted: Array<Partition<D>> = []
     for (const claimed of partitions) {
-      const partition = this.#leases.adopt(claimed, this.#sentAt, this.#size.begin, completing)
+      const partition = this.#leases.adopt(claimed, this.#sentAt, this.#size.begin)
       if (partition === "ended") this.#isDue = true
       if (typeof partition === "string") continue
       adopted.push(partition)

@@ -52,7 +52,7 @@ export class Closing<D> {
 
   advance(): void {
     if (!this.#isClosing) return
-    const { claiming, commits, held, leases, selection } = this.#kernel
+    const { claiming, commits, held, selection } = this.#kernel
     const { commands, mono } = held
     if (held.isOpen) {
       if (mono < this.wakeAt && held.unsettled > held.reported) return
@@ -67,7 +67,7 @@ export class Closing<D> {
     // A commit that follows the release would not be applied. A claim that is under way leaves no lease.
     if (held.phase === "closing" && held.writes.size === 0 && !claiming.isClaiming) {
       held.phase = "releasing"
-      commands.releaseAll(Array.from(leases.owners.all))
+      commands.releaseAll(Array.from(held.owners.all))
     }
     if (mono >= this.wakeAt) this.closed()
   }

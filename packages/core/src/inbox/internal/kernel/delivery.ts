@@ -32,6 +32,8 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
   readonly value: Update
   readonly handling: Handling
   readonly updates: ReadonlyArray<Queued> = [this]
+  readonly isBranch = false
+  readonly group = undefined
   attempt: number
   outcome: Outcome | undefined = undefined
   /** The failure of a rejected update, and whether `onDeadLetter` has run. If the store refuses the update, the update is settled again. */
@@ -59,14 +61,6 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
     const { decoded } = held.entry.update
     this.value = (Result.isSuccess(decoded) ? decoded.success : undefined)!
     this.handling = origin.handlingOf(held, this.value)
-  }
-
-  get isBranch(): boolean {
-    return false
-  }
-
-  get group(): undefined {
-    return undefined
   }
 
   get entry(): ClaimedUpdate {

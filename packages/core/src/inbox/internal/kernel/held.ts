@@ -1,4 +1,5 @@
 import type { Claim, ClaimedUpdate } from "../../InboxStore.ts"
+import { Owners } from "./owners.ts"
 import type { Maker, Partition, Update } from "./partition.ts"
 import type { Write } from "./write.ts"
 
@@ -76,6 +77,7 @@ const maxReady = 64
 export class Held<D> {
   readonly options: Options
   readonly commands: Commands<D>
+  readonly owners: Owners<D>
   /** The time of the events, by the wall clock and by the monotonic clock. */
   wall = 0
   mono: number
@@ -107,6 +109,7 @@ export class Held<D> {
   constructor(options: Options, commands: Commands<D>) {
     this.options = options
     this.commands = commands
+    this.owners = new Owners(this)
     this.mono = options.startedAt
     this.#maxReady = options.perChat === 1 ? Math.min(maxReady, options.maxUnsettled) : options.maxUnsettled
   }
@@ -192,6 +195,7 @@ export class Held<D> {
     }
     if (partition.handlers > 0) this.interrupted.set(partition.key, partition)
     this.remove(partition)
+    this.owners.onAbandoned(partition)
   }
 
   /** This process does not handle an update any more. */
@@ -228,14 +232,6 @@ export class Held<D> {
   /** The store has answered, or has failed. */
   answered(write: Write<D>): void {
     this.writes.delete(write)
-  }
-
-  /** The updates that a commit under a name may have completed by now. */
-  completing(owner: string): ReadonlySet<string> {
-    const ids = new Set<string>()
-    for (const { live } of this.writes)
-      for (const change of live) if (change.owner === owner) for (const { id } of change.completed) ids.add(id)
-    return ids
   }
 
   /** A commit of a partition has ended. */

@@ -4,6 +4,7 @@ import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import { hooks } from "../hooks.ts"
 import type { Claim, ClaimedUpdate } from "../../InboxStore.ts"
+import { monoNow } from "../consumer/lease.ts"
 import { isTemporary } from "../consumer/persist.ts"
 import { makeWaiter } from "../consumer/waiter.ts"
 import { wasRead } from "../journal/journal.ts"
@@ -101,10 +102,13 @@ export class Interpreter implements Commands<Queued> {
   }
 
   commit(write: Write<Queued>): void {
-    const { inbox, kernel, turns } = this.#consumer
+    const { clock, inbox, kernel, turns } = this.#consumer
     const { held, results } = kernel
     const answer = Effect.suspend(() => {
+      kernel.at(clock.currentTimeMillisUnsafe(), monoNow(clock))
       const changes = results.attempt(write)
+      // A chat was given up.
+      if (changes.length < write.changes.length) turns.turn()
       return changes.length === 0 ? Effect.succeed([]) : inbox.store.commit(changes)
     })
     const attempt = Effect.tapError(answer, () => Effect.sync(() => turns.event(() => results.failed(write))))
@@ -141,7 +145,7 @@ export class Interpreter implements Commands<Queued> {
     const { inbox, kernel, run, store } = this.#consumer
     const commits = leases.map((lease) => ({ ...lease, completed: [], failed: [], begun: [], release: true }))
     this.#ask(store.commit(commits), (results) => {
-      kernel.leases.owners.released()
+      kernel.held.owners.released()
       // The next renewal finds leases that were not released. Leases of a name that is not used any more expire.
       if (Result.isFailure(results)) return
       // Others were released after the renewal had returned them.

@@ -4,6 +4,7 @@ import type { RowWrite, WriteResult } from "../../InboxStore.ts"
 import { monoNow } from "../consumer/lease.ts"
 import type { Consumer } from "./consumer.ts"
 import type { Queued } from "./delivery.ts"
+import type { SentAt } from "./leases.ts"
 import type { Partition } from "./partition.ts"
 
 const confirmInterval = "100 millis"
@@ -18,9 +19,13 @@ export class Leased {
     this.#consumer = consumer
   }
 
+  get #now(): SentAt {
+    const { clock } = this.#consumer
+    return { wall: clock.currentTimeMillisUnsafe(), mono: monoNow(clock) }
+  }
+
   isValid(partition: Partition<Queued>): boolean {
-    const { clock, kernel } = this.#consumer
-    return kernel.leases.isValid(partition, { wall: clock.currentTimeMillisUnsafe(), mono: monoNow(clock) })
+    return this.#consumer.kernel.leases.isValid(partition, this.#now)
   }
 
   /** Renews the leases at once. Returns after the next renewal, also if the renewal fails. */
@@ -66,8 +71,10 @@ export class Leased {
     const { partition } = held
     const { kernel, store, turns } = this.#consumer
     const recorded: Effect.Effect<WriteResult, StoreError> = Effect.suspend(() => {
-      const { isLost, key, owner } = partition
-      if (isLost) return Effect.succeed("leaseLost")
+      const { key, owner } = partition
+      const { leases } = kernel
+      if (!partition.isLost && leases.canReturn(partition, this.#now)) turns.event(() => leases.giveUp(partition))
+      if (partition.isLost) return Effect.succeed("leaseLost")
       const journal = { owner, partitionKey: key, id: entry.id }
       return Effect.flatMap(store.write([{ rows, journal }]), ([result]) => {
         const isExpected = queued.outcome?._tag === "ack" || !kernel.held.isOpen || turns.isBroken

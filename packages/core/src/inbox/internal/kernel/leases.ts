@@ -1,6 +1,5 @@
 import type { Partition as Claimed } from "../../InboxStore.ts"
 import type { Held } from "./held.ts"
-import { Owners } from "./owners.ts"
 import { Partition } from "./partition.ts"
 
 /** The last part of a lease does not count, because operations that began in time have to reach the platform in time. */
@@ -25,7 +24,6 @@ export interface SentAt {
 export class Leases<D> {
   readonly #held: Held<D>
   readonly #interval: number
-  readonly owners: Owners<D>
   renewAt = Infinity
   /** The partitions of the renewal that is under way. */
   #renewing: (SentAt & { readonly partitions: Map<string, Partition<D>> }) | undefined
@@ -37,7 +35,6 @@ export class Leases<D> {
   renewals = 0
   constructor(held: Held<D>) {
     this.#held = held
-    this.owners = new Owners(held)
     this.#interval = Math.floor(held.options.leaseMillis / renewalsPerLease)
   }
 
@@ -49,13 +46,21 @@ export class Leases<D> {
   }
 
   /**
+   * Whether the claim that is under way can bring back the lease of a partition under the same name, after another process had the
+   * lease. The store would accept what this process writes, so nothing is written.
+   */
+  canReturn(partition: Partition<D>, at: SentAt): boolean {
+    return partition.owner === this.#held.owners.claimedBy && !this.isValid(partition, at)
+  }
+
+  /**
    * Releases a partition whose updates are not known any more, for example if the store has its lease under a name, but
    * not its update. Whoever claims the partition learns which are left.
    */
   giveUp(partition: Partition<D>, owner = partition.owner): void {
     if (partition.isLost || partition.owner !== owner) return
     this.#held.abandon(partition)
-    this.owners.forsake(owner, [partition.key])
+    this.#held.owners.forsake(owner, [partition.key])
   }
 
   /** Whether no other process has completed one of the updates, or has made a call for one of them. */
@@ -77,22 +82,22 @@ export class Leases<D> {
    * - `kept`: the process held the partition, and its lease had expired, for example while the store was unavailable. Handlers
    *   and commits continue under the new owner. If another process has handled the partition meanwhile, the partition is lost, and
    *   is handled from where that process ended.
-   * - `ended`: the store may have ended the lease, or completed an update of the partition, after the claim. `completing` are the
-   *   updates that commits under the same name complete, which the store accepts also after the claim.
+   * - `ended`: the store may have ended the lease, or completed an update of the partition, after the claim, or have lost an
+   *   acknowledgement before the claim, or may still accept what was sent under the same name before. The lease is released, and the
+   *   next claim has another name.
    */
   adopt(
     claimed: Claimed,
     sentAt: SentAt & { readonly owner: string },
-    marked: number,
-    completing: ReadonlySet<string>
+    marked: number
   ): Partition<D> | "kept" | "ended" {
     const held = this.#held
     const { isShared, perChat } = held.options
     const { key, updates } = claimed
     const { mono, owner, wall } = sentAt
-    if (this.owners.isEnded(claimed, owner)) return "ended"
     const before = held.byKey.get(key)
-    if (before !== undefined && this.#isUnchanged(before, claimed)) {
+    const isEnded = held.owners.isEnded(claimed)
+    if (before !== undefined && !isEnded && this.#isUnchanged(before, claimed)) {
       // A renewal may have been answered since. The claim is newer than a renewal that is under way.
       this.#renewing?.partitions.delete(key)
       Object.assign(before, { owner, wall: Math.max(before.wall, wall), mono: Math.max(before.mono, mono) })
@@ -100,8 +105,10 @@ export class Leases<D> {
     }
     // If the partition was released, but the result of the commit is not known yet, its completed updates are gone.
     if (before !== undefined && before.state !== "releasing") held.lose(before)
-    if (completing.size > 0 && updates.some(({ id }) => completing.has(id))) {
-      this.owners.forsake(owner, [key])
+    // What was sent under the same name could still change the partition.
+    const isChanging = before?.owner === owner && (before.isLost || before.isSettlingAny(updates))
+    if (isEnded || isChanging) {
+      held.owners.forsake(owner, [key])
       return "ended"
     }
     const partition = new Partition<D>(claimed, sentAt, perChat, marked)
@@ -127,7 +134,7 @@ export class Leases<D> {
     for (const partition of held.byKey.values()) {
       if (this.isValid(partition, held)) continue
       isDoubtful = true
-      isOfOwner ||= partition.owner === this.owners.current
+      isOfOwner ||= partition.owner === this.#held.owners.current
     }
     if (isDoubtful && !this.#isFailing && this.#doubts < 2) {
       if (this.#isRequested || this.#renewing !== undefined) return true
@@ -135,13 +142,13 @@ export class Leases<D> {
       this.#doubts++
       return true
     }
-    if (isOfOwner) this.owners.change()
+    if (isOfOwner) this.#held.owners.change()
     return false
   }
 
   /** A claim was sent. */
   claiming(): void {
-    this.owners.claiming()
+    this.#held.owners.claiming()
     this.#doubts = 0
   }
 
@@ -172,12 +179,13 @@ export class Leases<D> {
         if (held.byKey.get(key) !== partition || partition.owner !== owner) continue
         if (renewed.has(key)) {
           // Another process can have had the lease before a claim that is under way. The answer of the claim decides.
-          if (owner !== this.owners.claimedBy || this.isValid(partition, held)) Object.assign(partition, { wall, mono })
+          if (owner !== this.#held.owners.claimedBy || this.isValid(partition, held))
+            Object.assign(partition, { wall, mono })
         } else if (partition.state !== "releasing") held.lose(partition)
       }
       // A partition that was claimed when the renewal was sent may have been released since.
       const others = keys.filter((key) => partitions.get(key)?.owner !== owner)
-      this.owners.forsake(owner, others)
+      this.#held.owners.forsake(owner, others)
     }
     this.#renewing = undefined
     this.#isFailing = answer === undefined
@@ -192,12 +200,9 @@ export class Leases<D> {
    */
   claimFailed(): void {
     const held = this.#held
-    for (const partition of Array.from(held.byKey.values())) {
-      const isKept =
-        partition.owner !== this.owners.claimedBy || partition.state === "releasing" || this.isValid(partition, held)
-      if (!isKept) held.lose(partition)
-    }
-    if (this.owners.current === this.owners.claimedBy) this.owners.change()
-    this.owners.claimedBy = undefined
+    for (const partition of Array.from(held.byKey.values()))
+      if (this.canReturn(partition, held) && partition.state !== "releasing") held.lose(partition)
+    if (this.#held.owners.current === this.#held.owners.claimedBy) this.#held.owners.change()
+    this.#held.owners.claimedBy = undefined
   }
 }

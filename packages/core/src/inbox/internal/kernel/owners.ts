@@ -70,18 +70,18 @@ export class Owners<D> {
     if (release && completed.length === 0 && owner === this.claimedBy) this.#ended.add(partitionKey)
   }
 
-  /** The lease of a partition may have been ended. The release is repeated, and must not end the lease of a later claim. */
-  onMaybeReleased({ owner, partitionKey }: Commit): void {
-    if (owner === this.claimedBy) this.#ended.add(partitionKey)
+  /**
+   * The lease of a partition may have been ended, or is lost. What was sent under the name of the lease, such as a release that is
+   * repeated, must not change the lease of a later claim.
+   */
+  onAbandoned({ key, owner }: { readonly key: string; readonly owner: string }): void {
+    if (owner === this.claimedBy) this.#ended.add(key)
     if (owner === this.current) this.change()
   }
 
   /** Whether the store may have ended the lease of a claimed partition, or completed one of its updates, after the claim. */
-  isEnded({ key, updates }: Claimed, owner: string): boolean {
-    if (this.#ended.size > 0 && this.#ended.has(key)) {
-      this.forsake(owner, [key])
-      return true
-    }
+  isEnded({ key, updates }: Claimed): boolean {
+    if (this.#ended.size > 0 && this.#ended.has(key)) return true
     return this.#completed.size > 0 && updates.some(({ id }) => this.#completed.has(id))
   }
 }

@@ -233,6 +233,11 @@ export class Partition<D> {
     return this.open === 0 && (isStopping || this.isLeft || this.#next === this.updates.length)
   }
 
+  /** Whether one of the updates is being settled, so that a commit can still complete the update. */
+  isSettlingAny(updates: ReadonlyArray<ClaimedUpdate>): boolean {
+    return this.begun.some(({ entry, state }) => state === "settling" && updates.some(({ id }) => id === entry.id))
+  }
+
   /** Selects the next update. */
   begin(maker: Maker<D>): Update<D> {
     if (this.waiting > 0) {

@@ -41,7 +41,9 @@ export class Results<D> {
     // Nothing is written of a partition that this process has claimed again after its release.
     const isHeld = ({ partition }: Change<D>): boolean => byKey.get(partition.key) === partition
     for (const change of changes) {
-      change.owner = change.partition.owner
+      const { partition } = change
+      if (isHeld(change) && this.#leases.canReturn(partition, this.#held)) this.#leases.giveUp(partition)
+      change.owner = partition.owner
       if (change.batch === undefined || isHeld(change)) continue
       for (const other of changes) {
         if (other.batch !== change.batch || !isHeld(other)) continue
@@ -60,7 +62,7 @@ export class Results<D> {
     for (const change of write.live) {
       const { batch, owner, partition, release } = change
       change.result = results[change.at]!
-      if (change.result === "applied") this.#leases.owners.onApplied(change)
+      if (change.result === "applied") held.owners.onApplied(change)
       if (change.result !== "leaseLost" || !held.options.isShared) continue
       // A batch that was applied has released its partitions. The store knows which of its updates are left.
       if (batch !== undefined && write.isUnanswered) this.#leases.giveUp(partition)
@@ -94,7 +96,8 @@ export class Results<D> {
   failed(write: Write<D>): void {
     this.#held.answered(write)
     write.isUnanswered = true
-    for (const change of write.live) if (change.release) this.#leases.owners.onMaybeReleased(change)
+    for (const { owner, partitionKey: key, release } of write.live)
+      if (release) this.#held.owners.onAbandoned({ key, owner })
   }
 
   #applied(write: Write<D>): void {
