@@ -170,7 +170,8 @@ export const make = ({ sql, table, transact, wake }: Options) => {
         // The owner does not hold a partition that a commit before has released.
         if (change.isReleased) refused.add(unit)
         else addTo(change, commit)
-        if (what !== "commit" || (commit.rows ?? []).length > 0) required.set(k, requiredOf(located))
+        const isConditional = what === "check" || unit.statements.length > 0 || (commit.rows ?? []).length > 0
+        if (isConditional) required.set(k, requiredOf(located))
       }
     }
     const all = [...changes.values()]
@@ -242,11 +243,12 @@ export const make = ({ sql, table, transact, wake }: Options) => {
     })
 
   /**
-   * Applies commits whose statements the database executes in one round trip, all of them or none. If one of them is refused, it
-   * is applied alone, and so the others.
+   * Applies commits whose statements the database executes in one round trip, all of them or none, and other commits with them. If
+   * one of them is refused, it is applied alone, and so the others.
    */
   const applyInline = (units: ReadonlyArray<Unit>): Effect.Effect<ReadonlyArray<CommitResult>, SqlError> => {
     if (units.length === 0) return Effect.succeed([])
+    if (units.every(({ statements }) => statements.length === 0)) return applyPlain(units)
     const statements = units.flatMap(({ members, statements, texts = [] }, u) =>
       texts.map((q, index) => ({ u, k: members[0].k, q, n: statements[index].expectedRows }))
     )
@@ -277,7 +279,13 @@ export const make = ({ sql, table, transact, wake }: Options) => {
     const results: Array<CommitResult> = []
     for (const units of toRounds(commits.map(toUnit), subjectsOf)) {
       const outcomes = new Map<Unit, CommitResult>()
-      for (const [way, chosen] of Map.groupBy(units, wayOf)) {
+      const hasInline = units.some((unit) => wayOf(unit) === "inline")
+      const joined = (unit: Unit) => {
+        const way = wayOf(unit)
+        // A commit that cannot conflict takes no round trip of its own.
+        return hasInline && way === "plain" && unit.rows.length === 0 ? "inline" : way
+      }
+      for (const [way, chosen] of Map.groupBy(units, joined)) {
         const applied = yield* ways[way](chosen)
         chosen.forEach((unit, index) => outcomes.set(unit, applied[index]))
       }
