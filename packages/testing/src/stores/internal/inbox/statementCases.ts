@@ -104,6 +104,21 @@ export const statementCases = [
     strictEqual(yield* table.has(3), true)
   }),
 
+  test("applies commits without statements beside a commit whose statement fails", function* (table) {
+    const { acknowledge, insert } = table
+    const failing = acknowledge("a", { statements: insert(1, 1) })
+    const lost = { ...acknowledge("b"), owner: "two" }
+    const [first, ...others] = yield* commit(failing, lost)
+    strictEqual(typeof first === "object" && `${first._tag} ${first.index}`, "StatementFailed 1")
+    deepStrictEqual(others, ["leaseLost"])
+    deepStrictEqual(yield* commit(acknowledge("b"), acknowledge("a", { statements: insert(2) })), [
+      "applied",
+      "applied"
+    ])
+    strictEqual(yield* table.has(2), true)
+    strictEqual((yield* stats).queued, 1)
+  }),
+
   test("applies commits of several partitions together with their statements, or none of them", function* (table) {
     const { acknowledge, insert, remove } = table
     const together = [acknowledge("b")]
