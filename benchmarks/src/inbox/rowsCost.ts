@@ -12,7 +12,7 @@ import { cpuOf, takeTurns } from "../rounds.ts"
 import * as places from "./places.ts"
 import { fill, indexOf, layerFilled } from "./traffic.ts"
 
-const updates = 5000
+const updates = 25_000
 
 const chats = 1000
 
@@ -40,5 +40,5 @@ const costOf = (hasStatement: boolean) => (): Promise<number> =>
     }
   })
 
-printCosts(await takeTurns({ "with a statement": costOf(true), without: costOf(false) }, { rounds: 11, warmUps: 2 }))
+printCosts(await takeTurns({ "with a statement": costOf(true), without: costOf(false) }, { rounds: 5, warmUps: 2 }))
 process.exit()
