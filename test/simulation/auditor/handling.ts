@@ -27,7 +27,10 @@ interface ProcessState {
   continuedAt: number
 }
 
-/** How long a process may need to learn that it has lost a chat if operations of the store fail or are slow twice. */
+/**
+ * How long a process may need to learn that it has lost a chat if operations of the store fail or are slow twice, or to end a
+ * handler that waits for the store, which the process could not reach for a while.
+ */
 const slackOfFaults = 16_000
 
 /** The same without faults of the store, in addition to the way to the store and back. */
@@ -63,13 +66,14 @@ class Judge {
   /** Whether messages are sent by handlers. A broadcast holds no chats. */
   readonly #sendsInHandlers: boolean
 
-  constructor({ faults, latency, leaseDuration, program }: Plan, stoppedAt: number) {
+  constructor({ disturbances, faults, latency, leaseDuration, program }: Plan, stoppedAt: number) {
     this.#stoppedAt = stoppedAt
     this.#answerTime = latency
     this.#sendsInHandlers = program.kind !== "broadcasts"
     this.#leaseDuration = leaseDuration * 1000
     this.#isStoreFaulty = faults.storeBefore + faults.storeAfter + faults.storeSlow > 0
-    this.#slack = this.#isStoreFaulty ? slackOfFaults : slack + 4 * latency
+    const isAway = this.#isStoreFaulty || disturbances.some(({ kind }) => kind === "cut")
+    this.#slack = isAway ? slackOfFaults : slack + 4 * latency
   }
 
   #violate(rule: string, detail: string): void {
