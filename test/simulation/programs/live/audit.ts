@@ -11,7 +11,7 @@ interface Question {
 }
 
 /** What an answer shows after its source has failed. Before the first word, the message shows nothing else. */
-const failure = "The answer could not be completed."
+export const failure = "The answer could not be completed."
 
 export const auditLive = (
   { people }: { readonly people: ReadonlyArray<ReadonlyArray<Question>> },

@@ -14,7 +14,7 @@ import { recordedHandler } from "../instrument.ts"
 import { press, sayIn, waitForText } from "../people.ts"
 import type { Host, Program } from "../program.ts"
 import { smallerLists, withSmaller } from "../smaller.ts"
-import { auditLive } from "./audit.ts"
+import { auditLive, failure } from "./audit.ts"
 
 /** A message of a person that is answered by a live message. */
 export interface Question {
@@ -112,7 +112,9 @@ const people = ({ groups = [], people }: LivePlan, simulation: Simulation) =>
         yield* Effect.sleep(wait)
         yield* sayIn(simulation, person, chat_id, text)
         if (stopAfter === undefined) continue
-        const message = yield* waitForText(person, (shown) => shown.startsWith(`${text}w0`))
+        // An answer whose first text is deleted has no words.
+        const isText = (shown: string) => shown.startsWith(`${text}w0`) || (groups.includes(index) && shown === failure)
+        const message = yield* waitForText(person, isText)
         yield* Effect.sleep(stopAfter)
         // The answer may be complete, and then it has no button.
         yield* Effect.exit(press(simulation, person, message, "Stop", chat_id))
