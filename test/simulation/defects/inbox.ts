@@ -184,6 +184,13 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     programs: handlers
   },
   {
+    name: "a process that stood still writes an ended conversation again",
+    file: "bot/internal/state/access.ts",
+    find: "Effect.andThen(fiber.getRef(CurrentLease)?.confirm ?? Effect.void, written)",
+    replace: "Effect.andThen(fiber.getRef(CurrentLease) === null ? Effect.void : Effect.void, written)",
+    programs: ["conversations"]
+  },
+  {
     name: "no further call of the rate limiter after an interrupted failure",
     file: "client/internal/rateLimiter/availability.ts",
     find: "}).pipe(Effect.uninterruptible)",

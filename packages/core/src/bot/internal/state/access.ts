@@ -5,6 +5,7 @@ import type { Inbox } from "../../../inbox/Inbox.ts"
 import type { InvalidState, NoStateKey, Of, StaleState, Value } from "../../State.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import type { Changes } from "../../../inbox/internal/consumer/changes.ts"
+import { CurrentLease } from "../../../client/internal/currentLease.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
 import { defect } from "../../../base/internal/defect.ts"
 import type { Cell } from "../../../inbox/internal/consumer/cells.ts"
@@ -64,12 +65,15 @@ export const ofUpdate = (
 
 /**
  * Writes the value of the update that is being handled to the store at once, so that the value stays if the handling
- * fails.
+ * fails. The store checks the value before, and no lease, so the lease is confirmed: another process may have ended what a process
+ * that stood still would write again.
  */
 export const writeNow = (name: string, of: Of): Effect.Effect<void, StoreError> =>
   Effect.withFiber((fiber) => {
     const changes = fiber.getRef(CurrentUpdate)?.changes
-    return changes?.states?.writeNow({ scope: toScope(of, idsOf(changes.update)), name }) ?? Effect.void
+    const written = changes?.states?.writeNow({ scope: toScope(of, idsOf(changes.update)), name })
+    if (written === undefined) return Effect.void
+    return Effect.andThen(fiber.getRef(CurrentLease)?.confirm ?? Effect.void, written)
   })
 
 /** The value with a scope. While an update of the same inbox is handled, the value is part of the handling. */
