@@ -56,7 +56,7 @@ class Judge {
   /** Consumers that have ended. */
   readonly #released = new Set<string>()
   /** The subjects that a process could not handle, because a newer version of the bot wrote what they need. */
-  readonly #ofNewer = new Map<string, Set<string>>()
+  readonly #ofNewer = new Map<string, Map<string, number>>()
   /** When the store has lost leases the last time. */
   #failedOverAt = -Infinity
   readonly #slack: number
@@ -129,7 +129,7 @@ class Judge {
       case "ended": {
         const open = this.#open.get(event.run)
         this.#open.delete(event.run)
-        if (event.outcome === "newer") this.#newerOf(event.process).add(event.subject)
+        if (event.outcome === "newer") this.#newerOf(event.process).set(event.subject, event.at)
         if (open !== undefined) this.#checkLoss(open, event.at)
         return
       }
@@ -165,20 +165,23 @@ class Judge {
     }
   }
 
-  #newerOf(process: string): Set<string> {
-    const known = this.#ofNewer.get(process) ?? new Set()
+  #newerOf(process: string): Map<string, number> {
+    const known = this.#ofNewer.get(process) ?? new Map<string, number>()
     this.#ofNewer.set(process, known)
     return known
   }
 
-  /** An update that needs what a newer version wrote has not failed. */
+  /** An update that needs what a newer version wrote has not failed. After another claim, its attempt can be counted before it begins. */
   #checkNewer({ operation, process, request }: StoreApplied): void {
     if (operation !== "commit") return
-    const failed = (request as ReadonlyArray<{ readonly failed: ReadonlyArray<string> }>).flatMap((one) => one.failed)
-    for (const id of failed) {
-      const subject = this.ledger.subjectOf(id)
-      if (subject !== undefined && this.#newerOf(process).has(subject))
-        this.#violate("what a newer version wrote is no failure of an update", `${subject} in ${process}`)
+    const commits = request as ReadonlyArray<{ readonly failed: ReadonlyArray<string>; readonly partitionKey: string }>
+    for (const { failed, partitionKey } of commits) {
+      const claimedAt = this.#claimedAt.get(partitionKey)?.at ?? -Infinity
+      for (const id of failed) {
+        const subject = this.ledger.subjectOf(id)
+        if (subject !== undefined && (this.#newerOf(process).get(subject) ?? -Infinity) > claimedAt)
+          this.#violate("what a newer version wrote is no failure of an update", `${subject} in ${process}`)
+      }
     }
   }
 
