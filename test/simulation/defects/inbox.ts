@@ -186,8 +186,8 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a process that stood still writes an ended conversation again",
     file: "bot/internal/state/access.ts",
-    find: "Effect.andThen(fiber.getRef(CurrentLease)?.confirm ?? Effect.void, written)",
-    replace: "Effect.andThen(fiber.getRef(CurrentLease) === null ? Effect.void : Effect.void, written)",
+    find: "return Effect.andThen(fiber.getRef(CurrentLease)?.confirm ?? Effect.void, written)",
+    replace: "return written",
     programs: ["conversations"]
   },
   {
