@@ -27,8 +27,10 @@ export class BroadcastStore extends Context.Service<
   {
     /**
      * Gives `owner` the lease of a broadcast for `leaseDuration` milliseconds. The clock of the store measures the lease, and
-     * sets `startedAt`. An owner renews its lease by acquiring the lease again, and releases the lease with a duration of 0.
-     * Returns none if another owner has the lease, or if the broadcast does not exist and `create` is `false`.
+     * sets `startedAt`. An owner releases its lease with a duration of 0. Returns none if another owner has the lease.
+     *
+     * If `create` is `false`, the owner renews its lease: returns none if the broadcast does not exist, or if another owner has had
+     * the lease since, also if that lease has expired. The other owner may have sent what this owner was about to send.
      */
     readonly acquireLease: (request: {
       readonly name: string

@@ -251,7 +251,10 @@ describe("run", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("stops within a second when another runner has the lease, and both send to every recipient once", () => {
+  it.effect.each([
+    { what: "has the lease", later: 0 },
+    { what: "had the lease, which has expired", later: 120_000 }
+  ])("stops within a second when another runner $what, and both send to every recipient once", ({ later }) => {
     let ahead = 0
     return Effect.gen(function* () {
       const chats = yield* dialogs(150)
@@ -259,9 +262,9 @@ describe("run", () => {
       const fiber = yield* fork(Effect.flip(Stream.runDrain(newsFor(chats))))
       yield* TestClock.adjust("1500 millis")
       ahead = 120_000
-      const taken = yield* store.acquireLease({ name: "news", owner: "other", leaseDuration: 0, create: false })
+      const taken = yield* store.acquireLease({ name: "news", owner: "other", leaseDuration: 0, create: true })
       assert.isTrue(Option.isSome(taken))
-      ahead = 0
+      ahead = later
       const [took, error] = yield* measure(Fiber.join(fiber))
       assert.strictEqual(error._tag, "BroadcastAlreadyRunning")
       // The requests in flight complete first.

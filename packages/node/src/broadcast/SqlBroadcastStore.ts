@@ -86,16 +86,15 @@ export const make: (
     const acquireLease: Acquire = ({ create, leaseDuration, name, owner }) => {
       const now = dialect.now(clock.currentTimeMillisUnsafe())
       const leaseUntil = sql`${now} + ${leaseDuration}`
-      const isFree = sql`(${broadcasts}.owner = ${owner} OR ${broadcasts}.lease_until <= ${now})`
       return summaryOf(
         "acquireLease",
         create
           ? sql<BroadcastRow>`INSERT INTO ${broadcasts} (name, status, started_at, owner, lease_until)
               VALUES (${name}, 'running', ${now}, ${owner}, ${leaseUntil})
               ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, lease_until = excluded.lease_until
-              WHERE ${isFree} RETURNING *`
-          : sql<BroadcastRow>`UPDATE ${broadcasts} SET owner = ${owner}, lease_until = ${leaseUntil}
-              WHERE name = ${name} AND ${isFree} RETURNING *`
+              WHERE ${broadcasts}.owner = ${owner} OR ${broadcasts}.lease_until <= ${now} RETURNING *`
+          : sql<BroadcastRow>`UPDATE ${broadcasts} SET lease_until = ${leaseUntil}
+              WHERE name = ${name} AND owner = ${owner} RETURNING *`
       )
     }
 

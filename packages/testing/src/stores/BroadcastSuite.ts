@@ -106,8 +106,8 @@ const leaseCases: ReadonlyArray<Case> = [
 
   test("gives the lease to one owner until it expires or is released", function* () {
     const has = (owner: string, leaseDuration: number = 60_000) =>
-      Effect.map(acquireLease(owner, leaseDuration, false), Option.isSome)
-    yield* acquireLease("one")
+      Effect.map(acquireLease(owner, leaseDuration), Option.isSome)
+    equals(yield* has("one"), true)
     equals(yield* has("two"), false)
     equals(yield* has("one"), true)
     equals(yield* has("two", 0), false)
@@ -117,6 +117,19 @@ const leaseCases: ReadonlyArray<Case> = [
     equals(yield* has("one", 0), false)
     equals(yield* has("two", 0), true)
     equals(yield* has("one"), true)
+  }),
+
+  test("renews the lease of its last owner only", function* () {
+    const renews = (owner: string, leaseDuration: number = 60_000) =>
+      Effect.map(acquireLease(owner, leaseDuration, false), Option.isSome)
+    yield* acquireLease("one")
+    equals(yield* renews("two"), false)
+    equals(yield* renews("one", 0), true)
+    equals(yield* renews("two"), false)
+    equals(yield* renews("one", 0), true)
+    yield* acquireLease("two", 0)
+    equals(yield* renews("one"), false)
+    equals(yield* renews("two"), true)
   }),
 
   test("measures leases by the clock of the store, whatever the clocks of the owners", function* () {

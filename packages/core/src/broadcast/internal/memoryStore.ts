@@ -52,7 +52,7 @@ export const make = (clock: Clock.Clock): BroadcastStore["Service"] => {
         const now = clock.currentTimeMillisUnsafe()
         const broadcast = broadcasts.get(name) ?? (request.create ? create(name, now) : undefined)
         if (broadcast === undefined) return Option.none()
-        if (broadcast.owner !== owner && broadcast.leaseUntil > now) return Option.none()
+        if (broadcast.owner !== owner && (!request.create || broadcast.leaseUntil > now)) return Option.none()
         broadcast.owner = owner
         broadcast.leaseUntil = now + leaseDuration
         return Option.some(summaryOf(name, broadcast))

@@ -71,5 +71,7 @@ export const acquireFromGone =
       if (owner == null || !isGone(owner)) return Effect.succeedNone
       return Effect.andThen(acquire({ name, owner, leaseDuration: 0, create: false }), acquire(own))
     })
-    return Effect.flatMap(acquire(own), (summary) => (Option.isSome(summary) ? Effect.succeed(summary) : takeOver))
+    return Effect.flatMap(acquire(own), (summary) =>
+      Option.isSome(summary) || !request.create ? Effect.succeed(summary) : takeOver
+    )
   }

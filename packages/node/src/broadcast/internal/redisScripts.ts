@@ -61,7 +61,7 @@ if not lease[1] then
   if ARGV[3] == "0" then return {} end
   redis.call("HSET", KEYS[1], "status", "running", "started_at", string.format("%.0f", now))
   redis.call("ZADD", KEYS[2], string.format("%.0f", now), ARGV[4])
-elseif lease[1] ~= ARGV[1] and tonumber(lease[2]) > now then
+elseif lease[1] ~= ARGV[1] and (ARGV[3] == "0" or tonumber(lease[2]) > now) then
   return {}
 end
 redis.call("HSET", KEYS[1], "owner", ARGV[1], "lease_until", string.format("%.0f", now + ARGV[2]))

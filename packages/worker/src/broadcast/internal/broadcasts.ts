@@ -127,11 +127,12 @@ export const makeStore = (storage: DurableObjectStorage, clock: Clock.Clock): Br
         return summaryOf(
           query<BroadcastRow>(
             `UPDATE colloquy_broadcasts SET owner = ?, lease_until = ?
-              WHERE name = ? AND (owner IN ('', ?) OR lease_until <= ?) RETURNING *`,
+              WHERE name = ? AND (owner = ? OR (? AND lease_until <= ?)) RETURNING *`,
             owner,
             now + leaseDuration,
             key,
             owner,
+            create ? 1 : 0,
             now
           )
         )
