@@ -25,19 +25,23 @@ const auditEnding = ({ ending, plan }: Recording): ReadonlyArray<Violation> => {
   return violations
 }
 
-/** How often a process may use the store or the platform in an hour in which it has nothing to do, and at once before. */
-const idle = { hourly: 1800, atOnce: 100 } as const
+/**
+ * How often a process may use the store or the platform in an hour in which it has nothing to do, at once before, and for each update
+ * that a poller receives again: its request may have had no response until the quiet phase, so that it reads what others have read.
+ */
+const idle = { hourly: 1800, atOnce: 100, again: 10 } as const
 
 /** Processes that have nothing to do look for work now and then, and do not handle anything again. */
 const auditQuiet = ({ ending, events, plan: { delivery, quiet = 0 } }: Recording): ReadonlyArray<Violation> => {
   // A poller that starts after a failover reads from the position that the replica has, long before the last update.
   const mayRepeat = delivery === "polling" && ofType(events, "failedOver").length > 0
   const handled = mayRepeat ? [] : ofType(ending.quiet, "began")
+  const again = delivery === "polling" ? idle.again * ofType(events, "said").length : 0
   const counts = new Map<string, number>()
   for (const event of ending.quiet) {
     if (event.type === "store" || event.type === "sent") counts.set(event.process, (counts.get(event.process) ?? 0) + 1)
   }
-  const most = idle.atOnce + (idle.hourly * quiet) / 3_600_000
+  const most = idle.atOnce + again + (idle.hourly * quiet) / 3_600_000
   return [
     ...[...counts].flatMap(([process, count]) =>
       count <= most
