@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { Bot, type BotApi, Inbox, Journal, Messages, StoreError } from "../../../src/index.ts"
 import * as InboxStore from "../../../src/inbox/InboxStore.ts"
+import { HasUniqueName } from "../../../src/client/internal/journal/current.ts"
 import { inTime, source, started } from "../../support/deliveries.ts"
 import { chat_id, message, mid } from "../../support/fixtures.ts"
 import { ok, scripted, unlimited } from "../../support/scripted.ts"
@@ -205,6 +206,38 @@ describe("The answer of a call", () => {
       assert.lengthOf(platform.journal, 1)
       assert.deepStrictEqual(writes, [["started"], ["done"]])
       yield* inTime(Fiber.interrupt(fiber))
+    })
+  )
+})
+
+describe("The start of a call", () => {
+  it.effect("is not replaced by the late start of an interrupted call of the same name", () =>
+    Effect.gen(function* () {
+      let isFirst = true
+      const { store } = yield* makeStore(({ write }) => ({
+        write: (all) => {
+          const millis = isFirst ? 3000 : 0
+          isFirst = false
+          // The database carries out a statement whose client does not wait any more.
+          return Effect.flatMap(Effect.forkDetach(Effect.delay(write(all), millis)), Fiber.join)
+        }
+      }))
+      const send = (text: string) =>
+        Effect.provideService(Journal.named(Messages.send({ chat_id, text }), "answer"), HasUniqueName, true)
+      const handler = Effect.andThen(Effect.timeoutOption(send("one"), "1 second"), send("two"))
+      const bot = Effect.provide(run(store, handler), scripted(() => Effect.never).layer({ limits: unlimited }))
+      const fiber = yield* Effect.forkChild(bot)
+      yield* TestClock.adjust("5 seconds")
+      yield* inTime(Fiber.interrupt(fiber))
+      const [partition] = yield* store.claim({
+        owner: "next",
+        leaseDuration: 1000,
+        maxPartitions: 1,
+        maxUpdates: 1,
+        begin: 0
+      })
+      const [start] = partition.updates[0].journal ?? []
+      assert.include(start.text, "two")
     })
   )
 })

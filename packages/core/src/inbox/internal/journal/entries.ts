@@ -125,7 +125,8 @@ export class Entries {
 
   /**
    * Writes entries to the store, together with unwritten entries if the journal is open. Retries while the store fails,
-   * and interrupts the handler if the chat was lost.
+   * and interrupts the handler if the chat was lost. An interruption waits for the answer of the store, so that the store cannot
+   * apply the write after the next write of the same entry.
    */
   write(...entries: ReadonlyArray<JournalEntry>): Effect.Effect<void> {
     const written = Effect.suspend(() => {
@@ -134,11 +135,12 @@ export class Entries {
       if (all.length === 0) return Effect.succeed("applied" as const)
       const rows = all.map((entry) => toRow(entry, this.#nextRevision()))
       for (const { revision } of rows) this.#revisions.add(revision)
-      return Effect.map(this.#record(rows), (result) => {
+      const recorded = Effect.map(this.#record(rows), (result) => {
         this.#owner.storeFailure = undefined
         if (result === "applied") for (const entry of all) unwritten.delete(entry)
         return result
       })
+      return Effect.uninterruptible(recorded)
     })
     const isRetried = (error: StoreError): boolean => {
       this.#owner.storeFailure = error
