@@ -29,8 +29,13 @@ interface Flight {
 
 /** The messages that the calls of a client have created, so that no other call takes such a message as its result. */
 export interface AllCreated {
-  /** `call` identifies the call within the process. `undefined` for a call that is never repeated. */
+  /**
+   * `call` identifies the call within the process. `undefined` for a call that is never repeated. If the call had created another
+   * message, and another process has taken this message as its result, the other message is free for an equal call.
+   */
   readonly add: (created: Created, call: string | undefined) => void
+  /** Whether a call created the message. */
+  readonly isOf: (id: string, call: string) => boolean
   /** Whether another call created the message. */
   readonly isOfAnother: (id: string, call: string) => boolean
   /** Number of messages so far. */
@@ -51,19 +56,28 @@ const mayBeSame = (one: number | undefined, other: number | undefined): boolean 
 
 export const makeAllCreated = (): AllCreated => {
   const calls = new Map<string, { readonly call: string | undefined; readonly index: number }>()
+  /** The message of each call. */
+  const ids = new Map<string, string>()
   let count = 0
   /** In the order of their creation. */
   const latest: Array<Created> = []
   const flights = new Set<Flight>()
   return {
     add: (created, call) => {
+      if (call !== undefined) {
+        const before = ids.get(call)
+        if (before !== undefined && before !== created.id && calls.get(before)?.call === call) calls.delete(before)
+        ids.set(call, created.id)
+      }
       calls.set(created.id, { call, index: calls.get(created.id)?.index ?? count++ })
       latest.push(created)
       if (latest.length > maxLatest) latest.shift()
       if (calls.size <= maxIds) return
-      const [oldest] = calls.keys()
-      calls.delete(oldest!)
+      const [id, oldest] = calls.entries().next().value!
+      calls.delete(id)
+      if (oldest.call !== undefined && ids.get(oldest.call) === id) ids.delete(oldest.call)
     },
+    isOf: (id, call) => calls.get(id)?.call === call,
     isOfAnother: (id, call) => calls.has(id) && calls.get(id)!.call !== call,
     count: () => count,
     isAddedSince: (id, before) => (calls.get(id)?.index ?? -1) >= before,

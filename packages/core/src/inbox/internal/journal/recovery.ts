@@ -41,7 +41,8 @@ const lookUp = <A, E>(
 ): Effect.Effect<A, E> => {
   const { call, calls, entries, slot, started } = uncertain
   const { created } = call.platform!
-  const isFree = ({ id }: Candidate) => !created.isOfAnother(id, calls.idOf(slot)) && !started.created.includes(id)
+  const idOfCall = calls.idOf(slot)
+  const isFree = ({ id }: Candidate) => !created.isOfAnother(id, idOfCall) && !started.created.includes(id)
   const look: Effect.Effect<A, E> = Effect.suspend(() => {
     const before = created.count()
     return Effect.flatMap(find, (candidates) => {
@@ -52,7 +53,8 @@ const lookUp = <A, E>(
       if (!candidates.some(isFree)) return none
       // The message may belong to an equal call whose response has not been received.
       return Effect.flatMap(created.settled(call.kind, call.chat_id), () => {
-        const found = candidates.find(isFree)
+        // An equal call, whose answer was not received, may have created another free message.
+        const found = candidates.find(({ id }) => created.isOf(id, idOfCall)) ?? candidates.find(isFree)
         if (found === undefined) return none
         calls.remember(slot, call, found)
         entries.add({ slot, state: "done", text: found.answer })
