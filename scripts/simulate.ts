@@ -6,6 +6,7 @@
  * - `--workers`: how many threads run seeds. Default: 1.
  * - `--first`: ends at the first seed that breaks a rule.
  * - `--program`: the kind of the program. Default: the seed chooses it.
+ * - `--situation`: what happens again and again: `freezes`, `failovers`, `cuts` or `stops`. Default: the seed chooses what happens.
  * - `--trace`: prints the history of a seed. `--shrink`: finds a smaller program with the same failure, and prints it.
  * - `--plan`: runs a plan from a file, which `--shrink` has printed.
  *
@@ -16,7 +17,7 @@ import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { isMainThread, parentPort, Worker } from "node:worker_threads"
 import type { Plan } from "../test/simulation/plan.ts"
-import { planOf } from "../test/simulation/planning.ts"
+import { planOf, situationNames } from "../test/simulation/planning.ts"
 import { fingerprintOf, type Outcome, simulate } from "../test/simulation/run.ts"
 import { shrink } from "../test/simulation/shrink.ts"
 import { emptyTotals, linesOf, merged, progressOf, type Totals, totalsOf } from "../test/simulation/totals.ts"
@@ -29,12 +30,18 @@ const { values } = parseArgs({
     minutes: { type: "string" },
     workers: { type: "string", default: "1" },
     program: { type: "string" },
+    situation: { type: "string" },
     plan: { type: "string" },
     first: { type: "boolean", default: false },
     trace: { type: "boolean", default: false },
     shrink: { type: "boolean", default: false }
   }
 })
+
+const situation = situationNames.find((name) => name === values.situation)
+if (situation === undefined && values.situation !== undefined) {
+  throw new Error(`There is no situation ${values.situation}. Choose one of ${situationNames.join(", ")}.`)
+}
 
 /** What a run did, and what is printed of it. */
 interface Ran {
@@ -73,7 +80,7 @@ const isSingle = values.minutes === undefined && values.seeds === "1"
 
 /** A defect of the simulator itself does not end a run of many seeds. */
 const runSeed = (seed: number): Promise<Ran> =>
-  run(planOf(seed, values.program), isSingle).catch((error: unknown) => ({
+  run(planOf(seed, values.program, situation), isSingle).catch((error: unknown) => ({
     totals: { ...emptyTotals, seeds: 1, broken: 1 },
     lines: [`seed ${seed} could not be simulated: ${error instanceof Error ? error.stack : String(error)}`]
   }))

@@ -244,7 +244,91 @@ const planWaiting = (dice: Dice, duration: number): Partial<Plan> => {
   return { ...calm, processes: 3, concurrency: 1, maxInMemory: 4, leaseDuration: 5, disturbances }
 }
 
-export const planOf = (seed: number, kind?: string): Plan => {
+/** The same happens to some process again and again, about as often as `every` milliseconds. */
+const again = (
+  dice: Dice,
+  duration: number,
+  every: number,
+  disturbance: () => Pick<Disturbance, "kind" | "on" | "millis">
+): ReadonlyArray<Disturbance> => {
+  const disturbances: Array<Disturbance> = []
+  for (let at = dice.int(every * 2); at < duration; at += 1 + dice.int(every * 2)) {
+    disturbances.push({ at, tasks: dice.int(10), victim: dice.int(5), ...disturbance() })
+  }
+  return disturbances
+}
+
+/**
+ * Situations in which defects show that few seeds find. `--situation` changes the plan of each seed so that the same unlikely events
+ * happen again and again.
+ */
+const situations = {
+  /** Processes stand still for longer than their leases, in the middle of a call or of a write. */
+  freezes: (dice: Dice, duration: number): Partial<Plan> => {
+    const on = dice.pick(["executed", "claim", "write", "received"] as const)
+    const isSlow = dice.chance(0.3)
+    return {
+      processes: 2,
+      order: isSlow ? "random" : "priority",
+      yieldProbability: isSlow ? 0 : 0.2,
+      latency: isSlow ? 80 : 0,
+      faults: faultsOf(() => 0),
+      leaseDuration: 5,
+      limits: "none",
+      disturbances: again(dice, duration, 4000, () => ({ kind: "freeze", on, millis: 5000 + dice.int(8000) }))
+    }
+  },
+  /** The store loses the last commits while claims are under way. */
+  failovers: (dice: Dice, duration: number): Partial<Plan> => {
+    const on = dice.pick(["commit", "commit", "began"] as const)
+    return {
+      ...calm,
+      store: "memory",
+      latency: 300,
+      disturbances: again(dice, duration, 2500, () => ({ kind: "failover", on, millis: dice.int(3000) }))
+    }
+  },
+  /** Processes do not reach the stores for some seconds, and the rate limiter is one of them. */
+  cuts: (dice: Dice, duration: number): Partial<Plan> => ({
+    processes: 2 + dice.int(4),
+    order: dice.pick(["random", "priority"]),
+    yieldProbability: dice.pick([0, 0.2]),
+    latency: dice.pick([80, 1000]),
+    faults: faultsOf((name) => (name === "slow" ? 0.3 : 0)),
+    leaseDuration: 10,
+    limits: "shared",
+    disturbances: again(dice, duration, 6000, () => ({
+      kind: dice.pick(["cut", "cut", "freeze"] as const),
+      on: dice.pick(["sent", "executed"] as const),
+      millis: 5000 + dice.int(30_000)
+    }))
+  }),
+  /** Processes are stopped while a store that answers after a second writes. */
+  stops: (dice: Dice, duration: number): Partial<Plan> => ({
+    processes: 1 + dice.int(2),
+    latency: 1000,
+    faults: faultsOf(() => 0),
+    leaseDuration: 10,
+    disturbances: again(dice, duration, 6000, () => ({
+      kind: dice.pick(["stop", "upgrade"] as const),
+      on: dice.pick(["write", "claim", "began"] as const),
+      millis: dice.int(2000)
+    }))
+  })
+}
+
+export type Situation = keyof typeof situations
+
+export const situationNames = Object.keys(situations) as ReadonlyArray<Situation>
+
+export const planOf = (seed: number, kind?: string, situation?: Situation): Plan => {
+  if (situation === undefined) return planCommon(seed, kind)
+  const plan = planCommon(seed, kind ?? (situation === "failovers" ? "handlers" : undefined))
+  const dice = new Dice(`${situation} ${seed}`)
+  return { ...plan, ...situations[situation](dice, plan.duration) }
+}
+
+const planCommon = (seed: number, kind: string | undefined): Plan => {
   const dice = new Dice(`plan ${seed}`)
   const planned = planProgram(dice.fork("program"), kind)
   const delivery = dice.weighted([

@@ -1,3 +1,5 @@
+import type { Situation } from "../planning.ts"
+
 /** A defect that is planted into a copy of the library, to test whether the simulator finds it. */
 export interface Defect {
   /** What is wrong, in a few words. */
@@ -9,4 +11,6 @@ export interface Defect {
   readonly replace: string
   /** The programs in which it can show. */
   readonly programs: ReadonlyArray<string>
+  /** What happens again and again while the defect is searched, if few seeds find it. */
+  readonly situation?: Situation
 }

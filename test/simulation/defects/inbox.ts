@@ -153,49 +153,56 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     file: "inbox/internal/kernel/leases.ts",
     find: "    this.#held.abandon(partition)\n",
     replace: "",
-    programs: handlers
+    programs: handlers,
+    situation: "failovers"
   },
   {
     name: "a claim brings back an update that was acknowledged before the answer",
     file: "inbox/internal/kernel/leases.ts",
     find: "if (isEnded || isChanging) {",
     replace: "if (isEnded && updates.length === 0) {",
-    programs: handlers
+    programs: handlers,
+    situation: "failovers"
   },
   {
     name: "a claim has the name of a lease that was lost",
     file: "inbox/internal/kernel/held.ts",
     find: "    this.owners.onAbandoned(partition)\n",
     replace: "",
-    programs: ["handlers", "conversations"]
+    programs: ["handlers", "conversations"],
+    situation: "freezes"
   },
   {
     name: "a chat goes on while a claim under its name can bring its lease back",
     file: "inbox/internal/kernel/leases.ts",
     find: "return partition.owner === this.#held.owners.claimedBy && !this.isValid(partition, at)",
     replace: "return partition.owner === this.#held.owners.claimedBy && at.mono < 0",
-    programs: handlers
+    programs: handlers,
+    situation: "freezes"
   },
   {
     name: "a claim brings back an update whose acknowledgement the store has lost",
     file: "inbox/internal/kernel/leases.ts",
     find: 'if (before !== undefined && before.state !== "releasing") held.lose(before)',
     replace: 'if (before !== undefined && before.state !== "releasing" && !isEnded) held.lose(before)',
-    programs: handlers
+    programs: handlers,
+    situation: "failovers"
   },
   {
     name: "a process that stood still writes an ended conversation again",
     file: "bot/internal/state/access.ts",
     find: "return Effect.andThen(fiber.getRef(CurrentLease)?.confirm ?? Effect.void, written)",
     replace: "return written",
-    programs: ["conversations"]
+    programs: ["conversations"],
+    situation: "freezes"
   },
   {
     name: "no further call of the rate limiter after an interrupted failure",
     file: "client/internal/rateLimiter/availability.ts",
     find: "}).pipe(Effect.uninterruptible)",
     replace: "})",
-    programs: ["scenes", "handlers"]
+    programs: ["scenes", "handlers"],
+    situation: "cuts"
   },
   {
     name: "a chat that is claimed again goes on behind updates whose acknowledgement the store has lost",
@@ -204,7 +211,8 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     replace: `    const first = begun[0]?.entry ?? rest[0]
     const from = Math.max(0, stored.findIndex(({ id }) => id === first?.id))
     return stored.slice(from, from + compared).every((claimed, index) => {`,
-    programs: handlers
+    programs: handlers,
+    situation: "failovers"
   },
   {
     name: "a webhook answers 200 although nothing was stored",

@@ -116,7 +116,8 @@ export const search = async (
       const round = Math.min(count, seeds - from)
       for (const program of defect.programs) {
         const first = firstSeed + from
-        const args = ["--program", program, "--seed", String(first), "--seeds", String(round), "--first"]
+        const situation = defect.situation === undefined ? [] : ["--situation", defect.situation]
+        const args = ["--program", program, ...situation, "--seed", String(first), "--seeds", String(round), "--first"]
         const output = await simulate(folder, args, round * 10 + 60)
         const rule = /NOT TRUE: (.*?) \(\d+\)/.exec(output)?.[1]
         const seed = Number(/^seed (\d+)/m.exec(output)?.[1] ?? first)

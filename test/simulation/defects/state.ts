@@ -138,5 +138,13 @@ export const stateDefects: ReadonlyArray<Defect> = [
     find: "retryStore(store.addRecords(name, [recordOf(outcome, clock.currentTimeMillisUnsafe())]))",
     replace: "Effect.void",
     programs: ["broadcasts"]
+  },
+  {
+    name: "a runner renews a lease that another runner has had meanwhile",
+    file: "broadcast/internal/memoryStore.ts",
+    find: "(!request.create || broadcast.leaseUntil > now)",
+    replace: "broadcast.leaseUntil > now",
+    programs: ["broadcasts"],
+    situation: "cuts"
   }
 ]

@@ -11,7 +11,7 @@ import * as InboxStore from "../../../src/inbox/InboxStore.ts"
 import { HasUniqueName } from "../../../src/client/internal/journal/current.ts"
 import { inTime, source, started } from "../../support/deliveries.ts"
 import { chat_id, message, mid } from "../../support/fixtures.ts"
-import { ok, scripted, unlimited } from "../../support/scripted.ts"
+import { never, ok, scripted, unlimited } from "../../support/scripted.ts"
 
 type Store = InboxStore.InboxStore["Service"]
 
@@ -225,7 +225,7 @@ describe("The start of a call", () => {
       const send = (text: string) =>
         Effect.provideService(Journal.named(Messages.send({ chat_id, text }), "answer"), HasUniqueName, true)
       const handler = Effect.andThen(Effect.timeoutOption(send("one"), "1 second"), send("two"))
-      const bot = Effect.provide(run(store, handler), scripted(() => Effect.never).layer({ limits: unlimited }))
+      const bot = Effect.provide(run(store, handler), scripted(never).layer({ limits: unlimited }))
       const fiber = yield* Effect.forkChild(bot)
       yield* TestClock.adjust("5 seconds")
       yield* inTime(Fiber.interrupt(fiber))
