@@ -25,6 +25,7 @@ interface ProcessState {
   isCut: boolean
   /** When it went on the last time. */
   continuedAt: number
+  stoppingAt: number
 }
 
 /**
@@ -35,6 +36,9 @@ const slackOfFaults = 16_000
 
 /** The same without faults of the store, in addition to the way to the store and back. */
 const slack = 2000
+
+/** The time that a process has to stop. */
+const shutdownTimeout = 10_000
 
 interface Claimed {
   readonly process: string
@@ -81,7 +85,13 @@ class Judge {
   }
 
   #process(name: string): ProcessState {
-    const known = this.#processes.get(name) ?? { isAlive: true, isFrozen: false, isCut: false, continuedAt: -Infinity }
+    const known = this.#processes.get(name) ?? {
+      isAlive: true,
+      isFrozen: false,
+      isCut: false,
+      continuedAt: -Infinity,
+      stoppingAt: Infinity
+    }
     this.#processes.set(name, known)
     return known
   }
@@ -95,6 +105,7 @@ class Judge {
         if (event.change === "killed" || event.change === "ended") process.isAlive = false
         else if (event.change === "frozen") process.isFrozen = true
         else if (event.change === "cut") process.isCut = true
+        else if (event.change === "stopping") process.stoppingAt = event.at
         else if (event.change === "continued" || event.change === "joined") {
           if (event.change === "joined") process.isCut = false
           else process.isFrozen = false
@@ -171,9 +182,12 @@ class Judge {
     return known
   }
 
-  /** An update that needs what a newer version wrote has not failed. After another claim, its attempt can be counted before it begins. */
-  #checkNewer({ operation, process, request }: StoreApplied): void {
-    if (operation !== "commit") return
+  /**
+   * An update that needs what a newer version wrote has not failed. After another claim, its attempt can be counted before it begins. A
+   * process whose time to stop is over counts all attempts that it has not given back.
+   */
+  #checkNewer({ at, operation, process, request }: StoreApplied & Pick<Event, "at">): void {
+    if (operation !== "commit" || at - this.#process(process).stoppingAt >= shutdownTimeout) return
     const commits = request as ReadonlyArray<{ readonly failed: ReadonlyArray<string>; readonly partitionKey: string }>
     for (const { failed, partitionKey } of commits) {
       const claimedAt = this.#claimedAt.get(partitionKey)?.at ?? -Infinity
