@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
+import { situationNames } from "./simulation/planning.ts"
 import { hashOf } from "../packages/testing/src/simulation/internal/world/dice.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -47,6 +48,12 @@ describe("the simulator", { timeout: limit }, () => {
     const totals = await simulate("--seed", String(firstSeed), "--seeds", "200", "--workers", "2")
     assert.match(totals, /^200 seeds in \d+ s \(.*\), 0 of them with a failure$/m, totals)
   }, 600_000)
+
+  it.each(situationNames)("finds nothing in 25 seeds of the situation %s", async (situation) => {
+    const options = ["--seed", String(firstSeed), "--seeds", "25", "--workers", "2"]
+    const totals = await simulate("--situation", situation, ...options)
+    assert.match(totals, /^25 seeds in \d+ s \(.*\), 0 of them with a failure$/m, totals)
+  })
 
   it.each(readdirSync(failures))("finds nothing in a run that has failed: %s", async (name) => {
     assert.match(await simulate("--plan", `${failures}${name}`), /^fingerprint \w+\n$/)
