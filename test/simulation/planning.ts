@@ -3,8 +3,11 @@ import type { Disturbance, FaultName, Faults, Moment, Plan } from "./plan.ts"
 import { calmer, planProgram } from "./programs/programs.ts"
 import { Dice } from "../../packages/testing/src/simulation/internal/world/dice.ts"
 
+/** Only a situation has late operations of the store. */
+type PlannedFault = Exclude<FaultName, "storeLate">
+
 /** The highest probability of each fault. */
-const highest: Required<Faults> = {
+const highest: Record<PlannedFault, number> = {
   resetBefore: 0.05,
   resetAfter: 0.05,
   errorBefore: 0.05,
@@ -44,9 +47,9 @@ const frequent: Faults = {
   handler: 0.5
 }
 
-const faultNames = Object.keys(highest) as ReadonlyArray<FaultName>
+const faultNames = Object.keys(highest) as ReadonlyArray<PlannedFault>
 
-const platformFaults: ReadonlyArray<FaultName> = [
+const platformFaults: ReadonlyArray<PlannedFault> = [
   "resetBefore",
   "resetAfter",
   "errorBefore",
@@ -57,12 +60,12 @@ const platformFaults: ReadonlyArray<FaultName> = [
 ]
 
 /** A request is lost while another one waits for its answer. */
-const slowAnswers: ReadonlyArray<FaultName> = ["resetBefore", "slow"]
+const slowAnswers: ReadonlyArray<PlannedFault> = ["resetBefore", "slow"]
 
-const storeFaults: ReadonlyArray<FaultName> = ["storeBefore", "storeAfter", "storeSlow", "lostWake"]
+const storeFaults: ReadonlyArray<PlannedFault> = ["storeBefore", "storeAfter", "storeSlow", "lostWake"]
 
-const faultsOf = (probabilityOf: (name: FaultName) => number): Faults =>
-  Object.fromEntries(faultNames.map((name) => [name, probabilityOf(name)])) as Record<FaultName, number>
+const faultsOf = (probabilityOf: (name: PlannedFault) => number): Faults =>
+  Object.fromEntries(faultNames.map((name) => [name, probabilityOf(name)])) as Record<PlannedFault, number>
 
 /**
  * Which faults are possible differs from seed to seed, because frequent faults hide defects that need quiet phases, and because
@@ -265,7 +268,7 @@ const again = (
 const situations = {
   /** Processes stand still for longer than their leases, in the middle of a call or of a write. */
   freezes: (dice: Dice, duration: number): Partial<Plan> => {
-    const on = dice.pick(["executed", "claim", "write", "received"] as const)
+    const on = dice.pick(["executed", "executed", "claim", "write", "received"] as const)
     const isSlow = dice.chance(0.3)
     return {
       processes: 2,
@@ -303,6 +306,12 @@ const situations = {
       millis: 5000 + dice.int(30_000)
     }))
   }),
+  /** A store applies operations long after they have failed. */
+  late: (dice: Dice): Partial<Plan> => ({
+    processes: 1 + dice.int(3),
+    faults: { ...faultsOf(() => 0), storeLate: dice.pick([0.02, 0.1, 0.3]) },
+    leaseDuration: 5
+  }),
   /** Processes are stopped while a store that answers after a second writes. */
   stops: (dice: Dice, duration: number): Partial<Plan> => ({
     processes: 1 + dice.int(2),
@@ -323,7 +332,7 @@ export const situationNames = Object.keys(situations) as ReadonlyArray<Situation
 
 export const planOf = (seed: number, kind?: string, situation?: Situation): Plan => {
   if (situation === undefined) return planCommon(seed, kind)
-  const plan = planCommon(seed, kind ?? (situation === "failovers" ? "handlers" : undefined))
+  const plan = planCommon(seed, kind ?? (situation === "failovers" || situation === "late" ? "handlers" : undefined))
   const dice = new Dice(`${situation} ${seed}`)
   return { ...plan, ...situations[situation](dice, plan.duration) }
 }

@@ -75,7 +75,8 @@ class Judge {
     this.#answerTime = latency
     this.#sendsInHandlers = program.kind !== "broadcasts"
     this.#leaseDuration = leaseDuration * 1000
-    this.#isStoreFaulty = faults.storeBefore + faults.storeAfter + faults.storeSlow > 0
+    const { storeAfter, storeBefore, storeLate = 0, storeSlow } = faults
+    this.#isStoreFaulty = storeBefore + storeAfter + storeSlow + storeLate > 0
     const isAway = this.#isStoreFaulty || disturbances.some(({ kind }) => kind === "cut")
     this.#slack = isAway ? slackOfFaults : slack + 4 * latency
   }

@@ -106,7 +106,7 @@ const makeStage = (subject: Subject, seedCase: Case): Stage => {
     return known
   }
   const strikes = (fault: FaultName, process: Process, detail = "") => {
-    const probability = plan.faults[fault]
+    const probability = plan.faults[fault] ?? 0
     if (probability === 0 || !world.isFaulty || !diceOf(fault).chance(probability)) return false
     recording.add({ type: "fault", process: process.name, kind: fault, detail })
     return true

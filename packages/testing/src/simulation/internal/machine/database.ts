@@ -103,6 +103,10 @@ const callFrom = (
           if (isWaking(operation, request)) wakeOthers(from)
           return result
         })
+        if (strikes("storeLate", from, operation)) {
+          world.fork(to, Context.empty(), Effect.delay(inOrder(recorded), world.dice.int(20_000)))
+          return yield* failed(operation)
+        }
         const result = yield* inOrder(recorded)
         yield* Effect.sleep(world.dice.int(plan.latency + 1))
         if (world.now < from.cutUntil) return yield* failed(operation)

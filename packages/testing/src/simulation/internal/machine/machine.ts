@@ -32,6 +32,8 @@ export interface Faults {
   readonly storeBefore: number
   /** An operation of the store fails and was applied. */
   readonly storeAfter: number
+  /** An operation of the store fails, and is applied up to 20 seconds later. Default: 0. */
+  readonly storeLate?: number
   /** An operation of the store takes up to 4 seconds. */
   readonly storeSlow: number
   /** The store does not wake the other processes. */
