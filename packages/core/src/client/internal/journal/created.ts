@@ -64,18 +64,20 @@ export const makeAllCreated = (): AllCreated => {
   const flights = new Set<Flight>()
   return {
     add: (created, call) => {
+      const known = calls.get(created.id)
+      if (known?.call !== undefined) ids.delete(known.call)
       if (call !== undefined) {
         const before = ids.get(call)
-        if (before !== undefined && before !== created.id && calls.get(before)?.call === call) calls.delete(before)
+        if (before !== undefined) calls.delete(before)
         ids.set(call, created.id)
       }
-      calls.set(created.id, { call, index: calls.get(created.id)?.index ?? count++ })
+      calls.set(created.id, { call, index: known?.index ?? count++ })
       latest.push(created)
       if (latest.length > maxLatest) latest.shift()
       if (calls.size <= maxIds) return
       const [id, oldest] = calls.entries().next().value!
       calls.delete(id)
-      if (oldest.call !== undefined && ids.get(oldest.call) === id) ids.delete(oldest.call)
+      if (oldest.call !== undefined) ids.delete(oldest.call)
     },
     isOf: (id, call) => calls.get(id)?.call === call,
     isOfAnother: (id, call) => calls.has(id) && calls.get(id)!.call !== call,
