@@ -68,7 +68,8 @@ const faultNames = Object.keys(highest) as ReadonlyArray<FaultName>
 const planFaults = (dice: Dice, level: FaultLevel): AllFaults => {
   const share = { none: 0, mild: 0.3, harsh: dice.pick([0.2, 0.5, 0.8]) }[level]
   const factor = level === "mild" ? 0.3 : 1
-  const probabilityOf = (name: FaultName) => (dice.chance(share) ? (highest[name] ?? 0) * factor * dice.pick([0.3, 1]) : 0)
+  const probabilityOf = (name: FaultName) =>
+    dice.chance(share) ? (highest[name] ?? 0) * factor * dice.pick([0.3, 1]) : 0
   const faults = Object.fromEntries(faultNames.map((name) => [name, probabilityOf(name)])) as Record<FaultName, number>
   return level === "mild" ? { ...faults, serviceAgain: 0, serviceSilent: 0 } : faults
 }
