@@ -68,7 +68,7 @@ export const journalDefects: ReadonlyArray<Defect> = [
   {
     name: "a look-up takes messages of other calls",
     file: recovery,
-    find: "!created.isOfAnother(id, idOfCall) && !started.created.includes(id)",
+    find: "!created.isOfAnother(id, calls.idOf(slot)) && !started.created.includes(id)",
     replace: "id !== undefined",
     programs
   },
@@ -114,14 +114,6 @@ export const journalDefects: ReadonlyArray<Defect> = [
     replace: "return recorded",
     programs: ["live"],
     situation: "stops"
-  },
-  {
-    name: "a look-up prefers the first message to the message of its call",
-    file: recovery,
-    find: "candidates.find(({ id }) => created.isOf(id, idOfCall)) ?? candidates.find(isFree)",
-    replace: "candidates.find(isFree)",
-    programs,
-    situation: "freezes"
   },
   {
     name: "a message stays taken after another process has given its call another message",

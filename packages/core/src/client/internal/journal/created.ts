@@ -30,12 +30,10 @@ interface Flight {
 /** The messages that the calls of a client have created, so that no other call takes such a message as its result. */
 export interface AllCreated {
   /**
-   * `call` identifies the call within the process. `undefined` for a call that is never repeated. If the call had created another
-   * message, and another process has taken this message as its result, the other message is free for an equal call.
+   * `call` identifies the call within the process. `undefined` for a call that is never repeated. A call has one message: if equal calls
+   * exchange their messages, for example in another process, the message that the call had before is free.
    */
   readonly add: (created: Created, call: string | undefined) => void
-  /** Whether a call created the message. */
-  readonly isOf: (id: string, call: string) => boolean
   /** Whether another call created the message. */
   readonly isOfAnother: (id: string, call: string) => boolean
   /** Number of messages so far. */
@@ -79,7 +77,6 @@ export const makeAllCreated = (): AllCreated => {
       calls.delete(id)
       if (oldest.call !== undefined) ids.delete(oldest.call)
     },
-    isOf: (id, call) => calls.get(id)?.call === call,
     isOfAnother: (id, call) => calls.has(id) && calls.get(id)!.call !== call,
     count: () => count,
     isAddedSince: (id, before) => (calls.get(id)?.index ?? -1) >= before,

@@ -41,8 +41,7 @@ const lookUp = <A, E>(
 ): Effect.Effect<A, E> => {
   const { call, calls, entries, slot, started } = uncertain
   const { created } = call.platform!
-  const idOfCall = calls.idOf(slot)
-  const isFree = ({ id }: Candidate) => !created.isOfAnother(id, idOfCall) && !started.created.includes(id)
+  const isFree = ({ id }: Candidate) => !created.isOfAnother(id, calls.idOf(slot)) && !started.created.includes(id)
   const look: Effect.Effect<A, E> = Effect.suspend(() => {
     const before = created.count()
     return Effect.flatMap(find, (candidates) => {
@@ -53,8 +52,7 @@ const lookUp = <A, E>(
       if (!candidates.some(isFree)) return none
       // The message may belong to an equal call whose response has not been received.
       return Effect.flatMap(created.settled(call.kind, call.chat_id), () => {
-        // An equal call, whose answer was not received, may have created another free message.
-        const found = candidates.find(({ id }) => created.isOf(id, idOfCall)) ?? candidates.find(isFree)
+        const found = candidates.find(isFree)
         if (found === undefined) return none
         calls.remember(slot, call, found)
         entries.add({ slot, state: "done", text: found.answer })
