@@ -183,16 +183,16 @@ const expectNewerKeys = ({ keys }: Facts, violate: Context["violate"]): void => 
  */
 const expectReceipts = ({ events, plan }: Recording, { ledger }: Facts, violate: Context["violate"]): void => {
   const received = new Set<string>()
-  /** The processes that were frozen when the store had just applied their last write. */
+  /** The last operation of each process, and the processes that were frozen directly after a write. */
+  const last = new Map<string, string>()
   const stopped = new Set<string>()
-  for (const [index, event] of events.entries()) {
-    if (event.type === "store" && event.operation === "write") stopped.delete(event.process)
-    if (event.type === "process" && event.change === "frozen" && plan.latency === 0) {
-      const before = events
-        .slice(0, index)
-        .findLast((other) => other.type === "store" && other.process === event.process)
-      if (before?.type === "store" && before.operation === "write") stopped.add(event.process)
+  for (const event of events) {
+    if (event.type === "store") {
+      last.set(event.process, event.operation)
+      if (event.operation === "write") stopped.delete(event.process)
     }
+    const isFrozen = event.type === "process" && event.change === "frozen"
+    if (isFrozen && plan.latency === 0 && last.get(event.process) === "write") stopped.add(event.process)
     if (event.type !== "noted") continue
     const { process, subject, what } = event
     if (what === "received") received.add(subject)

@@ -105,7 +105,7 @@ export class Leases<D> {
     }
     // If the partition was released, but the result of the commit is not known yet, its completed updates are gone.
     if (before !== undefined && before.state !== "releasing") held.lose(before)
-    // What was sent under the same name could still change the partition.
+    // Writes under the same name that are under way could still change the partition.
     const isChanging = before?.owner === owner && (before.isLost || before.isSettlingAny(updates))
     if (isEnded || isChanging) {
       held.owners.forsake(owner, [key])
