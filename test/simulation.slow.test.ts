@@ -50,8 +50,7 @@ describe("the simulator", { timeout: limit }, () => {
   }, 600_000)
 
   it.each(situationNames)("finds nothing in 25 seeds of the situation %s", async (situation) => {
-    const options = ["--seed", String(firstSeed), "--seeds", "25", "--workers", "2"]
-    const totals = await simulate("--situation", situation, ...options)
+    const totals = await simulate("--situation", situation, "--seeds", "25", "--workers", "2")
     assert.match(totals, /^25 seeds in \d+ s \(.*\), 0 of them with a failure$/m, totals)
   })
 
