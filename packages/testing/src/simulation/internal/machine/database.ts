@@ -125,7 +125,11 @@ const inboxOf = (store: Store, call: Call, listen: Store["listen"]): Store =>
     listen,
     enqueue: (batch) => call("enqueue", batch, store.enqueue(batch)),
     claim: (claim) => call("claim", claim, store.claim(claim)),
-    commit: (commits) => call("commit", commits.map(fieldsOf), store.commit(commits)),
+    // The consumer changes the owner of a commit that it repeats.
+    commit: (commits) => {
+      const sent = commits.map(fieldsOf)
+      return call("commit", sent, store.commit(sent))
+    },
     renew: (owner, leaseDuration) => call("renew", { owner, leaseDuration }, store.renew(owner, leaseDuration)),
     write: (writes) => call("write", writes, store.write(writes)),
     read: (keys) => call("read", keys, store.read(keys)),
