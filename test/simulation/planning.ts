@@ -266,16 +266,20 @@ const again = (
  * happen again and again.
  */
 const situations = {
-  /** Processes stand still for longer than their leases, in the middle of a call or of a write. */
+  /**
+   * Processes stand still for longer than their leases, in the middle of a call or of a write. The store of half of the seeds is slow,
+   * so that claims are under way while a process stands still.
+   */
   freezes: (dice: Dice, duration: number): Partial<Plan> => {
     const on = dice.pick(["executed", "executed", "claim", "write", "received"] as const)
     const isSlow = dice.chance(0.3)
+    const storeSlow = dice.fork("store").pick([0, 0.4])
     return {
       processes: 2,
       order: isSlow ? "random" : "priority",
       yieldProbability: isSlow ? 0 : 0.2,
       latency: isSlow ? 80 : 0,
-      faults: faultsOf(() => 0),
+      faults: faultsOf((name) => (name === "storeSlow" ? storeSlow : 0)),
       leaseDuration: 5,
       limits: "none",
       disturbances: again(dice, duration, 4000, () => ({ kind: "freeze", on, millis: 5000 + dice.int(8000) }))
@@ -304,6 +308,21 @@ const situations = {
       kind: dice.pick(["cut", "cut", "freeze"] as const),
       on: dice.pick(["sent", "executed"] as const),
       millis: 5000 + dice.int(30_000)
+    }))
+  }),
+  /** Processes stand still for longer than their leases while messages are sent, and the stores, which answer at once, often fail. */
+  outages: (dice: Dice, duration: number): Partial<Plan> => ({
+    processes: 2 + dice.int(4),
+    order: "priority",
+    yieldProbability: 0.2,
+    latency: 0,
+    faults: faultsOf((name) => (name === "slow" ? 0.3 : name === "storeBefore" ? 0.1 : 0)),
+    leaseDuration: 5,
+    limits: "shared",
+    disturbances: again(dice, duration, 4000, () => ({
+      kind: "freeze",
+      on: dice.pick(["sent", "executed"] as const),
+      millis: 5000 + dice.int(8000)
     }))
   }),
   /** A store applies operations long after they have failed. */

@@ -169,8 +169,8 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     file: "inbox/internal/kernel/held.ts",
     find: "    this.owners.onAbandoned(partition)\n",
     replace: "",
-    programs: ["handlers", "conversations"],
-    situation: "freezes"
+    programs: handlers,
+    situation: "outages"
   },
   {
     name: "a chat goes on while a claim under its name can bring its lease back",
@@ -201,8 +201,8 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     file: "client/internal/rateLimiter/availability.ts",
     find: "}).pipe(Effect.uninterruptible)",
     replace: "})",
-    programs: ["scenes", "handlers"],
-    situation: "cuts"
+    programs: handlers,
+    situation: "outages"
   },
   {
     name: "a chat that is claimed again goes on behind updates whose acknowledgement the store has lost",
