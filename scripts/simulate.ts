@@ -6,7 +6,7 @@
  * - `--workers`: how many threads run seeds. Default: 1.
  * - `--first`: ends at the first seed that breaks a rule.
  * - `--program`: the kind of the program. Default: the seed chooses it.
- * - `--situation`: what happens again and again: `freezes`, `failovers`, `cuts`, `outages`, `late` or `stops`. Default: the seed chooses what happens.
+ * - `--situation`: what happens again and again, such as `freezes`: docs/simulation.md has all. Default: the seed chooses what happens.
  * - `--trace`: prints the history of a seed. `--shrink`: finds a smaller program with the same failure, and prints it.
  * - `--plan`: runs a plan from a file, which `--shrink` has printed.
  *

@@ -325,6 +325,37 @@ const situations = {
       millis: 5000 + dice.int(8000)
     }))
   }),
+  /** The clocks of processes jump by up to two minutes. */
+  clocks: (dice: Dice, duration: number): Partial<Plan> => ({
+    processes: 1 + dice.int(3),
+    latency: dice.pick([0, 80, 1000]),
+    faults: faultsOf(() => 0),
+    leaseDuration: dice.pick([5, 30]),
+    disturbances: again(dice, duration, 4000, () => {
+      const [kind, on] = dice.pick([
+        ["clock", "claim"],
+        ["clock", "began"],
+        ["clock", "renew"],
+        ["clock", "sent"],
+        ["freeze", "began"],
+        ["kill", "write"]
+      ] as const)
+      return { kind, on, millis: kind === "clock" ? dice.int(240_000) - 120_000 : dice.int(15_000) }
+    })
+  }),
+  /** The platform carries out requests whose answers are lost, while processes end and people delete messages. */
+  answers: (dice: Dice, duration: number): Partial<Plan> => ({
+    processes: 2 + dice.int(2),
+    latency: dice.pick([0, 80]),
+    faults: faultsOf((name) =>
+      ["resetAfter", "slow", "removed"].includes(name) ? 0.3 : ["errorAfter", "silent"].includes(name) ? 0.1 : 0
+    ),
+    leaseDuration: 5,
+    disturbances: again(dice, duration, 4000, () => {
+      const kind = dice.pick(["kill", "freeze", "cut"] as const)
+      return { kind, on: dice.pick(["sent", "executed", "write"] as const), millis: dice.int(10_000) }
+    })
+  }),
   /** A store applies operations long after they have failed. */
   late: (dice: Dice): Partial<Plan> => ({
     processes: 1 + dice.int(3),

@@ -173,6 +173,14 @@ export const inboxDefects: ReadonlyArray<Defect> = [
     situation: "outages"
   },
   {
+    name: "leases under several names are renewed one after the other",
+    file: "inbox/internal/kernel/interpreter.ts",
+    find: '      (owner) => Effect.map(store.renew(owner, leaseMillis), (keys) => [owner, keys] as const),\n      { concurrency: "unbounded" }',
+    replace: "      (owner) => Effect.map(store.renew(owner, leaseMillis), (keys) => [owner, keys] as const)",
+    programs: handlers,
+    situation: "clocks"
+  },
+  {
     name: "a chat goes on while a claim under its name can bring its lease back",
     file: "inbox/internal/kernel/leases.ts",
     find: "return partition.owner === this.#held.owners.claimedBy && !this.isValid(partition, at)",

@@ -278,6 +278,60 @@ describe("leases", () => {
     })
   )
 
+  it.effect("renews leases under several names at the same time", () =>
+    Effect.gen(function* () {
+      const { store } = yield* makeOutage
+      const released = new Set<string>()
+      const owners = new Set<string>()
+      const slow = InboxStore.InboxStore.of({
+        ...store,
+        // After a release whose answer is lost, the next claim has another name.
+        commit: (commits) =>
+          Effect.flatMap(store.commit(commits), (results) => {
+            const first = commits.filter(
+              ({ partitionKey: key, release }) => release && Number(key) > 10 && !released.has(key)
+            )
+            for (const { partitionKey } of first) released.add(partitionKey)
+            return first.length > 0 ? unavailable("commit") : Effect.succeed(results)
+          }),
+        renew: (owner, leaseDuration) => {
+          owners.add(owner)
+          return Effect.andThen(Effect.sleep("3 seconds"), store.renew(owner, leaseDuration))
+        }
+      })
+      const began: Array<number> = []
+      const handle = (update: Update.Update) =>
+        Effect.suspend(() => {
+          const chat = chatOf(update)
+          if (chat <= 10) began.push(chat)
+          return chat > 10 ? Effect.void : Effect.sleep("2 minutes")
+        })
+      yield* Effect.gen(function* () {
+        const inbox = yield* Inbox.Inbox
+        const fiber = yield* Bot.run(handle, { timeout: "5 minutes" }).pipe(Effect.forkScoped)
+        for (let chat = 1; chat <= 4; chat++) {
+          yield* inbox.receive([started(chat, chat)])
+          yield* TestClock.adjust("1 second")
+          yield* inbox.receive([started(10 + chat, 10 + chat)])
+          yield* TestClock.adjust("1 second")
+        }
+        const claimed: Array<InboxStore.Partition> = []
+        for (let second = 0; second < 60; second++) {
+          yield* TestClock.adjust("1 second")
+          const other = { owner: "other", leaseDuration: 0, maxPartitions: 1, maxUpdates: 1, begin: 0 }
+          claimed.push(...(yield* store.claim(other)))
+        }
+        yield* inTime(Fiber.interrupt(fiber))
+        assert.deepStrictEqual(claimed, [])
+        assert.deepStrictEqual(began, [1, 2, 3, 4])
+        assert.isAtLeast(owners.size, 4)
+      }).pipe(
+        Effect.provide(Layer.provideMerge(source([], { stays: true }), Inbox.layer())),
+        Effect.provideService(InboxStore.InboxStore, slow)
+      )
+    })
+  )
+
   it.effect("polls an idle store rarely", () =>
     Effect.gen(function* () {
       const { counts, store } = yield* makeOutage

@@ -129,8 +129,11 @@ export class Interpreter implements Commands<Queued> {
   renew(owners: ReadonlyArray<string>): void {
     const { kernel, run, store } = this.#consumer
     const { leaseMillis } = kernel.held.options
-    const renewed = Effect.forEach(owners, (owner) =>
-      Effect.map(store.renew(owner, leaseMillis), (keys) => [owner, keys] as const)
+    // One after the other, the renewals of several names could take longer than a lease.
+    const renewed = Effect.forEach(
+      owners,
+      (owner) => Effect.map(store.renew(owner, leaseMillis), (keys) => [owner, keys] as const),
+      { concurrency: "unbounded" }
     )
     this.#ask(renewed, (result) => {
       const isFailing = Result.isFailure(result)
