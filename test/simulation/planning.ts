@@ -325,22 +325,26 @@ const situations = {
       millis: 5000 + dice.int(8000)
     }))
   }),
-  /** The clocks of processes jump by up to two minutes. */
+  /** The clocks of processes jump by up to two minutes, and answers to claims are lost. */
   clocks: (dice: Dice, duration: number): Partial<Plan> => ({
     processes: 1 + dice.int(3),
-    latency: dice.pick([0, 80, 1000]),
+    latency: dice.pick([80, 1000, 1000]),
     faults: faultsOf(() => 0),
-    leaseDuration: dice.pick([5, 30]),
+    leaseDuration: 5,
     disturbances: again(dice, duration, 4000, () => {
       const [kind, on] = dice.pick([
-        ["clock", "claim"],
+        ["cut", "claim"],
         ["clock", "began"],
         ["clock", "renew"],
         ["clock", "sent"],
         ["freeze", "began"],
         ["kill", "write"]
       ] as const)
-      return { kind, on, millis: kind === "clock" ? dice.int(240_000) - 120_000 : dice.int(15_000) }
+      return {
+        kind,
+        on,
+        millis: kind === "clock" ? dice.int(240_000) - 120_000 : dice.int(kind === "cut" ? 3000 : 15_000)
+      }
     })
   }),
   /** The platform carries out requests whose answers are lost, while processes end and people delete messages. */
@@ -355,6 +359,14 @@ const situations = {
       const kind = dice.pick(["kill", "freeze", "cut"] as const)
       return { kind, on: dice.pick(["sent", "executed", "write"] as const), millis: dice.int(10_000) }
     })
+  }),
+  /** The store takes seconds for half of its operations, its answers are lost, and handlers fail. */
+  delays: (dice: Dice): Partial<Plan> => ({
+    processes: 1 + dice.int(2),
+    latency: dice.pick([80, 1000]),
+    faults: { ...faultsOf(() => 0), storeSlow: 0.5, storeAfter: 0.15, handler: 0.5 },
+    leaseDuration: 5,
+    disturbances: []
   }),
   /** A store applies operations long after they have failed. */
   late: (dice: Dice): Partial<Plan> => ({

@@ -72,6 +72,7 @@ export const rowsDefects: ReadonlyArray<Defect> = [
     file: "inbox/internal/kernel/results.ts",
     find: "!this.#held.isOpen || renewals! < this.#leases.renewals",
     replace: "renewals! < this.#leases.renewals",
-    programs
+    programs,
+    situation: "delays"
   }
 ]
