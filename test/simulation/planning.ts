@@ -327,10 +327,11 @@ const situations = {
   }),
   /** The clocks of processes jump by up to two minutes, and answers to claims are lost. */
   clocks: (dice: Dice, duration: number): Partial<Plan> => ({
-    processes: 1 + dice.int(3),
-    latency: dice.pick([80, 1000, 1000]),
+    processes: dice.pick([1, 1, 3]),
+    latency: dice.pick([80, 1500]),
     faults: faultsOf(() => 0),
     leaseDuration: 5,
+    limits: "none",
     disturbances: again(dice, duration, 4000, () => {
       const [kind, on] = dice.pick([
         ["cut", "claim"],

@@ -160,8 +160,9 @@ class Judge {
       // A claim that was under way when a stream was closed leaves a lease that nobody renews.
       if (this.#released.has(lease.owner)) continue
       const { continuedAt, isAlive, isCut, isFrozen } = this.#process(lease.process)
-      // A lease that ended while its process was frozen or cut off can be claimed at any time.
-      if (lease.until < continuedAt) continue
+      // A lease that ended while its process was frozen or cut off can be claimed at any time. The process does not know a lease
+      // whose claim was answered meanwhile.
+      if (lease.until < continuedAt || (lease.claimedAt ?? Infinity) < continuedAt) continue
       if (isAlive && !isFrozen && !isCut && at - continuedAt > 2 * this.#leaseDuration) {
         this.#violate("a process that works keeps its chats", `${process} takes ${key} from ${lease.process}`)
       }

@@ -22,7 +22,9 @@ const membersOf = (commit: CommitRow): ReadonlyArray<CommitRow> => [commit, ...(
 interface Lease {
   readonly owner: string
   readonly process: string
-  until: number
+  readonly until: number
+  /** When the lease was claimed, if it was not renewed since. */
+  readonly claimedAt: number | undefined
 }
 
 /** An update is acknowledged, or becomes a dead letter. */
@@ -175,7 +177,7 @@ export class Ledger {
         }
         const { leaseDuration, owner } = event.request as { readonly leaseDuration: number; readonly owner: string }
         for (const key of event.result as ReadonlyArray<string>) {
-          this.leases.set(key, { owner, process: event.process, until: at + leaseDuration })
+          this.leases.set(key, { owner, process: event.process, until: at + leaseDuration, claimedAt: undefined })
         }
         return []
       }
@@ -205,7 +207,7 @@ export class Ledger {
       readonly key: string
       readonly updates: ReadonlyArray<QueuedRow>
     }>) {
-      this.leases.set(key, { owner, process, until: at + leaseDuration })
+      this.leases.set(key, { owner, process, until: at + leaseDuration, claimedAt: at })
       for (const { id, update } of updates) {
         this.#claimed.add(id)
         this.#subjects.set(id, { chat: key, subject: subjectOf(update.text) })
