@@ -146,7 +146,7 @@ export interface SharedOptions extends Options {
  * The requests that a process may send while the shared store is unreachable.
  *
  * The store reserves the share of a process that is absent, so that all processes together keep the limit of the host.
- * The calls of such a process wait for about 5 seconds before the process sends its share.
+ * The calls of such a process wait for 5.5 seconds before the process sends its share.
  *
  * @category models
  * @since 0.1.0

@@ -366,9 +366,9 @@ describe("While the store is unavailable, RateLimiter.layer", () => {
       Effect.gen(function* () {
         yield* permitTimes(limiter, 1)
         setNetwork("down")
-        // 1 second for a late call, 2.5 seconds until the share is reserved, 250 milliseconds for late requests, 1 window.
-        assert.deepStrictEqual(yield* permitTimes(limiter, 6), [4750, 4750, 5750, 5750, 6750, 6750])
-        assert.include(logs[0], "Calls wait for 4.8 seconds, then this process sends at most 2 requests in a window")
+        // 1 second for a late call, 2.5 seconds until the share is reserved, 1 second for late requests, 1 window.
+        assert.deepStrictEqual(yield* permitTimes(limiter, 6), [5500, 5500, 6500, 6500, 7500, 7500])
+        assert.include(logs[0], "Calls wait for 5.5 seconds, then this process sends at most 2 requests in a window")
         assert.strictEqual((yield* limiter.status).hostLimit, 0)
         yield* limiter.pause(Duration.seconds(1))
         yield* limiter.linkDialog({ user_id: 5, chat_id: 77 })
@@ -526,6 +526,8 @@ describe("Several processes whose store is some time away", () => {
     [[50, 50, 50], 40, 1110],
     [[20, 50, 100], 15, 1150],
     [[200, 200, 200], 15, 1250],
+    [[400, 400, 400], 0, 1450],
+    [[200, 200, 200], 200, 1350],
     [[0, 0, 50], 5, 1090]
   ] as const) {
     it.effect(

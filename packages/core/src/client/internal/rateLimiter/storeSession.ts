@@ -11,8 +11,11 @@ const maxLateness = 1000
 /** A member that has not called the store for this time is absent, in milliseconds. */
 const absentAfter = 2500
 
-/** Maximum time between the grant of a permit and the time at which the permit counts, in milliseconds. */
-const maxDelay = 250
+/**
+ * Maximum time between the grant of a permit and the time at which the permit counts, in milliseconds. A permit whose answer takes
+ * longer cannot be used.
+ */
+const maxDelay = 1000
 
 export interface Share {
   /** Share of the limits that this process sends while the store is unavailable. 0 if calls wait. */
