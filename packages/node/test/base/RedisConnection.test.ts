@@ -11,7 +11,9 @@ import { closedPort } from "../support/servers.ts"
 
 /** A cluster of one node that has all slots. */
 const clusterOfOne = Effect.gen(function* () {
-  const { url } = yield* redisServer.makeWith(["--cluster-enabled", "yes"])
+  // The port that Redis chooses for the cluster may be the port of a connection of another test.
+  const clusterPort = String(yield* closedPort)
+  const { url } = yield* redisServer.makeWith(["--cluster-enabled", "yes", "--cluster-port", clusterPort])
   const redis = RedisConnection.layerCluster({ rootNodes: [{ url }] })
   yield* redisServer.command(url, "CLUSTER", "ADDSLOTSRANGE", "0", "16383")
   yield* redisServer.until(url, ["CLUSTER", "INFO"], "cluster_state:ok")

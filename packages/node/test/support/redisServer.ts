@@ -51,8 +51,12 @@ export const makeWith = Effect.fnUntraced(function* (options: ReadonlyArray<stri
   })
   const start = Effect.promise(async () => {
     const args = ["--port", String(port), "--save", "", "--appendonly", "no", "--dir", folder, ...options]
-    child = spawn("redis-server", args, { stdio: "ignore" })
-    while (!(await answers(port))) await new Promise((resolve) => setTimeout(resolve, 5))
+    const started = spawn("redis-server", args, { stdio: "ignore" })
+    child = started
+    while (!(await answers(port))) {
+      if (started.exitCode !== null) throw new Error(`redis-server has ended with the options ${args.join(" ")}`)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
   })
   const send = (name: "SIGSTOP" | "SIGCONT") => Effect.sync(() => child && signal(child, name))
   yield* Effect.acquireRelease(start, () => kill)
