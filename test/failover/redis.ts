@@ -99,9 +99,12 @@ export const cluster: Failover = {
     const folder = yield* temporaryFolder
     // A busy machine answers late. With the factor 0, a replica takes over however old its data is.
     const timing = ["--cluster-node-timeout", "5000", "--cluster-replica-validity-factor", "0"]
-    const options = ["--cluster-enabled", "yes", ...timing]
     const nodes: Array<Server> = []
-    for (let index = 0; index < 6; index++) nodes.push(yield* start(folder, options))
+    for (let index = 0; index < 6; index++) {
+      // The port that Redis chooses for the cluster may be the port of a connection.
+      const clusterPort = String(yield* freePort)
+      nodes.push(yield* start(folder, ["--cluster-enabled", "yes", "--cluster-port", clusterPort, ...timing]))
+    }
     const [first] = nodes
     const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
     yield* run("redis-cli", ["--cluster", "create", ...addresses, "--cluster-replicas", "1", "--cluster-yes"])
