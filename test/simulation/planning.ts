@@ -67,6 +67,8 @@ const storeFaults: ReadonlyArray<PlannedFault> = ["storeBefore", "storeAfter", "
 const faultsOf = (probabilityOf: (name: PlannedFault) => number): Faults =>
   Object.fromEntries(faultNames.map((name) => [name, probabilityOf(name)])) as Record<PlannedFault, number>
 
+const noFaults = faultsOf(() => 0)
+
 /**
  * Which faults are possible differs from seed to seed, because frequent faults hide defects that need quiet phases, and because
  * some defects need the same fault several times.
@@ -231,7 +233,7 @@ const planTight = (dice: Dice): Partial<Plan> => ({
 const calm: Partial<Plan> = {
   processes: 1,
   latency: 20,
-  faults: faultsOf(() => 0),
+  faults: noFaults,
   concurrency: 64,
   maxInMemory: 1000,
   leaseDuration: 30
@@ -279,7 +281,7 @@ const situations = {
       order: isSlow ? "random" : "priority",
       yieldProbability: isSlow ? 0 : 0.2,
       latency: isSlow ? 80 : 0,
-      faults: faultsOf((name) => (name === "storeSlow" ? storeSlow : 0)),
+      faults: { ...noFaults, storeSlow },
       leaseDuration: 5,
       limits: "none",
       disturbances: again(dice, duration, 4000, () => ({ kind: "freeze", on, millis: 5000 + dice.int(8000) }))
@@ -301,7 +303,7 @@ const situations = {
     order: dice.pick(["random", "priority"]),
     yieldProbability: dice.pick([0, 0.2]),
     latency: dice.pick([80, 1000]),
-    faults: faultsOf((name) => (name === "slow" ? 0.3 : 0)),
+    faults: { ...noFaults, slow: 0.3 },
     leaseDuration: 10,
     limits: "shared",
     disturbances: again(dice, duration, 6000, () => ({
@@ -316,7 +318,7 @@ const situations = {
     order: "priority",
     yieldProbability: 0.2,
     latency: 0,
-    faults: faultsOf((name) => (name === "slow" ? 0.3 : name === "storeBefore" ? 0.1 : 0)),
+    faults: { ...noFaults, slow: 0.3, storeBefore: 0.1 },
     leaseDuration: 5,
     limits: "shared",
     disturbances: again(dice, duration, 4000, () => ({
@@ -325,11 +327,11 @@ const situations = {
       millis: 5000 + dice.int(8000)
     }))
   }),
-  /** The clocks of processes jump by up to two minutes, and answers to claims are lost. */
+  /** Clocks of processes jump by up to two minutes, and processes end, stand still, or do not get the answers to their claims. */
   clocks: (dice: Dice, duration: number): Partial<Plan> => ({
     processes: dice.pick([1, 1, 3]),
     latency: dice.pick([80, 1500]),
-    faults: faultsOf(() => 0),
+    faults: noFaults,
     leaseDuration: 5,
     limits: "none",
     disturbances: again(dice, duration, 4000, () => {
@@ -352,9 +354,7 @@ const situations = {
   answers: (dice: Dice, duration: number): Partial<Plan> => ({
     processes: 2 + dice.int(2),
     latency: dice.pick([0, 80]),
-    faults: faultsOf((name) =>
-      ["resetAfter", "slow", "removed"].includes(name) ? 0.3 : ["errorAfter", "silent"].includes(name) ? 0.1 : 0
-    ),
+    faults: { ...noFaults, resetAfter: 0.3, slow: 0.3, removed: 0.3, errorAfter: 0.1, silent: 0.1 },
     leaseDuration: 5,
     disturbances: again(dice, duration, 4000, () => {
       const kind = dice.pick(["kill", "freeze", "cut"] as const)
@@ -365,21 +365,21 @@ const situations = {
   delays: (dice: Dice): Partial<Plan> => ({
     processes: 1 + dice.int(2),
     latency: dice.pick([80, 1000]),
-    faults: { ...faultsOf(() => 0), storeSlow: 0.5, storeAfter: 0.15, handler: 0.5 },
+    faults: { ...noFaults, storeSlow: 0.5, storeAfter: 0.15, handler: 0.5 },
     leaseDuration: 5,
     disturbances: []
   }),
   /** A store applies operations long after they have failed. */
   late: (dice: Dice): Partial<Plan> => ({
     processes: 1 + dice.int(3),
-    faults: { ...faultsOf(() => 0), storeLate: dice.pick([0.02, 0.1, 0.3]) },
+    faults: { ...noFaults, storeLate: dice.pick([0.02, 0.1, 0.3]) },
     leaseDuration: 5
   }),
   /** Processes are stopped while a store that answers after a second writes. */
   stops: (dice: Dice, duration: number): Partial<Plan> => ({
     processes: 1 + dice.int(2),
     latency: 1000,
-    faults: faultsOf(() => 0),
+    faults: noFaults,
     leaseDuration: 10,
     disturbances: again(dice, duration, 6000, () => ({
       kind: dice.pick(["stop", "upgrade"] as const),
