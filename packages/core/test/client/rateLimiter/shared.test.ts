@@ -344,6 +344,23 @@ describe("While the store is unavailable, RateLimiter.layer", () => {
     )
   )
 
+  it.effect("logs once that answers take longer than permits are valid, and goes on when they are in time", () =>
+    Effect.gen(function* () {
+      const distance = { latency: 1100, jitter: 0 }
+      const { limiter, logs } = yield* makeProcess(yield* makeStore, {}, distance)
+      const call = yield* Effect.forkChild(limiter.acquire(undefined), { startImmediately: true })
+      yield* TestClock.adjust("1 minute")
+      assert.isUndefined(call.pollUnsafe())
+      assert.deepStrictEqual(logs, [
+        "The rate limiter store answers after 1100 ms, and a permit is valid for 1000 ms. Calls wait until the store answers in " +
+          "time: check that the store is near and not overloaded."
+      ])
+      distance.latency = 100
+      yield* TestClock.adjust("3 seconds")
+      yield* Fiber.join(call)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("reaches the store again although the call that noticed the failure was interrupted", () =>
     withLimiter({}, (limiter, { setNetwork }) =>
       Effect.gen(function* () {

@@ -17,6 +17,9 @@ const absentAfter = 2500
  */
 const maxDelay = 1000
 
+/** After this many answers in a row that took longer, a warning is logged. Fewer can be due to this process. */
+const slowAnswers = 10
+
 export interface Share {
   /** Share of the limits that this process sends while the store is unavailable. 0 if calls wait. */
   readonly share: number
@@ -97,6 +100,8 @@ export const make = ({ duration, limits, margin, now, onCounted, processId, sent
   let usualDelay = 0
   /** The maximum recent duration of calls of the store. */
   let usualRoundTrip = 0
+  /** Number of answers in a row that took longer than permits are valid. */
+  let slow = 0
   let lastLeavesAt = -Infinity
   let unused: Array<{ readonly id: string; readonly bucket: string | undefined }> = []
 
@@ -123,6 +128,12 @@ export const make = ({ duration, limits, margin, now, onCounted, processId, sent
   /** A permit that is free when the response arrives needs no further call. */
   const advanceFor = (delay: number): number =>
     usualRoundTrip < minDelay ? 0 : Math.min(usualRoundTrip, longestDelay - delay)
+
+  const warnOfSlow = (millis: number) =>
+    Effect.logWarning(
+      `The rate limiter store answers after ${Math.round(millis)} ms, and a permit is valid for ${longestDelay} ms. Calls wait ` +
+        "until the store answers in time: check that the store is near and not overloaded."
+    )
 
   const call = Effect.fnUntraced(function* (candidates: ReadonlyArray<Candidate>) {
     const { receivedAt, time } = reading ?? (yield* readClock)
@@ -159,7 +170,10 @@ export const make = ({ duration, limits, margin, now, onCounted, processId, sent
     const answeredAt = now()
     reading = { time: result.now, receivedAt: answeredAt }
     offset.observe(result.now, calledAt, answeredAt)
-    usualRoundTrip = peak(usualRoundTrip, answeredAt - calledAt)
+    const roundTrip = answeredAt - calledAt
+    usualRoundTrip = peak(usualRoundTrip, roundTrip)
+    slow = roundTrip > longestDelay ? slow + 1 : 0
+    if (slow === slowAnswers) yield* warnOfSlow(roundTrip)
     if (result._tag === "Late") return []
     unused = unused.slice(returned.length)
     onCounted()
