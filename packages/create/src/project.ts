@@ -11,6 +11,8 @@ export const versions = {
   redis: "~6.3.1",
   rolldown: "~1.2.19",
   typescript: "~7.0.2",
+  // Vitest accepts any Vite 8. This one has the Rolldown above, so there is one copy of it.
+  vite: "~8.3.8",
   vitest: "^5.1.0"
 } as const
 
@@ -50,6 +52,7 @@ const manifest = ({ name, store }: Choices, colloquy: (name: string) => string):
         "@types/node": versions["@types/node"],
         rolldown: versions.rolldown,
         typescript: versions.typescript,
+        vite: versions.vite,
         vitest: versions.vitest
       },
       engines: { node },
