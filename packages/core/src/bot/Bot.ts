@@ -295,8 +295,8 @@ const publish = (bot: Bot<unknown, unknown>, services: Context.Context<never> | 
  * - Calls that a handler makes have the priority `reply` in the rate limiter.
  * - When `run` is interrupted, the source is stopped, and running handlers are interrupted at `shutdownTimeout`. In a
  *   test with the emulator, handlers are interrupted at once: see `Deliveries.ImmediateShutdown`. Updates that are not
- *   handled stay in the inbox. `run` ends at most 5 seconds after `shutdownTimeout`, even if a handler cannot be
- *   interrupted or the store is unavailable.
+ *   handled stay in the inbox. `run` ends at most 5 seconds after `shutdownTimeout` if a handler cannot be interrupted or
+ *   the store is unavailable, and at most 10 seconds after it if both is the case.
  *
  * Ends when the source has ended and all its updates are handled. Fails with the error of the source if the source
  * cannot continue, after running handlers had their `shutdownTimeout`. Dies if `concurrency` or `maxInMemory` is not a
@@ -443,7 +443,7 @@ export interface DrainOptions<R = never, From extends Updates.AnySource = never>
  *   const receive = yield* Webhook.toWebHandler
  *   return Effect.fn(function* (request: Request) {
  *     const response = yield* Effect.promise(() => receive(request))
- *     yield* Bot.drain(handler, { until: "20 seconds" })
+ *     yield* Bot.drain(handler, { until: "15 seconds" })
  *     return response
  *   })
  * })

@@ -119,10 +119,14 @@ export interface Options {
    * requests of a process open connections, so these requests count 8 margins later. Default: 25 milliseconds.
    */
   readonly margin?: Duration.Input | undefined
-  /** Maximum number of waiting calls of each priority. Further calls fail with reason `QueueFull`. Default: 20,000. */
+  /**
+   * Maximum number of waiting calls of each priority. Further calls of an endpoint fail with `RateLimited`, and `acquire`
+   * with the reason `QueueFull`. Default: 20,000.
+   */
   readonly maxQueued?: number | undefined
   /**
-   * Maximum time that a call waits for its permit. Then the call fails with the reason `MaxWaitExceeded`.
+   * Maximum time that a call waits for its permit. Then a call of an endpoint fails with `RateLimited`, and `acquire` with
+   * the reason `MaxWaitExceeded`.
    * {@link withMaxWait} changes the time for single calls. Default: 1 hour.
    */
   readonly maxWait?: Duration.Input | undefined

@@ -132,7 +132,10 @@ export interface SourceOptions {
    * names. Default: `"stream"`.
    */
   readonly name?: string | undefined
-  /** The stream is not pulled while this many updates are queued in the inbox. Default: 1000. */
+  /**
+   * The stream is pulled until this many updates are queued in the inbox, and again when at most half of them are left.
+   * Default: 1000.
+   */
   readonly maxQueued?: number | undefined
 }
 

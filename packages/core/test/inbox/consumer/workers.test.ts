@@ -338,4 +338,21 @@ describe("workers.stop", () => {
       assert.match(logs.join(), /1 updates were not released/)
     }).pipe(Effect.provide(Layer.merge(InboxStore.layerMemory, Logger.layer([logger]))))
   })
+
+  it.effect("ends 10 seconds after the shutdown time-out if the store is unavailable as well", () =>
+    Effect.gen(function* () {
+      const endless = Effect.uninterruptible(Effect.sleep("1 hour"))
+      let isUnavailable = false
+      const handle = () =>
+        Effect.andThen(
+          Effect.sync(() => void (isUnavailable = true)),
+          endless
+        )
+      const modify = ({ commit, renew }: InboxStore.InboxStore["Service"]) => ({
+        commit: (commits: ReadonlyArray<InboxStore.Commit>) => (isUnavailable ? Effect.never : commit(commits)),
+        renew: (owner: string, millis: number) => (isUnavailable ? Effect.never : renew(owner, millis))
+      })
+      assert.isAtMost(yield* shutdownTime(modify, handle), 21_000)
+    }).pipe(Effect.provide(InboxStore.layerMemory))
+  )
 })
