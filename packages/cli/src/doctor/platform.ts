@@ -51,7 +51,7 @@ const authoritiesIn = (extraCa: string): Result.Result<string, string> => {
     : Result.fail(`the file ${extraCa} does not exist`)
 }
 
-/** TLS to the API, with the authorities of the system and the extra authority. */
+/** TLS to the API, with the default authorities of Node and the extra authority. */
 export const checkTls = (baseUrl: string, extraCa: string | undefined, hasProxy: boolean): Effect.Effect<Check> =>
   Effect.gen(function* () {
     const name = "tls"
@@ -66,10 +66,10 @@ export const checkTls = (baseUrl: string, extraCa: string | undefined, hasProxy:
     if (extraCa === undefined) {
       const { untrusted } = plain.success
       return untrusted === undefined
-        ? ok(name, `the certificate of ${url.host} is trusted by the system`)
+        ? ok(name, `the certificate of ${url.host} is trusted by Node`)
         : problem(
             name,
-            `the certificate of ${url.host} is not trusted by the system: ${explainCode(untrusted)}`,
+            `the certificate of ${url.host} is not trusted by Node: ${explainCode(untrusted)}`,
             "If the API has a certificate of an authority that the system does not know, set BOT_EXTRA_CA to the PEM file of its root."
           )
     }
@@ -91,7 +91,7 @@ export const checkTls = (baseUrl: string, extraCa: string | undefined, hasProxy:
       )
     }
     return plain.success.untrusted === undefined
-      ? ok(name, `the certificate of ${url.host} is trusted by the system; BOT_EXTRA_CA is not needed`)
+      ? ok(name, `the certificate of ${url.host} is trusted by Node; BOT_EXTRA_CA is not needed`)
       : ok(name, `the certificate of ${url.host} is trusted with BOT_EXTRA_CA`)
   })
 

@@ -242,7 +242,7 @@ const contentLengthOf = (headers: Readonly<Record<string, string | undefined>>):
 /**
  * Creates a source from the file at a URL. The `HttpClient` of the program downloads the file during the upload,
  * follows redirects, and downloads the file again if the upload is retried. The name of the file is the last segment of
- * the path.
+ * the path. The address may be in a private network, so do not pass an address that a person has sent.
  *
  * A response other than 200 fails the upload with the reason `SourceFailed`, caused by `DownloadError.Rejected`.
  *
