@@ -14,7 +14,7 @@ import * as RetryPolicy from "../../../client/RetryPolicy.ts"
 import type { Download, Downloadable, DownloadErrors, OpenOptions } from "../../Attachments.ts"
 import { DownloadFailed, Expired, NoAddress, type Reason, TooLarge } from "../../DownloadError.ts"
 import { find, renew } from "./address.ts"
-import { type Limits, type Part, type Position, request, TimeoutError, toReason } from "./response.ts"
+import { type Limits, type Part, type Position, request, toReason } from "./response.ts"
 
 const endpoint = "Attachments.download"
 
@@ -135,7 +135,7 @@ export const open = (
         new DownloadFailed({
           type: attachment.type,
           received: progress.received,
-          reason: toReason(new TimeoutError({ message: `The download took longer than ${Duration.format(timeout)}` }))
+          reason: toReason(new Cause.TimeoutError(`The download took longer than ${Duration.format(timeout)}`))
         })
       )
     )

@@ -1,5 +1,5 @@
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -51,8 +51,6 @@ export interface Part {
   readonly bytes: Stream.Stream<Uint8Array, Reason>
 }
 
-export class TimeoutError extends Data.TaggedError("TimeoutError")<{ readonly message: string }> {}
-
 const redact = makeRedact("")
 
 const maxDepth = 8
@@ -76,7 +74,7 @@ export const toReason = (cause: unknown): AddressRefused | Transport => {
 }
 
 const stalled = (limits: Limits) =>
-  toReason(new TimeoutError({ message: `No byte was received for ${Duration.format(limits.stallTimeout)}` }))
+  toReason(new Cause.TimeoutError(`No byte was received for ${Duration.format(limits.stallTimeout)}`))
 
 /** Fetch follows redirects itself, unless this option is set. */
 const manualRedirects = Effect.contextWith((context: Context.Context<never>) =>

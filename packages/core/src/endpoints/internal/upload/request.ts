@@ -1,5 +1,5 @@
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
@@ -35,8 +35,6 @@ interface RequestBody {
   /** Checks the number of bytes read so far. */
   readonly checkSize: (length: number) => LimitExceeded | undefined
 }
-
-class TimeoutError extends Data.TaggedError("TimeoutError")<{ readonly message: string }> {}
 
 const isReason = (cause: unknown): cause is LimitExceeded | SourceFailed =>
   cause instanceof LimitExceeded || cause instanceof SourceFailed
@@ -86,7 +84,7 @@ const checked = (
 }
 
 /** Fails when no byte was sent or received for the time-out. */
-const failOnStall = (progress: Progress, stallTimeout: Duration.Duration): Effect.Effect<never, TimeoutError> =>
+const failOnStall = (progress: Progress, stallTimeout: Duration.Duration): Effect.Effect<never, Cause.TimeoutError> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
     const millis = Duration.toMillis(stallTimeout)
@@ -95,7 +93,7 @@ const failOnStall = (progress: Progress, stallTimeout: Duration.Duration): Effec
       yield* Effect.sleep(left)
       left = progress.lastActivity() + millis - clock.currentTimeMillisUnsafe()
     }
-    return yield* new TimeoutError({ message: `No byte was sent or received for ${Duration.format(stallTimeout)}` })
+    return yield* new Cause.TimeoutError(`No byte was sent or received for ${Duration.format(stallTimeout)}`)
   })
 
 const redact = makeRedact("")
