@@ -8,7 +8,7 @@ import { type Accepted, type Body, classify, parseLarge, parseSmall, type Receiv
 import type * as codec from "./codec.ts"
 import type { Lease } from "./currentLease.ts"
 import { makeRedact } from "./redact.ts"
-import * as transport from "./transport.ts"
+import { toTransport } from "./transport.ts"
 
 /** An HTTP request. A body is JSON. */
 export interface Request {
@@ -65,17 +65,9 @@ export const make = (options: Options) => {
   const redact = makeRedact(Redacted.value(token))
 
   const failTransport = (endpoint: Endpoint.AnyNamed, cause: unknown, startedAt: number) => {
-    const { code, detail, ...failure } = transport.describe(cause)
-    onRequest?.(endpoint.endpoint, failure.kind, now() - startedAt)
-    return fail(
-      endpoint,
-      new ApiError.Transport({
-        ...failure,
-        ...(code === undefined ? {} : { code }),
-        detail: redact.text(detail),
-        cause: redact.cause(cause)
-      })
-    )
+    const reason = toTransport(cause, redact)
+    onRequest?.(endpoint.endpoint, reason.kind, now() - startedAt)
+    return fail(endpoint, reason)
   }
 
   const send = (

@@ -1,4 +1,5 @@
-import type { TransportKind } from "../ApiError.ts"
+import { Transport, type TransportKind } from "../ApiError.ts"
+import { makeRedact } from "./redact.ts"
 
 /** A failure below HTTP: its kind, whether the platform may have received the request, and the remedy. */
 interface TransportFailure {
@@ -119,4 +120,15 @@ export const describe = (cause: unknown): TransportFailure => {
   const isConnecting = found?.kind === timeout && links.some(({ syscall }) => syscall === "connect")
   const { kind, isSent, hint } = isConnecting ? connectTimeout : (found?.kind ?? other)
   return { kind, isSent, hint, code: found?.code, detail: detail.replace(/\s+/g, " ").trim() }
+}
+
+/** Returns the error of a failed request, without the secret that `redact` removes. */
+export const toTransport = (cause: unknown, redact = makeRedact("")): Transport => {
+  const { code, detail, ...failure } = describe(cause)
+  return new Transport({
+    ...failure,
+    ...(code === undefined ? {} : { code }),
+    detail: redact.text(detail),
+    cause: redact.cause(cause)
+  })
 }

@@ -9,9 +9,8 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { Transport } from "../../../client/ApiError.ts"
-import { makeRedact } from "../../../client/internal/redact.ts"
-import * as transport from "../../../client/internal/transport.ts"
+import type { Transport } from "../../../client/ApiError.ts"
+import { toTransport } from "../../../client/internal/transport.ts"
 import { PrivateAddress, PublicHostsOnly } from "../../../client/PublicHost.ts"
 import {
   AddressRefused,
@@ -51,8 +50,6 @@ export interface Part {
   readonly bytes: Stream.Stream<Uint8Array, Reason>
 }
 
-const redact = makeRedact("")
-
 const maxDepth = 8
 
 const privateAddressIn = (cause: unknown, depth = 0): PrivateAddress | undefined => {
@@ -68,9 +65,7 @@ const privateAddressIn = (cause: unknown, depth = 0): PrivateAddress | undefined
 
 export const toReason = (cause: unknown): AddressRefused | Transport => {
   const refused = privateAddressIn(cause)
-  if (refused !== undefined) return new AddressRefused({ host: refused.host, problem: "Private" })
-  const { code, ...failure } = transport.describe(cause)
-  return new Transport({ ...failure, ...(code === undefined ? {} : { code }), cause: redact.cause(cause) })
+  return refused === undefined ? toTransport(cause) : new AddressRefused({ host: refused.host, problem: "Private" })
 }
 
 const stalled = (limits: Limits) =>

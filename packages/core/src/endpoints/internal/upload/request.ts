@@ -9,9 +9,7 @@ import * as Headers from "effect/http/Headers"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { Transport } from "../../../client/ApiError.ts"
 import { LimitExceeded, type Reason, SourceFailed } from "../../UploadError.ts"
-import { makeRedact } from "../../../client/internal/redact.ts"
 import { readText } from "../../../client/internal/responseText.ts"
 import * as transport from "../../../client/internal/transport.ts"
 import type { Progress } from "./progress.ts"
@@ -96,13 +94,6 @@ const failOnStall = (progress: Progress, stallTimeout: Duration.Duration): Effec
     return yield* new Cause.TimeoutError(`No byte was sent or received for ${Duration.format(stallTimeout)}`)
   })
 
-const redact = makeRedact("")
-
-const transportFailed = (cause: unknown): Transport => {
-  const { code, ...failure } = transport.describe(cause)
-  return new Transport({ ...failure, ...(code === undefined ? {} : { code }), cause: redact.cause(cause) })
-}
-
 // Trace headers would disclose internals of the program to the upload host.
 const withoutTracing = () => true
 
@@ -144,7 +135,7 @@ export const send = (
       ),
       Duration.isFinite(stallTimeout) ? Effect.raceFirst(failOnStall(progress, stallTimeout)) : (self) => self,
       Effect.provideService(HttpClient.TracerDisabledWhen, withoutTracing),
-      Effect.mapError((cause): Reason => bodyFailure ?? transportFailed(cause)),
+      Effect.mapError((cause): Reason => bodyFailure ?? transport.toTransport(cause)),
       Effect.flatMap((response) => (bodyFailure === undefined ? Effect.succeed(response) : Effect.fail(bodyFailure)))
     )
   })
