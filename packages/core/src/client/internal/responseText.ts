@@ -9,7 +9,8 @@ declare const TextDecoder: new () => {
   readonly decode: (bytes?: Uint8Array, options?: { readonly stream: boolean }) => string
 }
 
-const isEmpty = (error: unknown): boolean =>
+/** Whether a response has no body. */
+export const isEmpty = (error: unknown): boolean =>
   HttpClientError.isHttpClientError(error) && error.reason._tag === "EmptyBodyError"
 
 /**

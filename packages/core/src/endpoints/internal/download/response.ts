@@ -4,12 +4,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Transport } from "../../../client/ApiError.ts"
+import { isEmpty } from "../../../client/internal/responseText.ts"
 import { toTransport } from "../../../client/internal/transport.ts"
 import { PrivateAddress, PublicHostsOnly } from "../../../client/PublicHost.ts"
 import {
@@ -144,9 +144,6 @@ const rangeOf = (headers: HttpClientResponse.HttpClientResponse["headers"]) => {
   const [, first, size] = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15}|\*)$/.exec(headers["content-range"] ?? "") ?? []
   return first === undefined ? undefined : { first: Number(first), size: size === "*" ? undefined : Number(size) }
 }
-
-const isEmpty = (error: unknown): boolean =>
-  HttpClientError.isHttpClientError(error) && error.reason._tag === "EmptyBodyError"
 
 /** Reads a body, and checks its length. */
 const bytesOf = (
