@@ -64,9 +64,9 @@ const makeAttempt = (
   { message_id }: OpenOptions,
   limits: Limits,
   progress: Progress,
+  failed: (reason: Reason) => DownloadFailed,
   scope: Scope.Scope
 ): Attempt => {
-  const failed = (reason: Reason) => new DownloadFailed({ type: attachment.type, received: progress.received, reason })
   let connection: Scope.Closeable | undefined
   const send = (url: string) => request(url, positionOf(progress), limits)
   const renewed = Effect.fnUntraced(function* (expired: Expired) {
@@ -107,9 +107,9 @@ export const open = (
     const { from } = options
     const { maxSize, statedSize } = limits
     const timeout = Duration.fromInputUnsafe(options.timeout ?? "10 minutes")
-    const fail = (reason: Reason) => new DownloadFailed({ type: attachment.type, received: 0, reason })
     if (statedSize !== undefined && statedSize > maxSize) {
-      return yield* fail(new TooLarge({ maxSize, size: statedSize }))
+      const reason = new TooLarge({ maxSize, size: statedSize })
+      return yield* new DownloadFailed({ type: attachment.type, received: 0, reason })
     }
     const progress: Progress = {
       url: undefined,
@@ -130,16 +130,12 @@ export const open = (
     }
     const clock = yield* Clock.Clock
     const startedAt = clock.currentTimeMillisUnsafe()
+    const failed = (reason: Reason) =>
+      new DownloadFailed({ type: attachment.type, received: progress.received, reason })
     const timedOut = Effect.suspend(() =>
-      Effect.fail(
-        new DownloadFailed({
-          type: attachment.type,
-          received: progress.received,
-          reason: toReason(new Cause.TimeoutError(`The download took longer than ${Duration.format(timeout)}`))
-        })
-      )
+      Effect.fail(failed(toReason(new Cause.TimeoutError(`The download took longer than ${Duration.format(timeout)}`))))
     )
-    const attempt = makeAttempt(attachment, options, limits, progress, yield* Effect.scope)
+    const attempt = makeAttempt(attachment, options, limits, progress, failed, yield* Effect.scope)
     const startOver = Effect.suspend(() => {
       progress.received = 0
       progress.validator = undefined
@@ -162,7 +158,7 @@ export const open = (
     })
     const received = (part: Part["bytes"]): Stream.Stream<Uint8Array, DownloadFailed> =>
       part.pipe(
-        Stream.mapError((reason) => new DownloadFailed({ type: attachment.type, received: progress.received, reason })),
+        Stream.mapError(failed),
         Stream.map((chunk) => {
           progress.received += chunk.byteLength
           progress.isRenewed = false
@@ -182,10 +178,7 @@ export const open = (
         Stream.retry(schedule),
         Stream.interruptWhen(
           Effect.suspend(() =>
-            Effect.andThen(
-              Effect.sleep(Duration.toMillis(timeout) - (clock.currentTimeMillisUnsafe() - startedAt)),
-              timedOut
-            )
+            Effect.delay(timedOut, Duration.toMillis(timeout) - (clock.currentTimeMillisUnsafe() - startedAt))
           )
         )
       )
