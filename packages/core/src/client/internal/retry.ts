@@ -115,6 +115,20 @@ export const withRetries = <A, E extends ApiError.ApiError>(
     })
   )
 
+/**
+ * The `transient` schedule of the current policy for errors of another kind. `toFailure` returns the error on which the
+ * policy decides, or `undefined` for an error after which nothing is retried.
+ */
+export const transientFor = <E>(toFailure: (error: E) => ApiError.RequestFailed | undefined) =>
+  Effect.map(RetryPolicy.RetryPolicy, ({ transient }) =>
+    Schedule.fromStep(
+      Effect.map(Schedule.toStep(transient), (step) => (now: number, error: E) => {
+        const failure = toFailure(error)
+        return failure === undefined ? Cause.done<unknown>(undefined) : step(now, failure)
+      })
+    )
+  )
+
 const isTemporary = (error: unknown): boolean =>
   error instanceof ApiError.RateLimited ||
   (error instanceof ApiError.RequestFailed && (error.isRetryable || error.reason._tag === "InvalidResponse"))

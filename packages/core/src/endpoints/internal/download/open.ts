@@ -4,13 +4,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { withSpan } from "../../../base/internal/tracing.ts"
 import * as ApiError from "../../../client/ApiError.ts"
 import type { BotApi } from "../../../client/BotApi.ts"
-import * as RetryPolicy from "../../../client/RetryPolicy.ts"
+import { transientFor } from "../../../client/internal/retry.ts"
 import type { Download, Downloadable, DownloadErrors, OpenOptions } from "../../Attachments.ts"
 import { DownloadFailed, Expired, NoAddress, type Reason, TooLarge } from "../../DownloadError.ts"
 import { find, renew } from "./address.ts"
@@ -30,16 +29,8 @@ const requestFailedOf = (reason: Reason): ApiError.RequestFailed =>
 
 /** The `transient` schedule of `RetryPolicy` for the failures that `isRetried` selects. */
 const retries = (isRetried: (error: DownloadFailed) => boolean) =>
-  Effect.map(RetryPolicy.RetryPolicy, ({ transient }) =>
-    Schedule.fromStep(
-      Effect.map(
-        Schedule.toStep(transient),
-        (step) => (now: number, error: DownloadErrors) =>
-          error._tag === "DownloadFailed" && isRetried(error)
-            ? step(now, requestFailedOf(error.reason))
-            : Cause.done<unknown>(undefined)
-      )
-    )
+  transientFor((error: DownloadErrors) =>
+    error._tag === "DownloadFailed" && isRetried(error) ? requestFailedOf(error.reason) : undefined
   )
 
 /** The facts about a file that is being received. */

@@ -2,15 +2,13 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as Pull from "effect/Pull"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "../../../client/ApiError.ts"
 import type { BotApi } from "../../../client/BotApi.ts"
+import { transientFor } from "../../../client/internal/retry.ts"
 import * as Platform from "../../../base/Platform.ts"
-import * as RetryPolicy from "../../../client/RetryPolicy.ts"
 import {
   type Limits,
   type Media,
@@ -71,23 +69,12 @@ const requestFailedOf = (error: UploadFailed): ApiError.RequestFailed | undefine
 }
 
 /** Retries by the `transient` schedule of `RetryPolicy`. An incomplete upload is invisible, so a retry is always safe. */
-const retryTransient = <A, E, R>(
-  attempt: Effect.Effect<A, E | UploadFailed, R>
-): Effect.Effect<A, E | UploadFailed, R> =>
-  Effect.catch(attempt, (firstError) =>
-    Effect.gen(function* () {
-      const { transient } = yield* RetryPolicy.RetryPolicy
-      const delay = yield* Schedule.toStepWithSleep(transient)
-      let error = firstError
-      while (true) {
-        const failure = error instanceof UploadFailed ? requestFailedOf(error) : undefined
-        if (failure === undefined) return yield* Effect.fail(error)
-        yield* Pull.catchDone(delay(failure), () => Effect.fail(error))
-        const result = yield* Effect.result(attempt)
-        if (result._tag === "Success") return result.success
-        error = result.failure
-      }
-    })
+const retryTransient = <A>(attempt: Step<A>): Step<A> =>
+  Effect.flatMap(
+    transientFor((error: UploadFailed | ApiError.Common) =>
+      error instanceof UploadFailed ? requestFailedOf(error) : undefined
+    ),
+    (schedule) => Effect.retry(attempt, schedule)
   )
 
 const encode = (text: string): Uint8Array => HttpBody.text(text).body
