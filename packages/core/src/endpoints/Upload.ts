@@ -5,14 +5,14 @@
  *
  * @since 0.1.0
  */
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import type { AttachmentRequest } from "../model/AttachmentRequest.ts"
 import { nullish } from "../base/internal/wire.ts"
+import * as Platform from "../base/Platform.ts"
 import type { UploadSource } from "./UploadSource.ts"
-import type * as Context from "effect/Context"
-import * as limits from "./internal/upload/currentLimits.ts"
 
 /**
  * The limits on files of one type.
@@ -46,7 +46,16 @@ export interface Limits {
  * @category limits
  * @since 0.1.0
  */
-export const defaultLimits: Readonly<Record<UploadType, Limits>> = limits.defaultLimits
+export const defaultLimits: Readonly<Record<UploadType, Limits>> = {
+  image: {
+    maxSize: Platform.maxUploadSize.image,
+    extensions: Platform.imageExtensions,
+    maxSide: Platform.maxImageSide
+  },
+  video: { maxSize: Platform.maxUploadSize.video, extensions: Platform.videoExtensions },
+  audio: { maxSize: Platform.maxUploadSize.audio, maxDuration: Duration.millis(Platform.maxAudioDuration) },
+  file: { maxSize: Platform.maxUploadSize.file }
+}
 
 /**
  * The limits that uploads are checked against. Default: {@link defaultLimits}.
@@ -69,7 +78,9 @@ export const defaultLimits: Readonly<Record<UploadType, Limits>> = limits.defaul
  * @category references
  * @since 0.1.0
  */
-export const UploadLimits: Context.Reference<Readonly<Record<UploadType, Limits>>> = limits.UploadLimits
+export const UploadLimits = Context.Reference<Readonly<Record<UploadType, Limits>>>("@colloquy/core/UploadLimits", {
+  defaultValue: () => defaultLimits
+})
 
 /**
  * The kind of media as which a file is uploaded. `image` replaces `photo`, which the platform no longer accepts.

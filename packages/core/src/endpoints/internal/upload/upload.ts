@@ -10,11 +10,11 @@ import {
   type SavedUpload,
   type UploadAddress,
   UploadEvent,
+  UploadLimits,
   type UploadRequest,
   UploadType
 } from "../../Upload.ts"
 import { SourceMismatch, type UploadFailed } from "../../UploadError.ts"
-import { UploadLimits } from "./currentLimits.ts"
 import type { Opened, UploadSource } from "../../UploadSource.ts"
 import { readHead, readRange } from "./content.ts"
 import { checkContent, checkName, checkSize, headSize, limitsContent } from "./limits.ts"
