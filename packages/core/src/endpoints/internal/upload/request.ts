@@ -5,9 +5,7 @@ import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Headers from "effect/http/Headers"
-import * as UrlParams from "effect/http/UrlParams"
-import * as Option from "effect/Option"
+import type * as Headers from "effect/http/Headers"
 import * as Stream from "effect/Stream"
 import { LimitExceeded, type Reason, SourceFailed } from "../../UploadError.ts"
 import { readText } from "../../../client/internal/responseText.ts"
@@ -119,14 +117,7 @@ export const send = (
             body.contentType,
             contentLengthOf(body)
           )
-    const request = HttpClientRequest.makeWith(
-      method,
-      url,
-      UrlParams.empty,
-      Option.none(),
-      Headers.fromInput(headers),
-      HttpBody.empty
-    ).pipe(HttpClientRequest.setBody(httpBody))
+    const request = HttpClientRequest.make(method)(url, { headers, body: httpBody })
     progress.recordActivity()
     return HttpClient.execute(request).pipe(
       Effect.tap(() => Effect.sync(progress.recordActivity)),
