@@ -7,18 +7,13 @@ import { paramKey } from "./path.ts"
 import * as FieldIssue from "../../base/FieldIssue.ts"
 import { stringifyPlain } from "../../base/internal/json.ts"
 import { once } from "../../base/internal/once.ts"
-import { type Decoder, makeDecoder } from "./page.ts"
+import { makeDecoder } from "./page.ts"
 
 /** The parts of an HTTP request. */
 export interface Encoded {
   readonly path: string
   readonly query: string
   readonly body: string | undefined
-}
-
-interface Codec {
-  readonly encode: (request: unknown) => Result.Result<Encoded, ReadonlyArray<FieldIssue.FieldIssue>>
-  readonly decoder: Decoder
 }
 
 const pathPart = /\{(\w+)\}/g
@@ -81,7 +76,7 @@ const writeBody = (keys: ReadonlyArray<string>) => {
 const requestSchema = ({ params, query, body }: Declaration<any, any, any>) =>
   Schema.Struct({ ...params, ...query, ...body }) as unknown as Schema.Codec<unknown, Values>
 
-const make = (declaration: Declaration<any, any, any>): Codec => {
+const make = (declaration: Declaration<any, any, any>) => {
   const schema = requestSchema(declaration)
   const encodeRequest = encodeUnknown(schema, { onExcessProperty: "error" })
   const params = paramKeys(declaration.path)
@@ -118,7 +113,7 @@ const make = (declaration: Declaration<any, any, any>): Codec => {
   }
 
   return {
-    encode: (request = {}) => {
+    encode: (request: unknown = {}): Result.Result<Encoded, ReadonlyArray<FieldIssue.FieldIssue>> => {
       const encoded = encode(request)
       const issues = brokenRules(request)
       if (Result.isFailure(encoded)) {
@@ -135,4 +130,4 @@ const make = (declaration: Declaration<any, any, any>): Codec => {
 }
 
 /** The codec of a declaration, built once. */
-export const of: (declaration: Declaration<any, any, any>) => Codec = once(make)
+export const of = once(make)

@@ -1,9 +1,3 @@
-/** Removes a secret from the texts and the causes of errors. */
-export interface Redact {
-  readonly text: (text: string) => string
-  readonly cause: (cause: unknown) => unknown
-}
-
 const maxDepth = 8
 
 /** The secret unchanged, percent-encoded, and in JSON, where a slash can be escaped. */
@@ -13,7 +7,8 @@ const spellings = (secret: string): ReadonlyArray<string> => {
   return [...new Set([secret, address, json, json.replaceAll("/", "\\/")])].filter((spelling) => spelling !== "")
 }
 
-export const makeRedact = (secret: string): Redact => {
+/** Removes a secret from the texts and the causes of errors. */
+export const makeRedact = (secret: string) => {
   const spelled = spellings(secret)
 
   const text = (value: string): string =>
@@ -32,5 +27,5 @@ export const makeRedact = (secret: string): Redact => {
     return Object.assign(error, typeof code === "string" ? { code: text(code) } : undefined)
   }
 
-  return { text, cause: (cause) => copy(cause, 0) }
+  return { text, cause: (cause: unknown) => copy(cause, 0) }
 }

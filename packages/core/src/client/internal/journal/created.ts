@@ -27,32 +27,12 @@ interface Flight {
   landed: Deferred.Deferred<void> | undefined
 }
 
-/** The messages that the calls of a client have created, so that no other call takes such a message as its result. */
-export interface AllCreated {
-  /**
-   * `call` identifies the call within the process. `undefined` for a call that is never repeated. A call has one message: if equal calls
-   * exchange their messages, for example in another process, the message that the call had before is free.
-   */
-  readonly add: (created: Created, call: string | undefined) => void
-  /** Whether another call created the message. */
-  readonly isOfAnother: (id: string, call: string) => boolean
-  /** Number of messages so far. */
-  readonly count: () => number
-  /** Whether the message is not among the first `count` messages. */
-  readonly isAddedSince: (id: string, count: number) => boolean
-  /** Returns the ids of the messages that were created since a time in the chat `chat_id` or in an unknown chat. */
-  readonly since: (time: number, chat_id: number | undefined) => ReadonlyArray<string>
-  /** Registers a request in flight. Returns the function that ends the request, to call after `add`. */
-  readonly begin: (endpoint: string, chat_id: number | undefined) => () => void
-  /** Waits until the requests of an endpoint have ended that are on their way to a chat. */
-  readonly settled: (endpoint: string, chat_id: number | undefined) => Effect.Effect<void>
-}
-
 /** A chat that is not known can be any chat. */
 const mayBeSame = (one: number | undefined, other: number | undefined): boolean =>
   one === undefined || other === undefined || one === other
 
-export const makeAllCreated = (): AllCreated => {
+/** The messages that the calls of a client have created, so that no other call takes such a message as its result. */
+export const makeAllCreated = () => {
   const calls = new Map<string, { readonly call: string | undefined; readonly index: number }>()
   /** The message of each call. */
   const ids = new Map<string, string>()
@@ -61,7 +41,11 @@ export const makeAllCreated = (): AllCreated => {
   const latest: Array<Created> = []
   const flights = new Set<Flight>()
   return {
-    add: (created, call) => {
+    /**
+     * `call` identifies the call within the process. `undefined` for a call that is never repeated. A call has one message: if
+     * equal calls exchange their messages, for example in another process, the message that the call had before is free.
+     */
+    add: (created: Created, call: string | undefined): void => {
       const known = calls.get(created.id)
       if (known?.call !== undefined) ids.delete(known.call)
       if (call !== undefined) {
@@ -77,12 +61,17 @@ export const makeAllCreated = (): AllCreated => {
       calls.delete(id)
       if (oldest.call !== undefined) ids.delete(oldest.call)
     },
-    isOfAnother: (id, call) => calls.has(id) && calls.get(id)!.call !== call,
-    count: () => count,
-    isAddedSince: (id, before) => (calls.get(id)?.index ?? -1) >= before,
-    since: (time, chat_id) =>
+    /** Whether another call created the message. */
+    isOfAnother: (id: string, call: string): boolean => calls.has(id) && calls.get(id)!.call !== call,
+    /** Number of messages so far. */
+    count: (): number => count,
+    /** Whether the message is not among the first `before` messages. */
+    isAddedSince: (id: string, before: number): boolean => (calls.get(id)?.index ?? -1) >= before,
+    /** Returns the ids of the messages that were created since a time in the chat `chat_id` or in an unknown chat. */
+    since: (time: number, chat_id: number | undefined): ReadonlyArray<string> =>
       latest.filter(({ at, chat_id: other }) => at >= time && mayBeSame(other, chat_id)).map(({ id }) => id),
-    begin: (endpoint, chat_id) => {
+    /** Registers a request in flight. Returns the function that ends the request, to call after `add`. */
+    begin: (endpoint: string, chat_id: number | undefined): (() => void) => {
       const flight: Flight = { endpoint, chat_id, landed: undefined }
       flights.add(flight)
       return () => {
@@ -90,7 +79,8 @@ export const makeAllCreated = (): AllCreated => {
         if (flight.landed !== undefined) Deferred.doneUnsafe(flight.landed, Effect.void)
       }
     },
-    settled: (endpoint, chat_id) =>
+    /** Waits until the requests of an endpoint have ended that are on their way to a chat. */
+    settled: (endpoint: string, chat_id: number | undefined): Effect.Effect<void> =>
       Effect.suspend(() => {
         const landed: Array<Deferred.Deferred<void>> = []
         for (const flight of flights) {
@@ -101,6 +91,8 @@ export const makeAllCreated = (): AllCreated => {
       })
   }
 }
+
+export type AllCreated = ReturnType<typeof makeAllCreated>
 
 /** The result of a call with a `lookUp`. */
 export type Sent = Message | Comment

@@ -7,21 +7,10 @@ const reportedBytes = 2 ** 20
 /** The weight of the previous rate in the moving average, per second. */
 const smoothing = 0.7
 
-/** Counts the bytes of an upload. */
-export interface Progress {
-  /** The time when the last byte was sent or received, in milliseconds. */
-  readonly lastActivity: () => number
-  readonly recordActivity: () => void
-  /** Sets the number of bytes sent. */
-  readonly moveTo: (sent: number) => void
-  /** Adds to the number of bytes sent. */
-  readonly add: (bytes: number) => void
-}
-
 const percentOf = (sent: number, size: number): number => (size === 0 ? 100 : (sent / size) * 100)
 
-/** Emits `Progress` at each percent, or at each MiB if the size is unknown, and at least once per second. */
-export const make = (clock: Clock.Clock, size: number | undefined, emit: (event: UploadEvent) => void): Progress => {
+/** Counts the bytes of an upload. Emits `Progress` at each percent, or at each MiB if the size is unknown, and at least once per second. */
+export const make = (clock: Clock.Clock, size: number | undefined, emit: (event: UploadEvent) => void) => {
   let sent = 0
   let lastActivity = clock.currentTimeMillisUnsafe()
   let emittedAt = lastActivity
@@ -57,18 +46,23 @@ export const make = (clock: Clock.Clock, size: number | undefined, emit: (event:
   }
 
   return {
+    /** The time when the last byte was sent or received, in milliseconds. */
     lastActivity: () => lastActivity,
     recordActivity,
-    moveTo: (position) => {
+    /** Sets the number of bytes sent. */
+    moveTo: (position: number) => {
       recordActivity()
       if (position !== sent) sample = { at: lastActivity, sent: position }
       sent = position
       report()
     },
-    add: (bytes) => {
+    /** Adds to the number of bytes sent. */
+    add: (bytes: number) => {
       recordActivity()
       sent += bytes
       report()
     }
   }
 }
+
+export type Progress = ReturnType<typeof make>
