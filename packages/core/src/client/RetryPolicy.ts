@@ -44,8 +44,6 @@ export interface Policy {
   readonly retryNonIdempotent: boolean
 }
 
-const maxDelay = Duration.minutes(5)
-
 /**
  * The default policy. {@link Policy} has its values. All delays vary by 20% at random.
  *
@@ -56,7 +54,7 @@ export const defaults: Policy = {
   transient: Backoff.make(Backoff.pauses.request).pipe(Schedule.upTo({ times: 5 })),
   rateLimited: Backoff.make(Backoff.pauses.rateLimitedRequest).pipe(Schedule.upTo({ times: 6 })),
   attachmentNotReady: Backoff.make(Backoff.pauses.attachmentNotReady).pipe(Schedule.upTo({ duration: "1 hour" })),
-  maxDelay,
+  maxDelay: Duration.minutes(5),
   retryNonIdempotent: false
 }
 
@@ -67,11 +65,10 @@ export const defaults: Policy = {
  * @since 0.1.0
  */
 export const none: Policy = {
+  ...defaults,
   transient: Schedule.recurs(0),
   rateLimited: Schedule.recurs(0),
-  attachmentNotReady: Schedule.recurs(0),
-  maxDelay,
-  retryNonIdempotent: false
+  attachmentNotReady: Schedule.recurs(0)
 }
 
 /**
