@@ -705,6 +705,10 @@ export const layerConfig = (
 export const layerMemory = (options?: Options): Layer.Layer<RateLimiter> =>
   Layer.effect(RateLimiter, makeMemory(options))
 
+/** The implementation of a function that provides the value of a reference. */
+const providing = <S>(reference: Context.Reference<S>) =>
+  dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, value: S) => Effect.provideService(self, reference, value))
+
 /**
  * Sets the priority of the calls of an effect. Answers to callbacks keep the priority `answer` unless the new priority
  * is `broadcast`.
@@ -725,9 +729,7 @@ export const layerMemory = (options?: Options): Layer.Layer<RateLimiter> =>
 export const withPriority: {
   (priority: Priority): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, priority: Priority): Effect.Effect<A, E, R>
-} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, priority: Priority) =>
-  Effect.provideService(self, CurrentPriority, priority)
-)
+} = providing(CurrentPriority)
 
 /**
  * Sets the chat whose update is being handled. Answers to callbacks count in this chat.
@@ -748,9 +750,7 @@ export const withPriority: {
 export const withChat: {
   (chat_id: ChatId | undefined): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, chat_id: ChatId | undefined): Effect.Effect<A, E, R>
-} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, chat_id: ChatId | undefined) =>
-  Effect.provideService(self, CurrentChat, chat_id)
-)
+} = providing(CurrentChat)
 
 /**
  * Sets the maximum time that the calls of an effect wait for their permits. Then the calls fail with `RateLimited`, and
@@ -774,9 +774,7 @@ export const withChat: {
 export const withMaxWait: {
   (maxWait: Duration.Input): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, maxWait: Duration.Input): Effect.Effect<A, E, R>
-} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, maxWait: Duration.Input) =>
-  Effect.provideService(self, MaxWait, maxWait)
-)
+} = providing(MaxWait)
 
 /**
  * Gives the calls of an effect one place in the queue of the rate limiter: a newer call with the same slot replaces the
@@ -807,7 +805,7 @@ export const withMaxWait: {
 export const withSlot: {
   (slot: string): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, slot: string): Effect.Effect<A, E, R>
-} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, slot: string) => Effect.provideService(self, CurrentSlot, slot))
+} = providing(CurrentSlot)
 
 /**
  * Keeps the metrics of the rate limiters that are built with this layer, whose names begin with `colloquy_limiter_`.
