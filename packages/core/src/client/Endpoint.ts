@@ -286,11 +286,6 @@ export interface Options<
 
 const none = () => undefined
 
-const lazy = <A>(make: () => A): (() => A) => {
-  let made: { readonly value: A } | undefined
-  return () => (made ??= { value: make() }).value
-}
-
 /**
  * Creates an endpoint. `options` runs when the endpoint is first called, never at import. Annotate the constant with its
  * {@link Endpoint} type: then a missing or an extra error does not compile.
@@ -327,7 +322,7 @@ export const make = <
   options: () => Options<Request, Params, Query, Body, Success, Errors>
 ): Endpoint<Request, Success["Type"], InstanceType<Errors[number]>> => {
   type E = InstanceType<Errors[number]>
-  const declaration = lazy((): Declaration<Request, Success["Type"], E> => {
+  const declare = (): Declaration<Request, Success["Type"], E> => {
     const parts = options()
     return {
       params: {},
@@ -341,12 +336,13 @@ export const make = <
       section: `${parts.method} ${parts.path}`,
       ...parts
     }
-  })
+  }
+  let declaration: ReturnType<typeof declare> | undefined
   const call = (request: Request) => BotApi.use((api) => api.execute(self, request))
   const self: Endpoint<Request, Success["Type"], E> = downcast(
     Object.assign(call, { [TypeId]: TypeId, endpoint } as const)
   )
   Object.defineProperty(self, "name", { value: endpoint })
-  Object.defineProperty(self, "declaration", { get: declaration, enumerable: true })
+  Object.defineProperty(self, "declaration", { get: () => (declaration ??= declare()), enumerable: true })
   return self
 }
