@@ -87,7 +87,12 @@ type Member<Key extends string, Members extends Kinds> = Members[keyof Members][
 
 const isObject = (input: unknown): boolean => typeof input === "object" && input !== null && !Array.isArray(input)
 
-const open = <const Key extends string, const Members extends Kinds>(key: Key, make: () => Members) => {
+/** `isUnknownWithoutKind`: whether a value whose key is no text is unknown. */
+const open = <const Key extends string, const Members extends Kinds>(
+  key: Key,
+  make: () => Members,
+  isUnknownWithoutKind: (input: unknown) => boolean
+) => {
   let made: Members | undefined
   const members = (): Members => (made ??= make())
   let kinds: ReadonlySet<string> | undefined
@@ -99,13 +104,17 @@ const open = <const Key extends string, const Members extends Kinds>(key: Key, m
       unknown
     >
   })
-  const wrapUnknown = (input: unknown): unknown => ({
-    [key]: "unknown",
-    raw: input instanceof MalformedElement ? input.raw : restoreRaw(input)
-  })
-  const unwrapUnknown = (output: unknown): unknown =>
+  const isUnknown = (input: unknown): boolean => {
+    const kind = memberOf(key, input)
+    return typeof kind === "string" ? !isKnownKind(kind) : isUnknownWithoutKind(input)
+  }
+  const decodeOne = (input: unknown): unknown =>
+    isUnknown(input)
+      ? { [key]: "unknown", raw: input instanceof MalformedElement ? input.raw : restoreRaw(input) }
+      : input
+  const encodeOne = (output: unknown): unknown =>
     memberOf(key, output) === "unknown" ? (output as Unknown<Key>).raw : output
-  return { isKnownKind, known, wrapUnknown, unwrapUnknown }
+  return { known, isUnknown, decodeOne, encodeOne }
 }
 
 /**
@@ -116,16 +125,9 @@ export const openUnion = <const Key extends string, const Members extends Kinds>
   key: Key,
   members: () => Members
 ): Schema.Codec<Member<Key, Members>, unknown> => {
-  const { isKnownKind, known, wrapUnknown, unwrapUnknown } = open(key, members)
-  const isUnknownKind = (input: unknown): boolean => {
-    const kind = memberOf(key, input)
-    return typeof kind === "string" && !isKnownKind(kind)
-  }
+  const { decodeOne, encodeOne, known } = open(key, members, () => false)
   return Schema.Unknown.pipe(
-    Schema.decodeTo(known, {
-      decode: Getter.transform((input) => (isUnknownKind(input) ? wrapUnknown(input) : input)),
-      encode: Getter.transform(unwrapUnknown)
-    })
+    Schema.decodeTo(known, { decode: Getter.transform(decodeOne), encode: Getter.transform(encodeOne) })
   )
 }
 
@@ -137,18 +139,13 @@ export const openList = <const Key extends string, const Members extends Kinds>(
   key: Key,
   members: () => Members
 ): Schema.Codec<ReadonlyArray<Member<Key, Members>>, unknown> => {
-  const { isKnownKind, known, wrapUnknown, unwrapUnknown } = open(key, members)
-  const isUnknownKind = (input: unknown): boolean => {
-    const kind = memberOf(key, input)
-    return typeof kind === "string" ? !isKnownKind(kind) : isObject(input)
-  }
-  const decodeItem = (input: unknown): unknown => (isUnknownKind(input) ? wrapUnknown(input) : input)
+  const { decodeOne, encodeOne, isUnknown, known } = open(key, members, isObject)
   return Schema.Unknown.pipe(
     Schema.decodeTo(Schema.Array(known) as unknown as Schema.Codec<ReadonlyArray<Member<Key, Members>>, unknown>, {
       decode: Getter.transform((input) =>
-        Array.isArray(input) && input.some(isUnknownKind) ? input.map(decodeItem) : input
+        Array.isArray(input) && input.some(isUnknown) ? input.map(decodeOne) : input
       ),
-      encode: Getter.transform((output) => (Array.isArray(output) ? output.map(unwrapUnknown) : output))
+      encode: Getter.transform((output) => (Array.isArray(output) ? output.map(encodeOne) : output))
     })
   )
 }
