@@ -1,6 +1,6 @@
 import type { MarkupType, Span } from "../../Markup.ts"
 import { type DelimitedSpan, delimitedSpans } from "./delimiters.ts"
-import { clip, type FormattedText, isBlock } from "./spans.ts"
+import { clip, type FormattedText, isBlock, makeSpansNear } from "./spans.ts"
 
 /** @assumption markupSyntax */
 const openingDelimiters: Record<MarkupType, string> = {
@@ -123,35 +123,23 @@ const renderLine = (line: string, spans: ReadonlyArray<Span>, isHeading: boolean
   return out
 }
 
-/** Returns whether a span of the type covers a position. Positions must not decrease from call to call. */
-const makeIsCovered = (spans: ReadonlyArray<Span>, type: MarkupType) => {
-  const blocks = spans.filter((span) => span.type === type)
-  let next = 0
-  return (position: number): boolean => {
-    while (next < blocks.length && blocks[next].to <= position) next++
-    return next < blocks.length && blocks[next].from <= position
-  }
-}
-
 /** @assumption markdownQuoteEnd */
 export const render = (self: FormattedText): string => {
-  const isInQuote = makeIsCovered(self.spans, "quote")
-  const isInHeading = makeIsCovered(self.spans, "heading")
-  const inline = self.spans.filter((span) => !isBlock(span.type))
+  const spansNear = makeSpansNear(self.spans)
   let from = 0
-  let active: Array<Span> = []
-  let next = 0
   return self.text
     .split("\n")
     .map((line) => {
       const to = from + line.length
-      while (next < inline.length && inline[next].from < to) active.push(inline[next++])
-      active = active.filter((span) => span.to > from)
-      const isHeading = isInHeading(from) && line.trim() !== ""
-      const prefix = (isInQuote(from) ? (line === "" ? ">" : "> ") : "") + (isHeading ? "# " : "")
-      const spans = clip(active, from, to)
+      // A block can cover an empty line.
+      const near = spansNear(from, Math.max(to, from + 1))
+      const isIn = (type: MarkupType) => near.some((span) => span.type === type && span.from <= from)
+      const isHeading = isIn("heading") && line.trim() !== ""
+      const prefix = (isIn("quote") ? (line === "" ? ">" : "> ") : "") + (isHeading ? "# " : "")
+      const inline = near.filter((span) => !isBlock(span.type))
+      const rendered = prefix + renderLine(line, clip(inline, from, to), isHeading)
       from = to + 1
-      return prefix + renderLine(line, spans, isHeading)
+      return rendered
     })
     .join("\n")
 }

@@ -130,6 +130,17 @@ export const slice = (self: FormattedText, from: number, to: number): FormattedT
   spans: clip(self.spans, from, to)
 })
 
+/** Returns the spans that touch a range. The ranges must not go back from call to call. */
+export const makeSpansNear = (spans: ReadonlyArray<Span>) => {
+  let next = 0
+  let near: Array<Span> = []
+  return (from: number, to: number): ReadonlyArray<Span> => {
+    near = near.filter((span) => span.to > from)
+    for (; next < spans.length && spans[next].from < to; next++) if (spans[next].to > from) near.push(spans[next])
+    return near
+  }
+}
+
 /** Whether the spans nest already, as most do. */
 const isNested = (spans: ReadonlyArray<Span>): boolean => {
   const open: Array<Span> = []

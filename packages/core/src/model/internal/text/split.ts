@@ -1,5 +1,5 @@
 import type { Span } from "../../Markup.ts"
-import { type FormattedText, slice } from "./spans.ts"
+import { type FormattedText, makeSpansNear, slice } from "./spans.ts"
 
 type Ends = ReturnType<typeof makeEnds>
 
@@ -99,17 +99,6 @@ function* preferredEnds(text: string, from: number, ends: ReadonlyArray<number>)
 /** Whether the markup of a span takes at most half of the limit. Other spans are dropped. */
 const leavesHalf = (span: Span, limit: number, render: Render): boolean =>
   span.url === undefined || render({ text: "x", spans: [{ ...span, from: 0, to: 1 }] }).length <= limit / 2
-
-/** Returns the spans that touch a range. The ranges must not go back from call to call. */
-const makeSpansNear = (spans: ReadonlyArray<Span>) => {
-  let next = 0
-  let near: Array<Span> = []
-  return (from: number, to: number): ReadonlyArray<Span> => {
-    near = near.filter((span) => span.to > from)
-    for (; next < spans.length && spans[next].from < to; next++) if (spans[next].to > from) near.push(spans[next])
-    return near
-  }
-}
 
 export const split = (self: FormattedText, options: { readonly limit: number; readonly render: Render }) => {
   const limit = Math.max(minLimit, Math.floor(options.limit))
