@@ -46,14 +46,8 @@ const makeEnds = (source: Iterator<number>) => {
     /** Returns the index of the last end at or before a position, otherwise of the first end. -1 if there is no end. */
     indexAt: (position: number): number => {
       while (!isComplete && (ends.length === 0 || ends[ends.length - 1] < position)) extend()
-      let low = 0
-      let high = ends.length
-      while (low < high) {
-        const middle = (low + high) >> 1
-        if (ends[middle] <= position) low = middle + 1
-        else high = middle
-      }
-      return Math.max(low - 1, Math.min(0, ends.length - 1))
+      const last = ends.findLastIndex((end) => end <= position)
+      return Math.max(last, Math.min(0, ends.length - 1))
     },
     isLast: (index: number): boolean => {
       if (index === ends.length - 1 && !isComplete) extend()
