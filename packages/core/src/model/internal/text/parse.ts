@@ -54,8 +54,6 @@ const readLine = (source: string, from: number, to: number): Line => {
 /** Whether a line at the end may become the mark of a block when more text follows. */
 const mayBeMark = (line: string): boolean => /^ {0,3}(?:#{1,6}[ \t]*|`{1,2}|~{1,2}|>[ \t]?)$/.test(line)
 
-const makeOutput = (): Output => ({ chars: [], origins: [], isDropped: [], spans: [], undecided: Infinity })
-
 /** Removes the dropped characters. Returns the new positions as well. */
 const compact = ({ chars, isDropped, origins }: Output) => {
   const positions: Array<number> = []
@@ -78,7 +76,7 @@ const compact = ({ chars, isDropped, origins }: Output) => {
  * @assumption markupSyntax
  */
 export const parse = (source: string, isPartial: boolean): Parsed => {
-  const out = makeOutput()
+  const out: Output = { chars: [], origins: [], isDropped: [], spans: [], undecided: Infinity }
   const fences: Array<{ from: number; to: number; mark: string }> = []
   const blocks: Array<number> = []
   let isFirst = true
