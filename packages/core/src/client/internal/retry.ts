@@ -68,13 +68,10 @@ const withAttachmentSpan = <A, E extends ApiError.ApiError>(
 /** Reports a 429 response to the rate limiter, whether or not the call is retried. */
 const reportRateLimit =
   (policy: RetryPolicy.Policy, limiter: Limiter) =>
-  <E extends ApiError.ApiError>(error: E): Effect.Effect<never, E> =>
+  (error: ApiError.ApiError): Effect.Effect<void> =>
     isRateLimited(error)
-      ? Effect.andThen(
-          limiter.onRateLimited(error.retryAfter && Duration.min(error.retryAfter, policy.maxDelay)),
-          Effect.fail(error)
-        )
-      : Effect.fail(error)
+      ? limiter.onRateLimited(error.retryAfter && Duration.min(error.retryAfter, policy.maxDelay))
+      : Effect.void
 
 /**
  * Retries an attempt by the current policy. The schedules start at the first failure, so that a success costs nothing
@@ -107,7 +104,7 @@ export const withRetries = <A, E extends ApiError.ApiError>(
           while: (error: E) => applies(error)
         })
       return Backoff.failedOnce(attempt, Cause.fail(error)).pipe(
-        Effect.catch(reportRateLimit(policy, limiter)),
+        Effect.tapError(reportRateLimit(policy, limiter)),
         (self) => retryOn(self, isTransient(policy, idempotent), transient),
         (self) => retryOn(self, isRetryableRateLimit(policy), rateLimited),
         (self) => withAttachmentSpan(self, (failed) => retryOn(failed, isNotReady, policy.attachmentNotReady))
