@@ -9,7 +9,7 @@
 import * as Schema from "effect/Schema"
 import { paramKey } from "../client/Endpoint.ts"
 import type * as Endpoint from "../client/Endpoint.ts"
-import { make } from "./internal/jsonSchema.ts"
+import { isOptional, make } from "./internal/jsonSchema.ts"
 import { components, json, responsesOf } from "./internal/responses.ts"
 import * as Platform from "../base/Platform.ts"
 import { Secret } from "../endpoints/Subscriptions.ts"
@@ -56,9 +56,6 @@ export interface Options {
   readonly title?: string | undefined
 }
 
-const isOptional = ({ ast }: Schema.Top): boolean =>
-  ast.context?.isOptional === true || (ast._tag === "Union" && ast.types.some(({ _tag }) => _tag === "Undefined"))
-
 /** The name of a parameter in the path: `chatId` for the key `chat_id`. */
 const pathParameterName = (path: string, key: string): string =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).find((name) => paramKey(name) === key) ?? key
@@ -96,7 +93,7 @@ export const fromEndpoints = (endpoints: ReadonlyArray<Endpoint.Any>, options: O
     const inQuery = Object.entries(query).map(([key, schema]) => ({
       name: key,
       in: "query",
-      required: !isOptional(schema),
+      required: !isOptional(schema.ast),
       style: "form",
       explode: false,
       schema: describe(schema)

@@ -158,6 +158,10 @@ const exportedUnions = (names: Names): Names =>
 
 const isAbsent = ({ _tag }: SchemaAST.AST): boolean => _tag === "Undefined" || _tag === "Void"
 
+/** Whether a field can be missing. */
+export const isOptional = (ast: SchemaAST.AST): boolean =>
+  ast.context?.isOptional === true || (ast._tag === "Union" && ast.types.some(isAbsent))
+
 /** Describes schemas as JSON Schema. A schema that a module exports is described once, in `definitions`. */
 export const make = () => {
   const names = exportedSchemas()
@@ -218,10 +222,8 @@ export const make = () => {
 
   const object = (ast: SchemaAST.Objects): JsonSchema => {
     const { indexSignatures, propertySignatures } = ast
-    const isRequired = ({ type }: { readonly type: SchemaAST.AST }) =>
-      type.context?.isOptional !== true && !(type._tag === "Union" && type.types.some(isAbsent))
     const properties = Object.fromEntries(propertySignatures.map(({ name, type }) => [String(name), describe(type)]))
-    const required = propertySignatures.filter(isRequired).map(({ name }) => String(name))
+    const required = propertySignatures.filter(({ type }) => !isOptional(type)).map(({ name }) => String(name))
     return {
       type: "object",
       ...(propertySignatures.length === 0 ? {} : { properties }),
