@@ -7,7 +7,7 @@ const longDigits = 16
 
 const isDigit = (code: number): boolean => code <= 57 && code >= 48
 
-const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13)
+export const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13)
 
 const quote = 34
 const comma = 44

@@ -1,5 +1,5 @@
 import * as Platform from "../../base/Platform.ts"
-import { parseAndMark, parseMarked } from "../../base/internal/json.ts"
+import { isSpace, parseAndMark, parseMarked } from "../../base/internal/json.ts"
 import type { Sliced } from "./pausing.ts"
 import {
   closeList,
@@ -20,8 +20,6 @@ const sliceValues = 2048
 
 const comma = 44
 const colon = 58
-
-const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13)
 
 const skipSpace = (text: string, start: number): number => {
   let at = start
