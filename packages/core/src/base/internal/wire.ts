@@ -1,4 +1,5 @@
 import * as Option from "effect/Option"
+import { isObject } from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
@@ -84,8 +85,6 @@ export const lazily = <const Members extends Kinds>(members: {
 }
 
 type Member<Key extends string, Members extends Kinds> = Members[keyof Members]["Type"] | Unknown<Key>
-
-const isObject = (input: unknown): boolean => typeof input === "object" && input !== null && !Array.isArray(input)
 
 /** `isUnknownWithoutKind`: whether a value whose key is no text is unknown. */
 const open = <const Key extends string, const Members extends Kinds>(

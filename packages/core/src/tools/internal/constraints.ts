@@ -1,9 +1,7 @@
+import { isObject } from "effect/Predicate"
 import * as Platform from "../../base/Platform.ts"
 
 export type JsonSchema = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is JsonSchema =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Adds the members of `more` to a schema, at any depth. */
 export const merge = (schema: JsonSchema, more: JsonSchema): JsonSchema => {

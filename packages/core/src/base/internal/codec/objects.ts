@@ -1,3 +1,4 @@
+import { isObject } from "effect/Predicate"
 import * as SchemaAST from "effect/SchemaAST"
 import { isAccepted, type Leaf, leafOf, noLeaf } from "./leaves.ts"
 import { type Compile, mismatch, type Mode, type Parse } from "./parse.ts"
@@ -21,9 +22,6 @@ interface Fields {
   /** The values of keys that are no properties. */
   readonly rest: ReadonlyArray<Parse>
 }
-
-const isObject = (input: unknown): input is Value =>
-  typeof input === "object" && input !== null && !Array.isArray(input)
 
 /** Reads the properties in the order of the schema, own or inherited. */
 const parseProperties =

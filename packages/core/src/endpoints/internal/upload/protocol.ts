@@ -1,3 +1,4 @@
+import { isObject } from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { Media, UploadType } from "../../Upload.ts"
 import { InvalidResponse, Rejected } from "../../UploadError.ts"
@@ -32,13 +33,9 @@ export const fileNameParameter = (name: string): string => {
   return looksEscaped.test(name) ? `filename="${encoded}"` : `filename="${encoded}"; filename*=UTF-8''${encoded}`
 }
 
-type Json = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
-
 const parse = (text: string): unknown => Result.getOrUndefined(Result.try(() => parsePlain(text)))
 
-const parseObject = (text: string): Json => {
+const parseObject = (text: string): Readonly<Record<string, unknown>> => {
   const json = parse(text)
   return isObject(json) ? json : {}
 }
