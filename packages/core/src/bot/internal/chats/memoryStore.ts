@@ -23,13 +23,15 @@ export const make = () => {
     chats.set(record.chat_id, stored === undefined ? record : ChatRecord.combine(stored, record))
   }
 
-  /** Visits all chats, including chats that are added meanwhile. */
-  const forEachChat = Effect.fnUntraced(function* (visit: (record: ChatRecord.ChatRecord) => void) {
+  /** Visits all chats, including chats that are added meanwhile. Returns for how many of them `visit` returns `true`. */
+  const countChats = Effect.fnUntraced(function* (visit: (record: ChatRecord.ChatRecord) => boolean) {
     let visited = 0
+    let count = 0
     for (const record of chats.values()) {
-      visit(record)
+      if (visit(record)) count++
       if (++visited % chatsPerTurn === 0) yield* Effect.yieldNow
     }
+    return count
   })
 
   const findKnown = (chat_id: ChatId): Option.Option<ChatRecord.ChatRecord> =>
@@ -53,16 +55,7 @@ export const make = () => {
         yield* Effect.yieldNow
       }
     }),
-    count: (filter: Filter) =>
-      Effect.suspend(() => {
-        let count = 0
-        return Effect.map(
-          forEachChat((stored) => {
-            if (matches(filter, stored)) count++
-          }),
-          () => count
-        )
-      }),
+    count: (filter: Filter) => countChats((stored) => matches(filter, stored)),
     remove: (chat_id: ChatId) =>
       Effect.sync(() => {
         const stored = findKnown(chat_id)
@@ -72,17 +65,11 @@ export const make = () => {
         return true
       }),
     cleanup: (before: number) =>
-      Effect.suspend(() => {
-        let deleted = 0
-        return Effect.map(
-          forEachChat((record) => {
-            if (ChatRecord.isKnown(record) || record.left_at >= before) return
-            chats.delete(record.chat_id)
-            ids.remove(record.chat_id)
-            deleted++
-          }),
-          () => deleted
-        )
+      countChats((record) => {
+        if (ChatRecord.isKnown(record) || record.left_at >= before) return false
+        chats.delete(record.chat_id)
+        ids.remove(record.chat_id)
+        return true
       })
   }
 }
