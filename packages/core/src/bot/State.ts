@@ -348,11 +348,7 @@ const ofIds = <A, O extends Of>(name: string, of: O, codec: StateCodec<A>): Stat
       const missing = missingIds(of, key)
       if (missing.length > 0) refuseOf(name)(`needs ${missing.join(" and ")} in the key of \`at\`.`)
       const scope = toScope(of, key)
-      return makeValue(
-        name,
-        codec,
-        Inbox.use((inbox) => inScope(name, scope, inbox, codec))
-      )
+      return makeValue(name, codec, inScope(name, scope, codec))
     },
     ...readingOf(name, codec, (scope): Key<Of> | undefined => fromScope(of, scope))
   }
@@ -371,7 +367,7 @@ const ofKeys = <A>(name: string, of: KeySchema, codec: StateCodec<A>): Keyed<A, 
       makeValue(
         name,
         codec,
-        Effect.flatMap(toScope(key), (scope) => Inbox.use((inbox) => inScope(name, scope, inbox, codec)))
+        Effect.flatMap(toScope(key), (scope) => inScope(name, scope, codec))
       ),
     ...readingOf(name, codec, fromScope)
   }

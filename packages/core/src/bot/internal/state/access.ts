@@ -1,7 +1,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { InboxStore } from "../../../inbox/InboxStore.ts"
-import type { Inbox } from "../../../inbox/Inbox.ts"
+import { Inbox } from "../../../inbox/Inbox.ts"
 import type { InvalidState, NoStateKey, Of, StaleState, Value } from "../../State.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import type { Changes } from "../../../inbox/internal/consumer/changes.ts"
@@ -77,15 +77,17 @@ export const writeNow = (name: string, of: Of): Effect.Effect<void, StoreError> 
   })
 
 /** The value with a scope. While an update of the same inbox is handled, the value is part of the handling. */
-export const inScope = (name: string, scope: string, inbox: Inbox["Service"], codec: object): Effect.Effect<Place> =>
-  Effect.withFiber((fiber) => {
-    const changes = fiber.getRef(CurrentUpdate)?.changes
-    const key = { scope, name }
-    const { store } = inbox
-    return changes?.store === store
-      ? Effect.map(cellOf(changes, key, codec), (cell) => ({ store, scope, cell }))
-      : Effect.succeed({ store, scope, cell: stored(inbox, key) })
-  })
+export const inScope = (name: string, scope: string, codec: object): Effect.Effect<Place, never, Inbox> =>
+  Inbox.use((inbox) =>
+    Effect.withFiber((fiber) => {
+      const changes = fiber.getRef(CurrentUpdate)?.changes
+      const key = { scope, name }
+      const { store } = inbox
+      return changes?.store === store
+        ? Effect.map(cellOf(changes, key, codec), (cell) => ({ store, scope, cell }))
+        : Effect.succeed({ store, scope, cell: stored(inbox, key) })
+    })
+  )
 
 /** The values of a state that the handling of an update of the same inbox has read or changed, by their scopes. */
 export const valuesInUse = (name: string, { store }: Inbox["Service"]) =>
