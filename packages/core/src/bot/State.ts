@@ -326,6 +326,7 @@ const readingOf = <A, K>(name: string, codec: StateCodec<A>, fromScope: (scope: 
     Stream.flattenIterable
   )
   const first = (limit: number) => {
+    if (!codec.isSorted) refuseOf(name)("needs the option `sortBy` for `top`.")
     if (!Number.isSafeInteger(limit) || limit < 1)
       refuseOf(name)("needs a positive whole number as the `limit` of `top`.")
     return Effect.flatMap(readTop(name, limit), (all) =>
@@ -444,14 +445,8 @@ export const make = <A, I, const O extends Of | KeySchema>(
     invalid: (problem, value) => new InvalidState({ stateName: name, problem, value })
   })
   const of: Of | KeySchema = options.of
-  const state = typeof of === "string" ? ofIds(name, of, codec) : ofKeys(name, of, codec)
-  const first = (limit: number) => {
-    if (options.sortBy === undefined) refuseOf(name)("needs the option `sortBy` for `top`.")
-    return state[reading].first(limit)
-  }
-  return { ...state, [reading]: { ...state[reading], first } } as unknown as [O] extends [KeySchema]
-    ? Keyed<A, O>
-    : State<A, Extract<O, Of>>
+  const state: unknown = typeof of === "string" ? ofIds(name, of, codec) : ofKeys(name, of, codec)
+  return state as [O] extends [KeySchema] ? Keyed<A, O> : State<A, Extract<O, Of>>
 }
 
 /**

@@ -47,6 +47,8 @@ export interface StateCodec<A> {
   readonly read: (stored: StateValue | undefined, scope: string) => Effect.Effect<A, StaleState>
   readonly encode: (value: A) => Effect.Effect<StateValue, InvalidState>
   readonly isExpired: (stored: StateValue) => Effect.Effect<boolean>
+  /** Whether the values are stored with the number by which they are sorted. */
+  readonly isSorted: boolean
 }
 
 /** The errors of a state, without its name. */
@@ -98,6 +100,7 @@ export const make = <A, I>(schema: Schema.Codec<A, I>, options: Options<A>, erro
   return {
     decode,
     isExpired,
+    isSorted: sortBy !== undefined,
     read:
       onStale === "fail"
         ? decode
