@@ -58,33 +58,26 @@ const within = (changes: Changes, target: Target): Schedule => {
     target: toTarget(target),
     chat_type: isSameChat ? chatTypeOf(update) : undefined,
     inbox,
-    write: addTo(changes)
+    write: (row) =>
+      Effect.suspend(() => {
+        if (changes.isClosed) return inStore(inbox, row)
+        changes.writeTimer(row)
+        return Effect.void
+      })
   }
 }
-
-const addTo =
-  (changes: Changes) =>
-  (row: RowWrite): Effect.Effect<void, StoreError> =>
-    Effect.suspend(() => {
-      if (changes.isClosed) return inStore(changes.inbox, row)
-      changes.writeTimer(row)
-      return Effect.void
-    })
 
 /**
  * The timers of a target. While an update of the same inbox is handled, the timers change when the update is
  * acknowledged.
  */
 export const ofTarget = (target: Target): Effect.Effect<Schedule, never, Inbox> =>
-  Effect.flatMap(Inbox, (inbox) =>
-    Effect.withFiber((fiber) => {
-      const changes = fiber.getRef(CurrentUpdate)?.changes
-      return Effect.succeed(
-        changes?.inbox.store === inbox.store
-          ? within(changes, target)
-          : { target: toTarget(target), chat_type: undefined, inbox, write: (row) => inStore(inbox, row) }
-      )
-    })
+  Inbox.use((inbox) =>
+    Effect.map(CurrentUpdate, (current) =>
+      current?.changes?.store === inbox.store
+        ? within(current.changes, target)
+        : { target: toTarget(target), chat_type: undefined, inbox, write: (row) => inStore(inbox, row) }
+    )
   )
 
 /** Dies if an update of the inbox is being handled by a bot that does not handle the timer. */
