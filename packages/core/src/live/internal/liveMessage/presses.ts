@@ -1,3 +1,4 @@
+import { once } from "../../../base/internal/once.ts"
 import type { BotApi } from "../../../client/BotApi.ts"
 import type { MessageId } from "../../../model/Recipient.ts"
 import { messageOf, type Of } from "../../../model/Update.ts"
@@ -22,7 +23,7 @@ export interface Running {
   readonly setAnswered: (callback_id: string) => void
 }
 
-const makeRunning = (): Running => {
+export const runningOf = once<BotApi["Service"], Running>(() => {
   const answered = new Set<string>()
   return {
     stops: new Map(),
@@ -32,14 +33,4 @@ const makeRunning = (): Running => {
       if (answered.size > maxAnswered) answered.delete(answered.values().next().value!)
     }
   }
-}
-
-const byBot = new WeakMap<BotApi["Service"], Running>()
-
-export const runningOf = (bot: BotApi["Service"]): Running => {
-  const found = byBot.get(bot)
-  if (found !== undefined) return found
-  const created = makeRunning()
-  byBot.set(bot, created)
-  return created
-}
+})
