@@ -8,7 +8,6 @@ import type { NewMessageBody } from "../../../model/NewMessage.ts"
 import * as RateLimiter from "../../../client/RateLimiter.ts"
 import { type ChatId, MessageId } from "../../../model/Recipient.ts"
 import * as State from "../../../bot/State.ts"
-import type { StoreError } from "../../../base/StoreError.ts"
 import * as Text from "../../../model/Text.ts"
 import { CurrentRefresh } from "../../../client/internal/refresh.ts"
 import { HasUniqueName } from "../../../client/internal/journal/current.ts"
@@ -17,17 +16,6 @@ const Shown = Schema.NullOr(Schema.Struct({ message_id: MessageId, content: Sche
 
 const makeState = (name: string) =>
   State.make(`colloquy_dashboard:${name}`, Shown, { of: "chat", initial: () => null, onStale: "initial" })
-
-type StateError = State.StaleState | State.InvalidState | StoreError
-
-// The state has no migrations, and an id of a message is a valid value.
-const onlyStoreErrors = <A, E, R>(effect: Effect.Effect<A, E | StateError, R>) =>
-  Effect.catchIf(
-    effect,
-    (error): error is Extract<E | StateError, State.StaleState | State.InvalidState> =>
-      error instanceof State.StaleState || error instanceof State.InvalidState,
-    Effect.die
-  ) as Effect.Effect<A, Exclude<E, State.StaleState | State.InvalidState> | StoreError, R>
 
 /** Runs one effect of a chat at a time. */
 const makeLock = () => {
@@ -72,26 +60,30 @@ export const make = (name: string) => {
   const withLock = makeLock()
   return Effect.fnUntraced(function* (chat_id: ChatId, { keyboard, text }: Content) {
     const shown = state.at({ chat_id })
+    // The state has no migrations, and an id of a message is a valid value.
+    const read = Effect.catchTag(shown.get, "StaleState", Effect.die)
+    const write = (content: string, message_id: MessageId) =>
+      Effect.catchTag(shown.set({ message_id, content }), "InvalidState", Effect.die)
     const body = {
       ...Text.message(Text.split(Text.concat(text))[0] ?? Text.empty),
       attachments: keyboard === undefined ? [] : [keyboard]
     }
     const content = JSON.stringify(body)
     for (;;) {
-      const before = yield* onlyStoreErrors(shown.get)
+      const before = yield* read
       if (before !== null) {
         const { message_id } = before
         if (before.content === content) return message_id
         const result = yield* edit(message_id, body)
         if (result === "replaced") return message_id
         if (result === "edited") {
-          yield* onlyStoreErrors(shown.set({ message_id, content }))
+          yield* write(content, message_id)
           return message_id
         }
       }
       // Of several calls that find no message, the first sends one, and the others edit the message.
       const sending = Effect.gen(function* () {
-        const now = yield* onlyStoreErrors(shown.get)
+        const now = yield* read
         if (now?.message_id !== before?.message_id) return undefined
         // A message of an earlier attempt may have other content.
         let isSent = false
@@ -106,7 +98,7 @@ export const make = (name: string) => {
         const message = yield* Effect.provideService(named, HasUniqueName, true)
         const message_id = message.body?.mid
         if (message_id === undefined) return yield* Effect.die(withoutId)
-        yield* onlyStoreErrors(shown.set({ message_id, content: isSent ? content : "" }))
+        yield* write(isSent ? content : "", message_id)
         return isSent ? message_id : undefined
       })
       const sent = yield* withLock(chat_id, sending)
