@@ -18,13 +18,11 @@ export const Call = Schema.Struct({
 export type Call = typeof Call.Type
 
 /** The decision about a call. `reason` is for the model, if the call was not approved. */
-export const Decision = Schema.Struct({
-  approvalId: Schema.String,
-  approved: Schema.Boolean,
-  reason: Schema.optionalKey(Schema.String)
-})
-
-export type Decision = typeof Decision.Type
+export interface Decision {
+  readonly approvalId: string
+  readonly approved: boolean
+  readonly reason?: string
+}
 
 /** The decision that a call is not made. */
 export const decline = ({ approvalId }: Call, reason: string): Decision => ({ approvalId, approved: false, reason })
