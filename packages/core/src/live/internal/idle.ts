@@ -18,14 +18,11 @@ export const failWhenIdle = <A, E, R, E2>(
   { error, isBusy = () => false, timeout }: Idle<E2>
 ): Stream.Stream<A, E | E2, R> => {
   if (!Duration.isFinite(timeout)) return self
-  const silence: Effect.Effect<never, E2> = Effect.flatMap(Effect.sleep(timeout), (): Effect.Effect<never, E2> =>
-    isBusy()
-      ? silence
-      : Effect.suspend(() => {
-          const failure = error()
-          return Effect.andThen(Effect.logWarning(failure.message), Effect.fail(failure))
-        })
-  )
+  const silence: Effect.Effect<never, E2> = Effect.flatMap(Effect.sleep(timeout), (): Effect.Effect<never, E2> => {
+    if (isBusy()) return silence
+    const failure = error()
+    return Effect.andThen(Effect.logWarning(failure.message), Effect.fail(failure))
+  })
   // The timer is set before the pull begins, so of two limits of the same length, the outer limit fails.
   return Stream.transformPull(self, (pull) => Effect.succeed(Effect.raceFirst(silence, pull)))
 }
