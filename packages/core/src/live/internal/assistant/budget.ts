@@ -1,6 +1,9 @@
 import type * as Prompt from "effect/ai/Prompt"
 import * as Effect from "effect/Effect"
 
+// All platforms have `TextEncoder`, but the compiler options of this package include no platform types.
+declare const TextEncoder: new () => { readonly encode: (text: string) => Uint8Array }
+
 /** Splits messages into exchanges, each of which begins with a message of the user. */
 const exchangesOf = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<ReadonlyArray<Prompt.Message>> => {
   const exchanges: Array<Array<Prompt.Message>> = []
@@ -30,14 +33,7 @@ export const withinBudget = <E, R>(
 
 const bytesPerToken = 4
 
-const bytesOf = (text: string): number => {
-  let bytes = 0
-  for (const char of text) {
-    const code = char.codePointAt(0)!
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
-  }
-  return bytes
-}
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 
 const textOf = (value: unknown): string => {
   if (typeof value === "string") return value
