@@ -78,22 +78,17 @@ export const grow = <E, R>(
   options: Options<E>
 ) =>
   Effect.gen(function* () {
+    const texts = yield* CurrentTexts
     const {
       format = "markdown",
       idleTimeout = defaultIdleTimeout,
       name = defaults.name,
+      onFailure = (error: E | IdleTimeout) => (error instanceof IdleTimeout ? texts.idle : texts.failed),
       onNextMessage = "queue"
     } = options
-    const texts = yield* CurrentTexts
     const atMost = Duration.millis(idleShare * (yield* CurrentTimeout))
     const timeout = Duration.min(Duration.fromInputUnsafe(idleTimeout), atMost)
     const error = () => new IdleTimeout({ messageName: name, timeout: Duration.toMillis(timeout) })
-    const toNotice = (error: E | IdleTimeout): Text.Input | undefined =>
-      options.onFailure === undefined
-        ? error instanceof IdleTimeout
-          ? texts.idle
-          : texts.failed
-        : options.onFailure(error)
     return yield* run<E | IdleTimeout, R, SendError>({
       ...common(to, options),
       onNextMessage,
@@ -102,6 +97,6 @@ export const grow = <E, R>(
         ...source,
         after: (said) => failWhenIdle(source.after(said), { timeout, isBusy: source.isBusy, error })
       }),
-      onFailure: (failure) => toText(Option.isNone(failure) ? texts.failed : toNotice(failure.value))
+      onFailure: (failure) => toText(Option.isNone(failure) ? texts.failed : onFailure(failure.value))
     })
   })
