@@ -27,7 +27,6 @@ import { render } from "./internal/liveMessage/progressText.ts"
 import * as contents from "./internal/liveMessage/content.ts"
 import { common, grow, type SendError } from "./internal/liveMessage/grow.ts"
 import { run } from "./internal/liveMessage/run.ts"
-import { replaced } from "./internal/liveMessage/view.ts"
 import type * as Journal from "../inbox/Journal.ts"
 import * as Keyboard from "../model/Keyboard.ts"
 import type * as Comments from "../endpoints/Comments.ts"
@@ -425,21 +424,12 @@ export const show = <E, R>(
   content: Stream.Stream<Text.Input, E, R>,
   options: CommonOptions = {}
 ): Effect.Effect<Result, E | Error | Messages.NoChat, R | BotApi> =>
-  Effect.suspend(() => {
-    const view = replaced(undefined)
-    return run<E, R, SendError>({
+  Effect.suspend(() =>
+    run<E, R, SendError>({
       ...common(to, options),
-      content: () =>
-        contents.replacedContent(view, (notify) =>
-          Stream.runForEach(content, (next) =>
-            Effect.sync(() => {
-              view.set(Text.concat(next))
-              notify()
-            })
-          )
-        )
+      content: () => contents.replacedContent((show) => Stream.runForEach(content, (next) => show(() => next)))
     })
-  })
+  )
 
 /**
  * How far some work is.
@@ -519,27 +509,16 @@ export const progress = <A, E, R>(
 ): Effect.Effect<A, E | ProgressStopped | Error | Messages.NoChat, R | BotApi> =>
   Effect.suspend(() => {
     const toContent = options.render ?? render
-    const view = replaced(undefined)
     let result: Option.Option<A> = Option.none()
-    const source = (notify: () => void) => {
-      const report = (progress: Progress) =>
-        Effect.sync(() => {
-          view.set(Text.concat(toContent(progress)))
-          notify()
-        })
+    const source = (show: contents.Show) => {
+      const report = (progress: Progress) => show(() => toContent(progress))
       const begun = options.initial === undefined ? Effect.void : report(options.initial)
-      return Effect.map(
-        Effect.andThen(
-          begun,
-          Effect.suspend(() => work(report))
-        ),
-        (value) => void (result = Option.some(value))
-      )
+      return Effect.flatMap(begun, () => Effect.map(work(report), (value) => void (result = Option.some(value))))
     }
     const shown = run<E, R, SendError>({
       ...common(to, options),
       stopsWhenRemoved: false,
-      content: () => contents.replacedContent(view, source)
+      content: () => contents.replacedContent(source)
     })
     return Effect.flatMap(shown, () =>
       Option.isSome(result) ? Effect.succeed(result.value) : Effect.fail(new ProgressStopped())

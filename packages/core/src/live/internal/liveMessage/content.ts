@@ -1,8 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Text from "../../../model/Text.ts"
 import { type Format, isHighSurrogate } from "./parts.ts"
-import { type Cut, growing, type GrowingView, type View } from "./view.ts"
+import { type Cut, growing, type GrowingView, replaced, type View } from "./view.ts"
 
 /** The entries of the journal about a live message that runs, in the order in which they happened. */
 export const Recorded = Schema.Union([
@@ -171,15 +172,24 @@ export const growingText =
     }
   }
 
+/** Shows the content that a function returns when the effect runs. */
+export type Show = (content: () => Text.Input) => Effect.Effect<void>
+
 /** Content that is replaced as a whole, and that is not recorded. */
-export const replacedContent = <E, R>(
-  view: View,
-  source: (notify: () => void) => Effect.Effect<void, E, R>
-): Content<E, R> => ({
-  view,
-  source,
-  keep: () => {},
-  text: () => "",
-  restore: () => {},
-  onCut: () => Effect.void
-})
+export const replacedContent = <E, R>(source: (show: Show) => Effect.Effect<void, E, R>): Content<E, R> => {
+  const view = replaced()
+  return {
+    view,
+    source: (notify) =>
+      source((content) =>
+        Effect.sync(() => {
+          view.set(Text.concat(content()))
+          notify()
+        })
+      ),
+    keep: () => {},
+    text: () => "",
+    restore: () => {},
+    onCut: () => Effect.void
+  }
+}

@@ -90,19 +90,16 @@ export const growing = (format: Format): GrowingView => {
 }
 
 /** Content that is replaced as a whole. Content beyond the limit of a message is omitted. */
-export const replaced = (initial: FormattedText | undefined) => {
-  let content = initial
-  const view: View = {
+export const replaced = (): View & { readonly set: (text: FormattedText) => void } => {
+  let content: FormattedText | undefined
+  return {
     read: () => ({
       text: content === undefined ? { text: "", spans: [] } : truncate(content),
       rest: undefined
     }),
     advance: () => atBeginning,
     complete: () => 0,
-    isBegun: () => content !== undefined && content.text.trim() !== ""
-  }
-  return {
-    ...view,
-    set: (text: FormattedText): void => void (content = text)
+    isBegun: () => content !== undefined && content.text.trim() !== "",
+    set: (text) => void (content = text)
   }
 }
