@@ -1,4 +1,3 @@
-import * as Arr from "effect/Array"
 import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Prompt from "effect/ai/Prompt"
@@ -100,7 +99,7 @@ const toParts = (chunks: Stream.Stream<typeof Chunk.Type, AiError.AiError>) =>
     })
     const called = Stream.suspend(() =>
       Stream.fromIterable(
-        Arr.map([...calls.values()], ({ id, name, params }) => ({
+        Array.from(calls.values(), ({ id, name, params }) => ({
           type: "tool-call" as const,
           id,
           name,
