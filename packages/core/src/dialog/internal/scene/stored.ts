@@ -34,17 +34,10 @@ export interface SceneCodec {
   readonly decode: (stored: Stored) => Effect.Effect<Entered, StaleScene>
 }
 
-/** The reason why a stored state cannot be read. */
-export interface Stale {
-  readonly state: string
-  readonly problem: string
-  readonly raw: unknown
-}
-
 export const make = (
   schemas: { readonly [state: string]: ValueSchema },
   stateName: string,
-  toStale: (stale: Stale) => StaleScene
+  toStale: (stale: Omit<ConstructorParameters<typeof StaleScene>[0], "sceneName">) => StaleScene
 ): SceneCodec => {
   const codecs = new Map(Object.entries(schemas).map(([state, schema]) => [state, makeCodec(schema)]))
   const names = [...codecs.keys()].join(", ")
