@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import * as FieldIssue from "../../../base/FieldIssue.ts"
 import type { InvalidMenu } from "../../Menu.ts"
 import type { ValueCodec } from "../../../bot/internal/handlers/namedValue.ts"
+import type { Definition } from "./layout.ts"
 
 const Frame = Schema.Struct({
   /** The page. */
@@ -54,15 +55,9 @@ export interface Place {
   readonly params: unknown
 }
 
-/** The pages of a menu. */
-interface Menu {
-  readonly codecs: PageCodecs
-  readonly invalid: (page: string, problem: string) => InvalidMenu
-}
-
 /** Returns the place of a page. The first part of each of its lists is shown. */
 export const placeOf = (
-  { codecs, invalid }: Menu,
+  { codecs, invalid }: Definition,
   page: string,
   params: unknown
 ): Effect.Effect<Place, InvalidMenu> => {
