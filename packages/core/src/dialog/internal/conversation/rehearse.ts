@@ -9,10 +9,6 @@ import { Storing } from "./storing.ts"
 import { makeTalk } from "./talk.ts"
 import { type At, cut, type Conversation, isUnanswered, maxRounds } from "./turn.ts"
 
-/** A rehearsal stores nothing. */
-const storingOf = (record: Record) =>
-  new Storing({ before: undefined, isMarked: false, write: () => Effect.void }, record)
-
 /** Runs the body of a conversation up to the first operation that is not repeated, and predicts this operation. */
 const rehearseBody = Effect.fnUntraced(function* (self: Conversation, at: At, record: Record, input: unknown) {
   let begin = record
@@ -21,7 +17,8 @@ const rehearseBody = Effect.fnUntraced(function* (self: Conversation, at: At, re
     const run = new Run(at, begin, undefined, {
       isBack: round > 1,
       isRepeated: false,
-      storing: storingOf(begin),
+      // A rehearsal stores nothing.
+      storing: new Storing({ before: undefined, isMarked: false, write: () => Effect.void }, begin),
       rehearse: (first) => void (prediction ??= first)
     })
     const exit = yield* run.body.execute(Effect.suspend(() => self.body(makeTalk(run, self, ""), input)))
