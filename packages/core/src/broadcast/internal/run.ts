@@ -49,12 +49,8 @@ const recordOf = (outcome: Outcome, at: number): RecipientRecord => ({
   ...(outcome._tag === "Sent" ? { message_id: outcome.message?.body?.mid } : { problem: outcome.error.message })
 })
 
-const outcomeOf = (chat_id: ChatId, error: RecipientError): Outcome =>
-  error._tag === "RequestFailed"
-    ? { _tag: "Failed", chat_id, error }
-    : error._tag === "Forbidden"
-      ? { _tag: "Forbidden", chat_id, error }
-      : { _tag: "NotFound", chat_id, error }
+const outcomeOf = (chat_id: ChatId, error: RecipientError) =>
+  ({ _tag: error._tag === "RequestFailed" ? "Failed" : error._tag, chat_id, error }) as Outcome
 
 const immediateTimeout = "50 millis"
 
