@@ -5,8 +5,7 @@ import type { BroadcastStore } from "../BroadcastStore.ts"
 import type { BegunRecipient, RecipientRecord, RecipientStatus, Status, Summary } from "../Broadcast.ts"
 import type { ChatId } from "../../model/Recipient.ts"
 
-interface Broadcast {
-  readonly startedAt: number
+interface Broadcast extends Pick<Summary, "name" | "startedAt"> {
   readonly counts: { [K in RecipientStatus]: number }
   readonly records: Map<ChatId, RecipientRecord>
   /** The chats with a record in ascending order, until a chat is added. */
@@ -23,6 +22,7 @@ export const make = (clock: Clock.Clock): BroadcastStore["Service"] => {
 
   const create = (name: string, startedAt: number): Broadcast => {
     const broadcast: Broadcast = {
+      name,
       startedAt,
       counts: { Sent: 0, Forbidden: 0, NotFound: 0, Failed: 0 },
       records: new Map(),
@@ -37,7 +37,7 @@ export const make = (clock: Clock.Clock): BroadcastStore["Service"] => {
     return broadcast
   }
 
-  const summaryOf = (name: string, { counts, startedAt, status, total }: Broadcast): Summary => ({
+  const summaryOf = ({ counts, name, startedAt, status, total }: Broadcast): Summary => ({
     name,
     status,
     startedAt,
@@ -55,18 +55,16 @@ export const make = (clock: Clock.Clock): BroadcastStore["Service"] => {
         if (broadcast.owner !== owner && (!request.create || broadcast.leaseUntil > now)) return Option.none()
         broadcast.owner = owner
         broadcast.leaseUntil = now + leaseDuration
-        return Option.some(summaryOf(name, broadcast))
+        return Option.some(summaryOf(broadcast))
       }),
-    summary: (name: string) =>
-      Effect.sync(() => Option.map(Option.fromUndefinedOr(broadcasts.get(name)), (found) => summaryOf(name, found))),
-    list: (limit: number) =>
+    summary: (name) => Effect.sync(() => Option.map(Option.fromUndefinedOr(broadcasts.get(name)), summaryOf)),
+    list: (limit) =>
       Effect.sync(() =>
-        [...broadcasts]
-          .map(([name, found]) => summaryOf(name, found))
+        Array.from(broadcasts.values(), summaryOf)
           .sort((a, b) => b.startedAt - a.startedAt)
           .slice(0, limit)
       ),
-    update: (name: string, changes: { readonly status?: Status | undefined; readonly total?: number | undefined }) =>
+    update: (name, changes) =>
       Effect.sync(() => {
         const broadcast = broadcasts.get(name)
         if (broadcast === undefined || broadcast.status === "cancelled" || broadcast.status === "finished") return false
@@ -74,7 +72,7 @@ export const make = (clock: Clock.Clock): BroadcastStore["Service"] => {
         broadcast.total = changes.total ?? broadcast.total
         return true
       }),
-    pending: (name: string, chats: ReadonlyArray<ChatId>) =>
+    pending: (name, chats) =>
       Effect.sync(() => {
         const records = broadcasts.get(name)?.records
         return chats.filter((chat_id) => records?.has(chat_id) !== true)
@@ -84,8 +82,8 @@ export const make = (clock: Clock.Clock): BroadcastStore["Service"] => {
         const broadcast = broadcasts.get(request.name)
         if (broadcast?.owner === request.owner) broadcast.begun = request.recipients
       }),
-    begun: (name: string) => Effect.sync(() => broadcasts.get(name)?.begun ?? []),
-    addRecords: (name: string, records: ReadonlyArray<RecipientRecord>) =>
+    begun: (name) => Effect.sync(() => broadcasts.get(name)?.begun ?? []),
+    addRecords: (name, records) =>
       Effect.sync(() => {
         const broadcast = broadcasts.get(name)
         for (const record of records) {
@@ -95,15 +93,14 @@ export const make = (clock: Clock.Clock): BroadcastStore["Service"] => {
           broadcast.counts[record.status]++
         }
       }),
-    records: (name: string, page: { readonly after?: ChatId | undefined; readonly limit: number }) =>
+    records: (name, { after = -Infinity, limit }) =>
       Effect.sync(() => {
-        const { after = -Infinity, limit } = page
         const broadcast = broadcasts.get(name)
         if (broadcast === undefined) return []
         const sorted = (broadcast.sorted ??= [...broadcast.records.keys()].sort((a, b) => a - b))
         const first = sorted.findIndex((chat_id) => chat_id > after)
         return first < 0 ? [] : sorted.slice(first, first + limit).map((chat_id) => broadcast.records.get(chat_id)!)
       }),
-    remove: (name: string) => Effect.sync(() => broadcasts.delete(name))
+    remove: (name) => Effect.sync(() => broadcasts.delete(name))
   }
 }
