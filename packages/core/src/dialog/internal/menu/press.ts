@@ -5,7 +5,7 @@ import * as Answers from "../../../endpoints/Answers.ts"
 import type { Outcome, Return } from "../../Menu.ts"
 import { isOutcome, makeOutcome } from "./parts.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
-import { type Of, type Update, userIdOf } from "../../../model/Update.ts"
+import { type Of, userIdOf } from "../../../model/Update.ts"
 import { withoutKeyboard } from "../../../bot/internal/handlers/keyboard.ts"
 import { mayBeAnswered } from "../../../inbox/internal/consumer/answers.ts"
 import type { Prediction } from "../../../inbox/Rehearsal.ts"
@@ -79,9 +79,6 @@ const answer = Effect.fnUntraced(function* (
   if (isAnswered) yield* edit(update, shown)
 })
 
-const ownerOf = ({ isOwned }: Definition, update: Update): number | undefined =>
-  isOwned ? userIdOf(update) : undefined
-
 /** Shows the current page of a menu in the message of a callback. */
 const show = Effect.fnUntraced(function* (
   menu: Definition,
@@ -92,8 +89,8 @@ const show = Effect.fnUntraced(function* (
 ) {
   if (places.length === 0) return yield* answer(update, withoutKeyboard(update.message), notification)
   const layout = yield* layOut(menu, places, update)
-  const nonce = yield* nonceOf(update)
-  const message = yield* toMessage(layout, { owner: ownerOf(menu, update), nonce, withKeyboard })
+  const owner = menu.isOwned ? userIdOf(update) : undefined
+  const message = yield* toMessage(layout, { owner, nonce: yield* nonceOf(update), withKeyboard })
   // The text of the page before would stay.
   const isOther = message.text == null && Boolean(update.message?.body?.text)
   return yield* answer(update, isOther ? { ...message, text: "" } : message, notification)
@@ -189,10 +186,8 @@ export const press = Effect.fnUntraced(function* (
       return yield* show(menu, back(menu, places), update, undefined)
     case "Close":
       return yield* show(menu, places, update, undefined, false)
-    case "Open": {
-      const place = yield* placeOf(menu, action.page, action.params)
-      return yield* show(menu, open(places, place), update, undefined)
-    }
+    case "Open":
+      return yield* conclude(menu, places, update, makeOutcome({ ...action, _tag: "Go" }))
     case "Press":
       if (action.isOnce) yield* rememberPress(mid, pressed)
       return yield* conclude(menu, places, update, yield* run(action.run(update)))
