@@ -8,7 +8,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
-import type { RedisClusterOptions, RedisSentinelOptions } from "redis"
+import type * as RedisPackage from "redis"
 
 type Send = Redis.Redis["Service"]["send"]
 
@@ -42,11 +42,12 @@ const connected = Effect.fnUntraced(function* <C extends Client>(make: () => C) 
   return client
 })
 
-const layer = <C extends Client>(make: Effect.Effect<() => C, Redis.RedisError>, sendBy: (client: C) => Send) =>
+const layer = <C extends Client>(make: (redis: typeof RedisPackage) => C, sendBy: (client: C) => Send) =>
   Layer.effect(
     Redis.Redis,
     Effect.gen(function* () {
-      const create = yield* make
+      const redis = yield* load
+      const create = () => make(redis)
       return yield* Redis.make({
         send: sendBy(yield* connected(create)),
         // A reserved connection has a client of its own.
@@ -92,14 +93,9 @@ const layer = <C extends Client>(make: Effect.Effect<() => C, Redis.RedisError>,
  * @category layers
  * @since 0.1.0
  */
-export const layerSentinel = (options: RedisSentinelOptions): Layer.Layer<Redis.Redis, Redis.RedisError> =>
+export const layerSentinel = (options: RedisPackage.RedisSentinelOptions): Layer.Layer<Redis.Redis, Redis.RedisError> =>
   layer(
-    Effect.map(
-      load,
-      ({ createSentinel }) =>
-        () =>
-          createSentinel(options)
-    ),
+    ({ createSentinel }) => createSentinel(options),
     (client) =>
       (command, ...args) =>
         fails(() => client.sendCommand(false, [command, ...args]))
@@ -133,14 +129,9 @@ const keyOf = (command: string, args: ReadonlyArray<string>): string | undefined
  * @category layers
  * @since 0.1.0
  */
-export const layerCluster = (options: RedisClusterOptions): Layer.Layer<Redis.Redis, Redis.RedisError> =>
+export const layerCluster = (options: RedisPackage.RedisClusterOptions): Layer.Layer<Redis.Redis, Redis.RedisError> =>
   layer(
-    Effect.map(
-      load,
-      ({ createCluster }) =>
-        () =>
-          createCluster(options)
-    ),
+    ({ createCluster }) => createCluster(options),
     (client) => {
       const toAll = async (args: Array<string>): Promise<unknown> => {
         const replies = await Promise.all(
