@@ -116,8 +116,6 @@ const makeClient = Effect.fnUntraced(function* (settings: Database.ConnectionOpt
   })
 })
 
-const layerOf = (options: Options) => Layer.effect(SqlClient.SqlClient, makeClient(toSettings(options)))
-
 /**
  * Like {@link layer}, but the file is opened by the first statement. The layer itself does not fail: if the file cannot be
  * opened, the statement fails with a `SqlError`, and the next statement tries again.
@@ -139,7 +137,7 @@ const layerOf = (options: Options) => Layer.effect(SqlClient.SqlClient, makeClie
  * @since 0.1.0
  */
 export const layerLazy = (options: Options): Layer.Layer<SqlClient.SqlClient> =>
-  Layer.provide(layerOf(options), Reactivity.layer)
+  Layer.provide(Layer.effect(SqlClient.SqlClient, makeClient(toSettings(options))), Reactivity.layer)
 
 /**
  * Creates a `SqlClient` that is closed with the scope. See {@link layer}.
@@ -200,7 +198,4 @@ export const layer = (options: Options): Layer.Layer<SqlClient.SqlClient, SqlErr
 export const layerConfig = (
   options: Config.Wrap<Options>
 ): Layer.Layer<SqlClient.SqlClient, SqlError | Settings.InvalidSettings> =>
-  Layer.provide(
-    Layer.effect(SqlClient.SqlClient, Effect.flatMap(Settings.unwrap<Options>(options), make)),
-    Reactivity.layer
-  )
+  Layer.unwrap(Effect.map(Settings.unwrap<Options>(options), layer))
