@@ -4,6 +4,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 import * as Schedule from "effect/Schedule"
 import type { Connection } from "effect/sql/SqlConnection"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
@@ -74,7 +75,7 @@ const rows = (statement: StatementSync, params: ReadonlyArray<unknown>): Readonl
 const raw = (statement: StatementSync, params: ReadonlyArray<unknown>): unknown =>
   statement.columns().length > 0
     ? rows(statement, params)
-    : Values.fromRow({ ...statement.run(...Values.toParameters(params)) })
+    : Record.map({ ...statement.run(...Values.toParameters(params)) }, Values.fromSql)
 
 const take = (statement: StatementSync, iterator: Iterator<Values>): Array<Row> => {
   const chunk: Array<Row> = []

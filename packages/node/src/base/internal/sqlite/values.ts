@@ -28,11 +28,3 @@ export const toRow = (names: ReadonlyArray<string>, values: ReadonlyArray<unknow
   for (let index = 0; index < names.length; index++) row[names[index]!] = fromSql(values[index])
   return row
 }
-
-export const fromRow = (row: Record<string, unknown>): Record<string, unknown> => {
-  for (const name in row) {
-    const value = row[name]
-    if (typeof value === "bigint") row[name] = fromSql(value)
-  }
-  return row
-}
