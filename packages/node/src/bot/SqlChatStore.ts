@@ -18,10 +18,17 @@ import type * as Scope from "effect/Scope"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
-import { type ChatRow, chatColumns, fromRecord, type RecordRow, toKnownChats } from "./internal/chats/row.ts"
+import {
+  type ChatRow,
+  chatColumns,
+  fromRecord,
+  recordColumns,
+  type RecordRow,
+  toKnownChats
+} from "./internal/chats/row.ts"
 import { maxRows, visitSlices } from "./internal/chats/slices.ts"
 import { maxValues, padded } from "./internal/chats/sqliteValues.ts"
-import { combine, migrations, recordColumns } from "./internal/chats/sqlSchema.ts"
+import { combine, migrations } from "./internal/chats/sqlSchema.ts"
 import { makeStore } from "../base/internal/stores/sql.ts"
 import { encodeText } from "../base/internal/stores/values.ts"
 

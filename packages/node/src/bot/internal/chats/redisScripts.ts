@@ -1,7 +1,7 @@
 import type * as ChatRecord from "@colloquy/core/bot/ChatRecord"
 import type { ChatId } from "@colloquy/core/model/Recipient"
 import * as Redis from "effect/persistence/Redis"
-import { type ChatRow, chatColumns, fromRecord, type RecordRow } from "./row.ts"
+import { type ChatRow, chatColumns, fromRecord, recordColumns, type RecordRow } from "./row.ts"
 
 /**
  * A chat is a hash. An unknown fact or type is an empty text.
@@ -26,20 +26,7 @@ export const keysOf = (prefix: string): Keys => ({
   chat: (chat_id) => `${prefix}:chat:${chat_id}`
 })
 
-const recordFields = [
-  "chat_id",
-  "type",
-  "first_seen",
-  "last_seen",
-  "member_at",
-  "left_at",
-  "title",
-  "title_at",
-  "dialog_user",
-  "dialog_user_at",
-  "rights",
-  "rights_at"
-] as const satisfies ReadonlyArray<keyof RecordRow>
+const recordFields = Object.keys(recordColumns) as ReadonlyArray<keyof RecordRow>
 
 // Numbers stay texts, because Lua loses digits of a double.
 const indexing = `

@@ -7,20 +7,25 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { encodeText, StoredInteger, StoredText } from "../../../base/internal/stores/values.ts"
 
+/** The columns of a record. The order is that of the fields in the scripts of Redis. */
+export const recordColumns = {
+  chat_id: "bigint",
+  type: "text",
+  first_seen: "bigint",
+  last_seen: "bigint",
+  member_at: "bigint",
+  left_at: "bigint",
+  title: "text",
+  title_at: "bigint",
+  dialog_user: "text",
+  dialog_user_at: "bigint",
+  rights: "text",
+  rights_at: "bigint"
+} as const
+
 /** A record as flat columns. Unknown facts are null, with the time -1. User and rights are JSON. */
 export type RecordRow = {
-  readonly chat_id: number
-  readonly type: string | null
-  readonly first_seen: number
-  readonly last_seen: number
-  readonly member_at: number
-  readonly left_at: number
-  readonly title: string | null
-  readonly title_at: number
-  readonly dialog_user: string | null
-  readonly dialog_user_at: number
-  readonly rights: string | null
-  readonly rights_at: number
+  readonly [K in keyof typeof recordColumns]: (typeof recordColumns)[K] extends "text" ? string | null : number
 }
 
 const unknownAt = -1

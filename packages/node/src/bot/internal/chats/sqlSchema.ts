@@ -1,22 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { Dialect } from "../../../base/internal/stores/sql.ts"
-import type { RecordRow } from "./row.ts"
-
-export const recordColumns = {
-  chat_id: "bigint",
-  type: "text",
-  first_seen: "bigint",
-  last_seen: "bigint",
-  member_at: "bigint",
-  left_at: "bigint",
-  title: "text",
-  title_at: "bigint",
-  dialog_user: "text",
-  dialog_user_at: "bigint",
-  rights: "text",
-  rights_at: "bigint"
-} as const satisfies { readonly [K in keyof RecordRow]: string }
 
 export const migrations = (sql: SqlClient.SqlClient, table: string, { integer }: Dialect) => ({
   "1_create": Effect.asVoid(
