@@ -4,12 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { encodeText, StoredInteger, StoredText } from "../../base/internal/stores/values.ts"
 
-/** The columns of a broadcast, without its lease. */
-const broadcastColumns = ["name", "status", "started_at", "total", "sent", "forbidden", "not_found", "failed"] as const
-
-/** The columns of a broadcast, as the database returns them. */
-export type BroadcastRow = { readonly [K in (typeof broadcastColumns)[number]]: unknown }
-
+/** A broadcast, without its lease. */
 const Broadcast = Schema.Struct({
   name: Schema.String,
   status: Schema.Literals(["running", "paused", "cancelled", "finished"]),
@@ -20,6 +15,9 @@ const Broadcast = Schema.Struct({
   not_found: StoredInteger,
   failed: StoredInteger
 })
+
+/** The columns of a broadcast, as the database returns them. */
+export type BroadcastRow = { readonly [K in keyof typeof Broadcast.fields]: unknown }
 
 const decodeBroadcast = Schema.decodeUnknownEffect(Broadcast)
 
@@ -32,18 +30,10 @@ export const toSummary = (row: BroadcastRow): Effect.Effect<Summary, Schema.Sche
     counts: { Sent: sent, Forbidden: forbidden, NotFound: not_found, Failed: failed }
   }))
 
-/** A record as flat columns. */
-export interface RecordRow {
-  readonly chat_id: number
-  readonly status: string
-  readonly message_id: string | null
-  readonly problem: string | null
-  readonly at: number
-}
-
 const textOrNull = (text: string | undefined) => (text === undefined ? null : encodeText(text))
 
-export const fromRecord = (record: RecipientRecord): RecordRow => ({
+/** A record as flat columns. */
+export const fromRecord = (record: RecipientRecord) => ({
   chat_id: record.chat_id,
   status: record.status,
   message_id: textOrNull(record.message_id),
