@@ -4,24 +4,20 @@ import * as Redis from "effect/persistence/Redis"
 import { readingClock } from "../../base/internal/stores/redis.ts"
 import { type BroadcastRow, fromRecord } from "./row.ts"
 
+export const namesKey = (prefix: string): string => `${prefix}:names`
+
 /**
  * A broadcast is a hash. Its records are JSON texts in a sorted set whose scores are the chats. The scores are the
  * order of pages, and find the record of a chat. The names of all broadcasts are a sorted set whose scores are the
  * times of their starts.
  */
-interface Keys {
-  readonly broadcast: string
-  readonly records: string
-  readonly names: string
-}
-
-export const namesKey = (prefix: string): string => `${prefix}:names`
-
-export const keysOf = (prefix: string, name: string): Keys => ({
+export const keysOf = (prefix: string, name: string) => ({
   broadcast: `${prefix}:broadcast:${name}`,
   records: `${prefix}:records:${name}`,
   names: namesKey(prefix)
 })
+
+type Keys = ReturnType<typeof keysOf>
 
 const counters = ["Sent", "Forbidden", "NotFound", "Failed"] as const satisfies ReadonlyArray<RecipientStatus>
 

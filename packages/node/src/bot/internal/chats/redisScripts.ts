@@ -12,19 +12,14 @@ import { type ChatRow, chatColumns, fromRecord, recordColumns, type RecordRow } 
  * types       the types that are or were in use
  * left        ids of chats that the bot left, by the time when it left
  */
-export interface Keys {
-  readonly prefix: string
-  readonly known: string
-  readonly left: string
-  readonly chat: (chat_id: ChatId | string) => string
-}
-
-export const keysOf = (prefix: string): Keys => ({
+export const keysOf = (prefix: string) => ({
   prefix,
   known: `${prefix}:known`,
   left: `${prefix}:left`,
-  chat: (chat_id) => `${prefix}:chat:${chat_id}`
+  chat: (chat_id: ChatId | string) => `${prefix}:chat:${chat_id}`
 })
+
+type Keys = ReturnType<typeof keysOf>
 
 const recordFields = Object.keys(recordColumns) as ReadonlyArray<keyof RecordRow>
 
