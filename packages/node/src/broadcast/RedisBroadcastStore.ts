@@ -65,6 +65,9 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
         Effect.mapError(toStoreError(operation))
       )
 
+    const isChanged = (operation: string, count: Effect.Effect<number, Redis.RedisError>) =>
+      Effect.mapBoth(count, { onFailure: toStoreError(operation), onSuccess: (count) => count > 0 })
+
     const summary = (name: string, operation: string) =>
       summaryOf(operation, name, redis.send("HMGET", keysOf(name).broadcast, ...scripts.fields))
 
@@ -97,11 +100,7 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
             Effect.flatMap(Effect.forEach((name) => summary(name, "list"))),
             Effect.map(Arr.getSomes)
           ),
-      update: (name, { status, total }) =>
-        Effect.mapBoth(update(keysOf(name), status, total), {
-          onFailure: toStoreError("update"),
-          onSuccess: (count) => count > 0
-        }),
+      update: (name, { status, total }) => isChanged("update", update(keysOf(name), status, total)),
       pending: (name, chats) =>
         chats.length === 0
           ? Effect.succeed([])
@@ -134,11 +133,7 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
           )
           .pipe(Effect.flatMap(Effect.forEach(fromJson)), Effect.mapError(toStoreError("records")))
       },
-      remove: (name) =>
-        Effect.mapBoth(remove(keysOf(name), name), {
-          onFailure: toStoreError("remove"),
-          onSuccess: (count) => count > 0
-        })
+      remove: (name) => isChanged("remove", remove(keysOf(name), name))
     })
   })
 
