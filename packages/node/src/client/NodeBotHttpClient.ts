@@ -98,11 +98,6 @@ export interface Options {
   readonly connections?: number | undefined
 }
 
-interface Problem {
-  readonly setting: string
-  readonly problem: string
-}
-
 type Checked<A> = { readonly value: A } | { readonly problem: string }
 
 const longestTimer = 2 ** 31 - 1
@@ -148,7 +143,7 @@ export const make: (
   options?: Options
 ) => Effect.Effect<HttpClient.HttpClient, ExtraCaError | Settings.InvalidSettings, Scope.Scope> = Effect.fnUntraced(
   function* (options: Options = {}) {
-    const problems: Array<Problem> = []
+    const problems: Array<Settings.InvalidSettings["problems"][number]> = []
     const checked = <A>(setting: keyof Options, result: Checked<A>): A => {
       if ("value" in result) return result.value
       problems.push({ setting, problem: result.problem })

@@ -2,13 +2,10 @@ import * as Effect from "effect/Effect"
 import { X509Certificate } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import * as tls from "node:tls"
+import type { ExtraCaError } from "../NodeBotHttpClient.ts"
 
 /** The fields of an `ExtraCaError`. */
-interface Failure {
-  readonly problem: "Unreadable" | "NoCertificate" | "Malformed" | "Expired" | "NotARoot"
-  readonly path?: string
-  readonly message: string
-}
+type Failure = Pick<ExtraCaError, "problem" | "path" | "message">
 
 interface Source {
   readonly path?: string
