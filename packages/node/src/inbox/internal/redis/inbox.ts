@@ -13,7 +13,7 @@ import * as Listener from "../listener.ts"
 import { commitArguments, enqueueArguments, writeArguments } from "./arguments.ts"
 import * as commitScripts from "./commits.ts"
 import * as deadLetterScripts from "./deadLetters.ts"
-import type { Run } from "./lua.ts"
+import type { InboxScript } from "./lua.ts"
 import * as rowScripts from "./rows.ts"
 import * as scripts from "./scripts.ts"
 import { toDeadLetter, toEntry, toPartitions, unpack } from "./updates.ts"
@@ -57,10 +57,11 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
       Effect.withTracerEnabled(Effect.mapError(limited(effect), toStoreError(name)), false)
   }
 
-  const run: Run = (name, script) => {
+  /** Prepares a script. `name` is the operation in its errors. */
+  const run = <A>(name: string, script: InboxScript<A>) => {
     const evaluate = redis.eval(script)
     const named = operation(name)
-    return (args = []) => named(evaluate(prefix, args))
+    return (args: ReadonlyArray<string> = []) => named(evaluate(prefix, args))
   }
 
   const enqueue = run("enqueue", scripts.enqueue)

@@ -1,5 +1,3 @@
-import type { StoreError } from "@colloquy/core/base/StoreError"
-import type * as Effect from "effect/Effect"
 import * as Redis from "effect/persistence/Redis"
 import { readingClock } from "../../../base/internal/stores/redis.ts"
 
@@ -106,9 +104,3 @@ export const script = (...parts: ReadonlyArray<string>) =>
 
 /** A script whose parameters are the prefix and its arguments. */
 export type InboxScript<A> = Redis.Script<{ params: [string, ReadonlyArray<string>]; result: A }>
-
-/** Prepares a script. `name` is the operation in its errors. */
-export type Run = <A>(
-  name: string,
-  script: InboxScript<A>
-) => (args?: ReadonlyArray<string>) => Effect.Effect<A, StoreError>
