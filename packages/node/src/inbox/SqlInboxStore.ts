@@ -37,11 +37,6 @@ export interface Options {
   readonly operationTimeout?: Duration.Input | undefined
 }
 
-const toSettings = ({ operationTimeout = "10 seconds", prefix }: Options) => ({
-  prefix,
-  operationTimeout: Duration.fromInputUnsafe(operationTimeout)
-})
-
 const unsupported = new StoreError({
   store: "inbox",
   operation: "migrate",
@@ -50,9 +45,9 @@ const unsupported = new StoreError({
 })
 
 /** `ready` creates the tables, as the first operation does. */
-const open = (options: Options) =>
+const open = ({ operationTimeout = "10 seconds", prefix }: Options) =>
   Effect.gen(function* () {
-    const settings = toSettings(options)
+    const settings = { prefix, operationTimeout: Duration.fromInputUnsafe(operationTimeout) }
     const sql = (yield* SqlClient.SqlClient).withoutTransforms()
     const opened = sql.onDialectOrElse({
       sqlite: () =>
