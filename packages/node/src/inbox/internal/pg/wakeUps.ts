@@ -1,4 +1,3 @@
-import type { InboxStore } from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Queue from "effect/Queue"
@@ -22,12 +21,6 @@ interface Listening {
 const isListening = (sql: SqlClient.SqlClient): sql is SqlClient.SqlClient & Listening =>
   Predicate.hasProperty(sql, "listen") && typeof sql.listen === "function"
 
-export interface WakeUps {
-  /** Tells the other processes that a partition can be claimed. */
-  readonly notify: () => void
-  readonly listen?: InboxStore["Service"]["listen"]
-}
-
 /**
  * Wakes other processes with `NOTIFY`, in a separate transaction after the commit: commits with notifications run one
  * after the other, and each of them would wait for the disk.
@@ -42,12 +35,13 @@ export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, table
     Effect.catchDefect((defect) => Effect.logError("Other processes were not woken up.", defect)),
     Effect.withTracerEnabled(false)
   )
+  /** Tells the other processes that a partition can be claimed. */
   const notify = yield* Notifier.make(() => void fork(send))
-  if (!isListening(sql)) return { notify } satisfies WakeUps
+  if (!isListening(sql)) return { notify }
   const listen = yield* Listener.make({
     subscribe: sql.listen(channel),
     toStoreError: sqlToStoreError("inbox")("listen"),
     isForeign: ({ payload }: Notification) => payload !== sender
   })
-  return { notify, listen } satisfies WakeUps
+  return { notify, listen }
 })
