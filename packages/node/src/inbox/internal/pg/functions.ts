@@ -3,7 +3,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 import { permanentStates } from "../../../base/internal/stores/sql.ts"
 import * as plans from "./plans.ts"
-import { countSlots, tableNames } from "./tables.ts"
+import { countSlots, tablesOf } from "./tables.ts"
 
 export const functionNames = (table: string) => ({
   claim: `${table}_claim`,
@@ -15,22 +15,16 @@ export const functionNames = (table: string) => ({
 })
 
 /** Returns the parts that the functions share. */
-const partsOf = (sql: SqlClient.SqlClient, table: string) => {
-  const names = tableNames(table)
-  return {
-    updates: sql(names.updates),
-    partitions: sql(names.partitions),
-    counts: sql(names.counts),
-    rows: sql(names.rows),
-    names: functionNames(table),
-    settings: plans.functionSettings(sql),
-    slot: sql.literal(`pg_backend_pid() % ${countSlots}`),
-    now: sql.literal("(extract(epoch FROM clock_timestamp()) * 1000)::bigint"),
-    isQueued: plans.isQueued(sql, "u"),
-    findPartition: (key: string) => plans.findBy(sql, "p.partition_key", key),
-    findUpdate: (id: string) => plans.findBy(sql, "u.id", id)
-  }
-}
+const partsOf = (sql: SqlClient.SqlClient, table: string) => ({
+  ...tablesOf(sql, table),
+  names: functionNames(table),
+  settings: plans.functionSettings(sql),
+  slot: sql.literal(`pg_backend_pid() % ${countSlots}`),
+  now: sql.literal("(extract(epoch FROM clock_timestamp()) * 1000)::bigint"),
+  isQueued: plans.isQueued(sql, "u"),
+  findPartition: (key: string) => plans.findBy(sql, "p.partition_key", key),
+  findUpdate: (id: string) => plans.findBy(sql, "u.id", id)
+})
 
 /**
  * Creates the function that writes rows: key `k` of update `i`, with the revision `r` or `null` to delete the row. The rows of a

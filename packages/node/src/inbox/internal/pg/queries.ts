@@ -5,7 +5,7 @@ import { retryConflicts } from "../../../base/internal/stores/sql.ts"
 import { decodeText, encodeIndexed, isId } from "../../../base/internal/stores/values.ts"
 import { functionNames } from "./functions.ts"
 import { isChecked, rangeOf, type StoredRow, toJson, toKey, toRounds, toRow, toWrites } from "./rows.ts"
-import { tableNames } from "./tables.ts"
+import { tablesOf } from "./tables.ts"
 
 /** Maximum number of claimed partitions whose first updates are compared for the age of the oldest update. */
 const comparedPartitions = 4000
@@ -14,7 +14,7 @@ type Store = InboxStore["Service"]
 
 /** The statements on rows. */
 export const makeRows = (sql: SqlClient.SqlClient, table: string) => {
-  const rows = sql(tableNames(table).rows)
+  const { rows } = tablesOf(sql, table)
   const columns = sql.literal("COALESCE(full_key, key) AS key, text, revision, expires_at, due_at")
 
   const writeRound = (round: ReadonlyArray<Write>) => {
@@ -111,13 +111,7 @@ export const makeRows = (sql: SqlClient.SqlClient, table: string) => {
 
 /** The statements on partitions, fingerprints and counts. */
 export const makeQueries = (sql: SqlClient.SqlClient, table: string) => {
-  const names = tableNames(table)
-  const [updates, partitions, fingerprints, counts] = [
-    names.updates,
-    names.partitions,
-    names.fingerprints,
-    names.counts
-  ].map((name) => sql(name))
+  const { counts, fingerprints, partitions, rows, updates } = tablesOf(sql, table)
   const now = sql.literal("(extract(epoch FROM clock_timestamp()) * 1000)::bigint")
 
   /** Rows may have been changed outside of the library while no process was running. */
@@ -161,7 +155,7 @@ export const makeQueries = (sql: SqlClient.SqlClient, table: string) => {
           SELECT lease_until AS at FROM ${partitions} WHERE owner IS NOT NULL ORDER BY lease_until LIMIT 1
         ) AS owned
         UNION ALL SELECT * FROM (
-          SELECT due_at AS at FROM ${sql(names.rows)} WHERE due_at IS NOT NULL ORDER BY due_at, key LIMIT 1
+          SELECT due_at AS at FROM ${rows} WHERE due_at IS NOT NULL ORDER BY due_at, key LIMIT 1
         ) AS due
       ) AS a`,
     ([{ first }]) => (first === null ? undefined : Math.max(0, Number(first)))

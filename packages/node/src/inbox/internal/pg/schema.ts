@@ -3,18 +3,12 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import { indexName } from "../../../base/internal/stores/sql.ts"
 import { createFunctions } from "./functions.ts"
 import { renewIds } from "./ids.ts"
-import { countSlots, tableNames } from "./tables.ts"
+import { countSlots, tableNames, tablesOf } from "./tables.ts"
 
 /** Transactions lock rows in the order of their keys. In all statements, this order is that of the bytes. */
 const create = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, table: string) {
   const names = tableNames(table)
-  const [updates, partitions, fingerprints, rows, counts] = [
-    names.updates,
-    names.partitions,
-    names.fingerprints,
-    names.rows,
-    names.counts
-  ].map((name) => sql(name))
+  const { counts, fingerprints, partitions, rows, updates } = tablesOf(sql, table)
   const index = (of: string, purpose: string) => sql(indexName(of, purpose))
 
   yield* sql`CREATE TABLE ${updates} (

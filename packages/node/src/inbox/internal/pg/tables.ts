@@ -1,3 +1,6 @@
+import * as Record from "effect/Record"
+import type * as SqlClient from "effect/sql/SqlClient"
+
 /**
  * `updates` holds queued updates and dead letters; `failed_at` is set for dead letters. `partitions` has a row for each
  * key that has a queued update or an owner: `head_id` is the first queued update of a partition without an owner,
@@ -13,6 +16,9 @@ export const tableNames = (table: string) => ({
   counts: `${table}_counts`,
   server: `${table}_server`
 })
+
+/** The tables as parts of statements. */
+export const tablesOf = (sql: SqlClient.SqlClient, table: string) => Record.map(tableNames(table), (name) => sql(name))
 
 /** A connection adds to its own row of `counts`, so that transactions rarely wait for each other. */
 export const countSlots = 16

@@ -6,7 +6,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import { decodeText, encodeIndexed, encodeText, isId } from "../../../base/internal/stores/values.ts"
 import { functionNames } from "./functions.ts"
 import { isChecked, JournalRow, toJournalRow, toWrites } from "./rows.ts"
-import { countSlots, tableNames } from "./tables.ts"
+import { countSlots, tablesOf } from "./tables.ts"
 
 /** An update to insert: a dead letter if `failed_at` is set. */
 const toInput = (update: QueuedUpdate.QueuedUpdate, error: string | undefined, { duplicatesSince, now }: Batch) => ({
@@ -116,9 +116,8 @@ const toStored = (row: UpdateRow): StoredUpdate => {
 
 /** The statements on queued updates and dead letters. */
 export const make = (sql: SqlClient.SqlClient, table: string) => {
-  const names = tableNames(table)
   const functions = functionNames(table)
-  const [updates, partitions, rows] = [names.updates, names.partitions, names.rows].map((name) => sql(name))
+  const { counts, fingerprints, partitions, rows, updates } = tablesOf(sql, table)
   const slot = sql.literal(`pg_backend_pid() % ${countSlots}`)
 
   /** Appends updates to partitions. A partition that has an owner is locked as well, but not written: its release finds the first update. */
@@ -146,7 +145,7 @@ export const make = (sql: SqlClient.SqlClient, table: string) => {
           error text, failed_at bigint
         )
       ), fresh AS (
-        INSERT INTO ${sql(names.fingerprints)} AS f (fingerprint, seen_at)
+        INSERT INTO ${fingerprints} AS f (fingerprint, seen_at)
         SELECT i.fingerprint, i.seen_at FROM input AS i WHERE i.seen_at IS NOT NULL ORDER BY i.fingerprint
         ON CONFLICT (fingerprint) DO UPDATE SET seen_at = excluded.seen_at
           WHERE f.seen_at < ${Math.min(...batches.map(({ duplicatesSince }) => duplicatesSince))}
@@ -157,7 +156,7 @@ export const make = (sql: SqlClient.SqlClient, table: string) => {
         INSERT INTO ${updates} (${columns}) SELECT ${columns} FROM accepted ORDER BY place
         RETURNING id, partition_key, failed_at
       ), touched AS (${touch("inserted")}), counted AS (
-        UPDATE ${sql(names.counts)} AS c SET queued = c.queued + i.queued, dead_letters = c.dead_letters + i.dead
+        UPDATE ${counts} AS c SET queued = c.queued + i.queued, dead_letters = c.dead_letters + i.dead
         FROM (
           SELECT count(*) FILTER (WHERE failed_at IS NULL) AS queued, count(failed_at) AS dead FROM inserted
         ) AS i WHERE c.slot = ${slot}
@@ -215,7 +214,7 @@ export const make = (sql: SqlClient.SqlClient, table: string) => {
         ), journals AS (
           UPDATE ${rows} AS s SET update_id = n.new_id FROM numbered AS n WHERE s.update_id = n.id
         ), touched AS (${touch("moved")}), counted AS (
-          UPDATE ${sql(names.counts)} AS c SET queued = c.queued + m.count, dead_letters = c.dead_letters - m.count
+          UPDATE ${counts} AS c SET queued = c.queued + m.count, dead_letters = c.dead_letters - m.count
           FROM (SELECT count(*) AS count FROM moved) AS m WHERE m.count > 0 AND c.slot = ${slot}
         ) SELECT (SELECT count(*) FROM moved) AS count, (SELECT count(*) FROM touched) AS free`,
       ([{ count, free }]) => ({ count: Number(count), wakes: free > 0n })
@@ -229,7 +228,7 @@ export const make = (sql: SqlClient.SqlClient, table: string) => {
         WITH dropped AS (DELETE FROM ${updates} WHERE ${which} RETURNING id), journals AS (
           DELETE FROM ${rows} AS s USING dropped AS d WHERE s.update_id = d.id
         ), counted AS (
-          UPDATE ${sql(names.counts)} AS c SET dead_letters = c.dead_letters - d.count
+          UPDATE ${counts} AS c SET dead_letters = c.dead_letters - d.count
           FROM (SELECT count(*) AS count FROM dropped) AS d WHERE d.count > 0 AND c.slot = ${slot}
         ) SELECT count(*) FROM dropped`,
       ([{ count }]) => Number(count)
