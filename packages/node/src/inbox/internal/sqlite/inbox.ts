@@ -142,9 +142,7 @@ export const make = Effect.fnUntraced(function* (
 
   const { enqueue: _, ...operations } = inbox.store
   const store = yield* withWriteBatching(operations)
-  const isInTransaction = Effect.map(Effect.context<never>(), (context) =>
-    Option.isSome(Context.getOption(context, sql.transactionService))
-  )
+  const isInTransaction = Effect.map(Effect.serviceOption(sql.transactionService), Option.isSome)
   return {
     ready,
     store: InboxStore.of({
