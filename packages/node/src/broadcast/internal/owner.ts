@@ -2,25 +2,16 @@ import type { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import { readFileSync, readlinkSync } from "node:fs"
 
-const read = (path: string): string | undefined => {
-  try {
-    return readFileSync(path, "utf8")
-  } catch {
-    return undefined
-  }
-}
+const read = (path: string): string | undefined => Result.getOrUndefined(Result.try(() => readFileSync(path, "utf8")))
 
 /** The ids of processes are unique in this space until the machine restarts. Containers have spaces of their own. */
 const makeSpace = (): string | undefined => {
   const boot = read("/proc/sys/kernel/random/boot_id")?.trim()
   if (boot === undefined) return undefined
-  try {
-    return `${boot}/${readlinkSync("/proc/self/ns/pid")}`
-  } catch {
-    return undefined
-  }
+  return Result.getOrUndefined(Result.try(() => `${boot}/${readlinkSync("/proc/self/ns/pid")}`))
 }
 
 const space = makeSpace()
