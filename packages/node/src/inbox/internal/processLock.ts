@@ -12,19 +12,6 @@ export interface GoneProcess {
   readonly keep: () => void
 }
 
-/** The lock of this process. */
-export interface ProcessLock {
-  /** Identifies this process. */
-  readonly id: string
-  /** Returns the processes that ended without a call of `close`. */
-  readonly findGone: () => ReadonlyArray<GoneProcess>
-  /** Wakes the other processes that watch. */
-  readonly wakeOthers: () => void
-  /** Calls a function when another process wakes this one, until the returned function is called. */
-  readonly watch: (wake: () => void) => () => void
-  readonly close: () => void
-}
-
 /**
  * An open transaction of SQLite has a lock on its file that the operating system releases at every end of the process.
  * Node has no other lock on files. The files stay empty.
@@ -70,7 +57,7 @@ const interval = 500
  * Creates a lock file beside the database `filename`, for the table `table`. Returns `undefined` where this is impossible:
  * then leases end only by time.
  */
-export const make = (filename: string, table: string): ProcessLock | undefined => {
+export const make = (filename: string, table: string) => {
   const folder = dirname(filename)
   const prefix = `${basename(filename)}-${encodeURIComponent(table)}-`
   const pathOf = (id: string) => join(folder, `${prefix}${id}.lock`)
@@ -109,7 +96,9 @@ export const make = (filename: string, table: string): ProcessLock | undefined =
   }
 
   return {
+    /** Identifies this process. */
     id,
+    /** Wakes the other processes that watch. */
     wakeOthers: () => {
       const now = performance.now()
       if (now - listedAt >= interval) {
@@ -119,7 +108,8 @@ export const make = (filename: string, table: string): ProcessLock | undefined =
       const time = new Date()
       for (const other of others) touch(pathOf(other), time)
     },
-    watch: (wake) => {
+    /** Calls a function when another process wakes this one, until the returned function is called. */
+    watch: (wake: () => void): (() => void) => {
       // Deno opens and closes a watched file, and the operating system then releases the locks of the process on the
       // file.
       if ("Deno" in globalThis) return () => {}
@@ -128,7 +118,8 @@ export const make = (filename: string, table: string): ProcessLock | undefined =
       watcher.on("error", () => watcher.close())
       return () => watcher.close()
     },
-    findGone: () => {
+    /** Returns the processes that ended without a call of `close`. */
+    findGone: (): ReadonlyArray<GoneProcess> => {
       const now = performance.now()
       if (now - lookedAt < interval) return []
       lookedAt = now

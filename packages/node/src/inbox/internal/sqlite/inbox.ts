@@ -29,7 +29,7 @@ interface Options {
 
 /** The processes that share a file: their locks, and messages about new work. */
 const makeProcesses = Effect.fnUntraced(function* (table: string) {
-  let lock: ProcessLock.ProcessLock | undefined
+  let lock: ReturnType<typeof ProcessLock.make>
   const gone: Array<ProcessLock.GoneProcess> = []
   // The finalizer runs after the last writes of batches, so that these writes have the lock.
   yield* Effect.addFinalizer(() =>
