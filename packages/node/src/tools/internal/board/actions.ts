@@ -38,25 +38,22 @@ const broadcast =
 const defaultRate = 10
 
 /** The actions of the board, by name. Each returns what it did, in a sentence. */
-export const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
-  ["replay", take("replay", "Replayed")],
-  ["drop", take("drop", "Deleted")],
-  [
-    "replay-all",
-    (query, replay, scope) => {
+export const actions: ReadonlyMap<string, Action> = new Map(
+  Object.entries<Action>({
+    replay: take("replay", "Replayed"),
+    drop: take("drop", "Deleted"),
+    "replay-all": (query, replay, scope) => {
       const rate = Math.max(1, Number(query.get("rate")) || defaultRate)
       return Effect.map(
         startReplay(replay, filterOf(query), rate, scope),
         (total) => `Began to replay ${lettersOf(total)}, ${rate} in a second.`
       )
-    }
-  ],
-  [
-    "stop-replay",
-    (_, replay) => Effect.map(stopReplay(replay), (done) => `Stopped the replay after ${lettersOf(done)}.`)
-  ],
-  ["pause", () => Effect.as(Inbox.pause, "Paused the inbox.")],
-  ["resume", () => Effect.as(Inbox.resume, "Resumed the inbox.")],
-  ["pause-broadcast", broadcast("pause")],
-  ["resume-broadcast", broadcast("resume")]
-])
+    },
+    "stop-replay": (_, replay) =>
+      Effect.map(stopReplay(replay), (done) => `Stopped the replay after ${lettersOf(done)}.`),
+    pause: () => Effect.as(Inbox.pause, "Paused the inbox."),
+    resume: () => Effect.as(Inbox.resume, "Resumed the inbox."),
+    "pause-broadcast": broadcast("pause"),
+    "resume-broadcast": broadcast("resume")
+  })
+)

@@ -59,19 +59,15 @@ const withBroadcasts = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 type View = (query: URLSearchParams, replay: Replay) => Effect.Effect<unknown, StoreError | Refused, Inbox.Inbox>
 
 /** The data of the board, by name. The fields are those that `colloquy --json` prints. */
-export const views: ReadonlyMap<string, View> = new Map<string, View>([
-  [
-    "status",
-    (_, replay) =>
+export const views: ReadonlyMap<string, View> = new Map(
+  Object.entries<View>({
+    status: (_, replay) =>
       Effect.map(Effect.all([Operations.status, Inbox.isPaused]), ([status, paused]) => ({
         ...status,
         paused,
         replay: replayOf(replay)
-      }))
-  ],
-  [
-    "updates",
-    (query) =>
+      })),
+    updates: (query) =>
       Effect.flatMap(UpdateLog.entries, (entries) => {
         const [chat, outcome] = [textOf(query, "chat"), textOf(query, "outcome")]
         const found = entries.filter(
@@ -80,31 +76,22 @@ export const views: ReadonlyMap<string, View> = new Map<string, View>([
             (outcome === undefined || outcome === entry.outcome)
         )
         return firstOf(Stream.fromIterable(found.toReversed().map(Operations.logToJson)), query)
-      })
-  ],
-  [
-    "dead",
-    (query) =>
+      }),
+    dead: (query) =>
       firstOf(
         Stream.map(Operations.deadLetters(filterOf(query)), (letter) => ({
           ...Operations.deadLetterToJson(letter),
           chat: Operations.chatOf(letter.update)
         })),
         query
-      )
-  ],
-  ["chats", (query) => withChats(firstOf(ChatStore.stream({ type: textOf(query, "type") }), query))],
-  [
-    "timers",
-    (query) =>
+      ),
+    chats: (query) => withChats(firstOf(ChatStore.stream({ type: textOf(query, "type") }), query)),
+    timers: (query) =>
       firstOf(
         Stream.map(Timer.stream, ({ dueAt, ...timer }) => ({ due_at: dueAt, ...timer })),
         query
-      )
-  ],
-  [
-    "broadcasts",
-    (query) =>
+      ),
+    broadcasts: (query) =>
       withBroadcasts(
         Effect.flatMap(
           BroadcastStore.use((store) => store.list(limitOf(query) + 1)),
@@ -115,8 +102,8 @@ export const views: ReadonlyMap<string, View> = new Map<string, View>([
             )
         )
       )
-  ]
-])
+  })
+)
 
 /** Pauses or resumes a broadcast. Returns whether there is a broadcast of this name that is not over. */
 export const setBroadcast = (verb: "pause" | "resume", name: string) => withBroadcasts(Broadcasts[verb](name))
