@@ -3,23 +3,13 @@ import * as Effect from "effect/Effect"
 import { classifySqliteError, SqlError } from "effect/sql/SqlError"
 import type { DurableObjectStorage } from "../../base/DurableObjectStorage.ts"
 import { transactionsOf } from "../../base/internal/database.ts"
-import { type Alarm, makeAlarm } from "./alarm.ts"
-
-/** The inbox of an object, which all stores of the object share. */
-export interface OpenObject {
-  readonly store: SqliteInboxStore.SqliteInbox["store"]
-  readonly alarm: Alarm
-  /** When there is something to handle, in Unix milliseconds. */
-  readonly dueAt: () => number | undefined
-}
-
-const opened = new WeakMap<DurableObjectStorage, OpenObject>()
+import { makeAlarm } from "./alarm.ts"
 
 /**
  * Opens the storage of an object that has started. Ends the leases of its predecessor, because an object exists only
  * once, and sets the alarm to the next time of work.
  */
-const start = (storage: DurableObjectStorage): OpenObject => {
+const start = (storage: DurableObjectStorage) => {
   const alarm = makeAlarm(storage)
   const transaction = transactionsOf(storage, "inbox")
   const inbox = SqliteInboxStore.makeUnsafe(
@@ -38,8 +28,18 @@ const start = (storage: DurableObjectStorage): OpenObject => {
   inbox.prepare()
   inbox.endLeases("")
   alarm.set(inbox.nextWork())
-  return { store: inbox.store, alarm, dueAt: inbox.nextWork }
+  return {
+    store: inbox.store,
+    alarm,
+    /** When there is something to handle, in Unix milliseconds. */
+    dueAt: inbox.nextWork
+  }
 }
+
+/** The inbox of an object, which all stores of the object share. */
+type OpenObject = ReturnType<typeof start>
+
+const opened = new WeakMap<DurableObjectStorage, OpenObject>()
 
 /** Returns the object of an open storage. */
 export const find = (storage: DurableObjectStorage): OpenObject | undefined => opened.get(storage)
