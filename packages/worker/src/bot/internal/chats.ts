@@ -3,7 +3,7 @@ import * as ChatStore from "@colloquy/core/bot/ChatStore"
 import * as Arr from "effect/Array"
 import * as Option from "effect/Option"
 import type { DurableObjectStorage } from "../../base/DurableObjectStorage.ts"
-import { migrate, type Query, queryOf, transactionsOf } from "../../base/internal/database.ts"
+import { migrate, queryOf, transactionsOf } from "../../base/internal/database.ts"
 
 type Row = { readonly record: string }
 
@@ -21,7 +21,11 @@ const migrations: ReadonlyArray<string> = [
 
 const fromRow = ({ record }: Row): ChatRecord.ChatRecord => JSON.parse(record)
 
-const makeTable = (query: Query) => {
+/** The store of chats in the storage of a Durable Object. */
+export const makeStore = (storage: DurableObjectStorage): ChatStore.ChatStore["Service"] => {
+  const query = queryOf(storage)
+  migrate(query, "chats", migrations)
+
   const find = (chat_id: number): ChatRecord.ChatRecord | undefined =>
     query<Row>("SELECT record FROM colloquy_chats WHERE chat_id = ?", chat_id).map(fromRow)[0]
 
@@ -44,14 +48,6 @@ const makeTable = (query: Query) => {
     values: [...(type === undefined ? [] : [type]), ...(activeSince === undefined ? [] : [activeSince])]
   })
 
-  return { find, combine, matching }
-}
-
-/** The store of chats in the storage of a Durable Object. */
-export const makeStore = (storage: DurableObjectStorage): ChatStore.ChatStore["Service"] => {
-  const query = queryOf(storage)
-  migrate(query, "chats", migrations)
-  const { combine, find, matching } = makeTable(query)
   const findKnown = (chat_id: number) => Option.filter(Option.fromUndefinedOr(find(chat_id)), ChatRecord.isKnown)
   const run = transactionsOf(storage, "chats")
 
