@@ -9,12 +9,11 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
-import * as Option from "effect/Option"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import * as Schedule from "effect/Schedule"
-import * as Schema from "effect/Schema"
 import { createServer } from "node:http"
 import { monitorEventLoopDelay } from "node:perf_hooks"
+import { optional, port } from "./internal/settings.ts"
 
 /**
  * The server of the metrics could not start, for example because another program uses the port.
@@ -53,10 +52,6 @@ export interface ServerOptions {
 }
 
 const interval = "10 seconds"
-
-const isPort = Schema.makeFilter(
-  (text: string) => (/^\d{1,5}$/.test(text) && Number(text) <= 65535) || "must be a port, 0 to 65535"
-)
 
 const memory = Metric.gauge("colloquy_process_memory_bytes", { description: "Resident memory of the process" })
 
@@ -156,12 +151,8 @@ export const layerServer = ({
  * @since 0.1.0
  */
 export const settings = {
-  port: Config.schema(Schema.String.check(isPort), "BOT_METRICS_PORT").pipe(
-    Config.map(Number),
-    Config.option,
-    Config.map(Option.getOrUndefined)
-  ),
-  host: Config.map(Config.option(Config.NonEmptyString("BOT_METRICS_HOST")), Option.getOrUndefined)
+  port: optional(port("BOT_METRICS_PORT")),
+  host: optional(Config.NonEmptyString("BOT_METRICS_HOST"))
 }
 
 /**

@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import { optional } from "../base/internal/settings.ts"
 import { makeClient } from "./internal/client.ts"
 import { makeDispatcher, type ProxyAddress } from "./internal/dispatcher.ts"
 import { makeSecureContext } from "./internal/extraCa.ts"
@@ -196,9 +197,6 @@ export const layer = (
   options: Options = {}
 ): Layer.Layer<HttpClient.HttpClient, ExtraCaError | Settings.InvalidSettings> =>
   Layer.effect(HttpClient.HttpClient, make(options))
-
-const optional = <A>(config: Config.Config<A>): Config.Config<A | undefined> =>
-  Config.map(Config.option(config), Option.getOrUndefined)
 
 const isProxy = Schema.makeFilter((text: string) => text.trim() === "" || parseUrl(text) !== null || proxyProblem)
 

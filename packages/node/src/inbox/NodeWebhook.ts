@@ -18,10 +18,10 @@ import * as Effect from "effect/Effect"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import * as Layer from "effect/Layer"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { optional, port } from "../base/internal/settings.ts"
 import { makeHandler } from "./internal/webhook/handler.ts"
 import { withRoutes } from "./internal/webhook/routes.ts"
 import * as server from "./internal/webhook/server.ts"
@@ -254,10 +254,6 @@ export const layer = (
 
 const isPath = (text: string): text is `/${string}` => text.startsWith("/")
 
-const isPort = Schema.makeFilter(
-  (text: string) => (/^\d{1,5}$/.test(text) && Number(text) <= 65535) || "must be a port, 0 to 65535"
-)
-
 /**
  * The settings that {@link layerConfig} reads by default: `Webhook.settings`, and
  *
@@ -270,15 +266,14 @@ const isPort = Schema.makeFilter(
  */
 export const settings = {
   ...Webhook.settings,
-  port: Config.schema(Schema.String.check(isPort), "BOT_WEBHOOK_PORT").pipe(
-    Config.map(Number),
-    Config.withDefault(8080)
-  ),
-  host: Config.map(Config.option(Config.NonEmptyString("BOT_WEBHOOK_HOST")), Option.getOrUndefined),
-  metricsPath: Config.schema(
-    Schema.String.pipe(Schema.refine(isPath, { message: "must be a path, such as /metrics" })),
-    "BOT_WEBHOOK_METRICS_PATH"
-  ).pipe(Config.option, Config.map(Option.getOrUndefined))
+  port: Config.withDefault(port("BOT_WEBHOOK_PORT"), 8080),
+  host: optional(Config.NonEmptyString("BOT_WEBHOOK_HOST")),
+  metricsPath: optional(
+    Config.schema(
+      Schema.String.pipe(Schema.refine(isPath, { message: "must be a path, such as /metrics" })),
+      "BOT_WEBHOOK_METRICS_PATH"
+    )
+  )
 }
 
 /**
