@@ -1,6 +1,7 @@
 import type * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
 import type * as ChatStore from "@colloquy/core/bot/ChatStore"
 import * as Inbox from "@colloquy/core/inbox/Inbox"
+import type { InboxStore } from "@colloquy/core/inbox/InboxStore"
 import * as NodeInbox from "@colloquy/node/inbox/NodeInbox"
 import * as PostgresConnection from "@colloquy/node/base/PostgresConnection"
 import * as NodeSqlite from "@colloquy/node/base/NodeSqlite"
@@ -113,11 +114,7 @@ const hasTable = (place: Place, table: string) =>
     )
   )
 
-const stores = {
-  inbox: { table: "inbox_updates", what: "inbox" },
-  chats: { table: "chats", what: "chats" },
-  broadcasts: { table: "broadcasts", what: "broadcasts" }
-} as const
+const tables = { inbox: "inbox_updates", chats: "chats", broadcasts: "broadcasts" } as const
 
 const missingTable = ({ kind, prefix, at }: Place, what: string) =>
   failed(
@@ -125,56 +122,42 @@ const missingTable = ({ kind, prefix, at }: Place, what: string) =>
       `that of the bot; a bot that keeps its ${what} in memory or elsewhere has nothing to read here.`
   )
 
-const existing =
-  (name: keyof typeof stores) =>
-  <A, E, R>(place: Place, layer: Layer.Layer<A, E, R>) =>
-    Layer.unwrap(
-      Effect.flatMap(hasTable(place, stores[name].table), (exists) =>
-        exists ? Effect.succeed(layer) : Effect.fail(missingTable(place, stores[name].what))
-      )
-    )
+type Make<A, R> = (options: { readonly prefix: string }) => Layer.Layer<A, unknown, R>
 
-const atPlace = <A, E, R>(make: (place: Place) => Layer.Layer<A, E, R>) => Layer.unwrap(Effect.map(place, make))
+/** A store of the bot: in Redis, by a module that is loaded on demand, or in a SQL database that has its tables. */
+const storeOf = <A>(
+  name: keyof typeof tables,
+  load: () => Promise<{ readonly layer: Make<A, Redis.Redis> }>,
+  layerSql: Make<A, SqlClient.SqlClient>
+) =>
+  Layer.unwrap(
+    Effect.map(place, (place): Layer.Layer<A, unknown> => {
+      if (place.kind === "redis") {
+        const loaded = Effect.map(Effect.promise(load), ({ layer }) => layer({ prefix: place.prefix }))
+        return Layer.provide(Layer.unwrap(loaded), redisOf(place))
+      }
+      const existing = Effect.flatMap(hasTable(place, tables[name]), (exists) =>
+        exists ? Effect.succeed(layerSql({ prefix: place.prefix })) : Effect.fail(missingTable(place, name))
+      )
+      return Layer.provide(Layer.unwrap(existing), sqlOf(place))
+    })
+  )
 
 /** The inbox of the bot. */
-export const inbox = atPlace((place) =>
-  place.kind === "redis"
-    ? Inbox.layer().pipe(
-        Layer.provide(
-          Layer.unwrap(
-            Effect.map(
-              Effect.promise(() => import("@colloquy/node/inbox/RedisInboxStore")),
-              (RedisInboxStore) => RedisInboxStore.layer({ prefix: place.prefix })
-            )
-          )
-        ),
-        Layer.provide(redisOf(place))
-      )
-    : existing("inbox")(place, Inbox.layer().pipe(Layer.provide(SqlInboxStore.layer({ prefix: place.prefix })))).pipe(
-        Layer.provide(sqlOf(place))
-      )
+export const inbox = Inbox.layer().pipe(
+  Layer.provide(storeOf<InboxStore>("inbox", () => import("@colloquy/node/inbox/RedisInboxStore"), SqlInboxStore.layer))
 )
 
 /** The chats of the bot. */
-export const chats = atPlace((place): Layer.Layer<ChatStore.ChatStore, unknown> =>
-  place.kind === "redis"
-    ? Layer.unwrap(
-        Effect.map(
-          Effect.promise(() => import("@colloquy/node/bot/RedisChatStore")),
-          (RedisChatStore) => RedisChatStore.layer({ prefix: place.prefix })
-        )
-      ).pipe(Layer.provide(redisOf(place)))
-    : existing("chats")(place, SqlChatStore.layer({ prefix: place.prefix })).pipe(Layer.provide(sqlOf(place)))
+export const chats = storeOf<ChatStore.ChatStore>(
+  "chats",
+  () => import("@colloquy/node/bot/RedisChatStore"),
+  SqlChatStore.layer
 )
 
 /** The broadcasts of the bot. */
-export const broadcasts = atPlace((place): Layer.Layer<BroadcastStore.BroadcastStore, unknown> =>
-  place.kind === "redis"
-    ? Layer.unwrap(
-        Effect.map(
-          Effect.promise(() => import("@colloquy/node/broadcast/RedisBroadcastStore")),
-          (RedisBroadcastStore) => RedisBroadcastStore.layer({ prefix: place.prefix })
-        )
-      ).pipe(Layer.provide(redisOf(place)))
-    : existing("broadcasts")(place, SqlBroadcastStore.layer({ prefix: place.prefix })).pipe(Layer.provide(sqlOf(place)))
+export const broadcasts = storeOf<BroadcastStore.BroadcastStore>(
+  "broadcasts",
+  () => import("@colloquy/node/broadcast/RedisBroadcastStore"),
+  SqlBroadcastStore.layer
 )
