@@ -49,16 +49,12 @@ const checkUrl = (setting: string, url: string, pattern: RegExp, example: string
 export const place = Effect.gen(function* () {
   const env = yield* variables
   const { cwd } = yield* Process
-  const names = { prefix: yield* prefix }
   const kind = Option.getOrElse(yield* store, () => (env["DATABASE_URL"] === undefined ? "sqlite" : "postgres"))
-  switch (kind) {
-    case "sqlite":
-      return { ...names, kind, at: resolve(cwd, yield* NodeInbox.filename) } satisfies Place
-    case "postgres":
-      return { ...names, kind, at: yield* required(env, "DATABASE_URL", kind) } satisfies Place
-    case "redis":
-      return { ...names, kind, at: yield* required(env, "REDIS_URL", kind) } satisfies Place
-  }
+  const at =
+    kind === "sqlite"
+      ? resolve(cwd, yield* NodeInbox.filename)
+      : yield* required(env, kind === "postgres" ? "DATABASE_URL" : "REDIS_URL", kind)
+  return { kind, prefix: yield* prefix, at } satisfies Place
 })
 
 /** The URL may contain a list of hosts. */
