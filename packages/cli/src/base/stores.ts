@@ -1,7 +1,7 @@
 import type * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
 import type * as ChatStore from "@colloquy/core/bot/ChatStore"
 import * as Inbox from "@colloquy/core/inbox/Inbox"
-import type { InboxStore } from "@colloquy/core/inbox/InboxStore"
+import type { InboxStore, Row } from "@colloquy/core/inbox/InboxStore"
 import * as NodeInbox from "@colloquy/node/inbox/NodeInbox"
 import * as PostgresConnection from "@colloquy/node/base/PostgresConnection"
 import * as NodeSqlite from "@colloquy/node/base/NodeSqlite"
@@ -15,6 +15,7 @@ import type * as Redis from "effect/persistence/Redis"
 import * as Redacted from "effect/Redacted"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
+import * as Stream from "effect/Stream"
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { type CommandFailed, failed, invalid, toFailure } from "./failure.ts"
@@ -137,6 +138,21 @@ const storeOf = <A>(
       )
       return Layer.provide(Layer.unwrap(existing), sqlOf(place))
     })
+  )
+
+const pageSize = 500
+
+/** The rows in the inbox whose keys begin with a prefix. */
+export const rowsOf = (prefix: string, by: "key" | "due") =>
+  Stream.unwrap(
+    Inbox.Inbox.useSync(({ store }) =>
+      Stream.paginate(undefined as Row | undefined, (after) =>
+        Effect.map(store.rows({ prefix, by, after, limit: pageSize }), (page) => [
+          page,
+          page.length < pageSize ? Option.none() : Option.some(page.at(-1))
+        ])
+      )
+    )
   )
 
 /** The inbox of the bot. */

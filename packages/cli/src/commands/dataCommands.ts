@@ -257,22 +257,6 @@ const setState = ({
     yield* print({ name, scope, value, version: writtenVersion }, `Set the state "${name}" for ${scope}.`)
   })
 
-const pageSize = 500
-
-/** Counts the values of a user. The store has no index of users. */
-const countValues = (user_id: UserId) =>
-  Effect.gen(function* () {
-    const { store } = yield* Inbox.Inbox
-    let values = 0
-    let after: { readonly key: string } | undefined
-    for (;;) {
-      const rows = yield* store.rows({ prefix: "state/", by: "key", limit: pageSize, ...(after && { after }) })
-      values += rows.filter(({ key }) => key.endsWith(`/user:${user_id}`)).length
-      after = rows.at(-1)
-      if (after === undefined || rows.length < pageSize) return values
-    }
-  })
-
 const runCount = <A, E, R>(rows: Stream.Stream<A, E, R>, isCounted: (row: A) => boolean) =>
   Stream.runCount(Stream.filter(rows, isCounted))
 
@@ -290,7 +274,8 @@ const forgetUser = (user_id: UserId, flags: ConfirmFlags) =>
     const dialogs = runCount(ChatStore.stream(), ({ user }) => user?.user_id === user_id)
     const plan = Effect.map(
       Effect.all({
-        values: countValues(user_id),
+        // The store has no index of users.
+        values: runCount(stores.rowsOf("state/", "key"), ({ key }) => key.endsWith(`/user:${user_id}`)),
         timers: runCount(Timer.stream, (timer) => timer.user_id === user_id),
         deadLetters: runCount(Inbox.deadLetters, (letter) => isOf(user_id, letter)),
         chats: hasChats ? Effect.provide(dialogs, stores.chats) : Effect.succeed(0)

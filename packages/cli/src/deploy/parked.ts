@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import { rowsOf } from "../base/stores.ts"
 import * as world from "./world.ts"
 
 /** Something that is stored, and what the program would do with it. */
@@ -30,18 +31,6 @@ export interface Program {
 const pageSize = 500
 
 type Store = InboxStore["Service"]
-
-const rowsOf = (prefix: string, by: "key" | "due") =>
-  Stream.unwrap(
-    Inbox.useSync(({ store }) =>
-      Stream.paginate(undefined as Row | undefined, (after) =>
-        Effect.map(store.rows({ prefix, by, after, limit: pageSize }), (page) => [
-          page,
-          page.length < pageSize ? Option.none() : Option.some(page.at(-1))
-        ])
-      )
-    )
-  )
 
 const updatesOf = (of: Parameters<Store["updates"]>[0]["of"]) =>
   Stream.unwrap(
