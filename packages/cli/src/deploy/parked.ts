@@ -1,14 +1,13 @@
 import type * as Bot from "@colloquy/core/bot/Bot"
 import type { Part } from "@colloquy/core/inbox/Handler"
-import { Inbox } from "@colloquy/core/inbox/Inbox"
-import type { InboxStore, Row } from "@colloquy/core/inbox/InboxStore"
+import * as Inbox from "@colloquy/core/inbox/Inbox"
+import type { Row } from "@colloquy/core/inbox/InboxStore"
 import type { Entry } from "@colloquy/core/inbox/QueuedUpdate"
 import * as Rehearsal from "@colloquy/core/inbox/Rehearsal"
 import type { ChatId } from "@colloquy/core/model/Recipient"
 import * as Update from "@colloquy/core/model/Update"
 import type { UserId } from "@colloquy/core/model/User"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { rowsOf } from "../base/stores.ts"
@@ -27,22 +26,6 @@ export interface Program {
   readonly bot: Bot.Bot<unknown, unknown>
   readonly states: ReadonlyArray<Rehearsal.RehearsedState>
 }
-
-const pageSize = 500
-
-type Store = InboxStore["Service"]
-
-const updatesOf = (of: Parameters<Store["updates"]>[0]["of"]) =>
-  Stream.unwrap(
-    Inbox.useSync(({ store }) =>
-      Stream.paginate(undefined as string | undefined, (after) =>
-        Effect.map(store.updates({ of, after, limit: pageSize }), (page) => [
-          page,
-          page.length < pageSize ? Option.none() : Option.some(page.at(-1)?.id)
-        ])
-      )
-    )
-  )
 
 const idsOf = (scope: string): world.Ids => {
   const [, chat, user] = /^(?:chat:(-?\d+))?\/?(?:user:(\d+))?$/.exec(scope) ?? []
@@ -176,8 +159,8 @@ export const predictions = (program: Program, now: number) =>
     [
       values(program, now),
       timers(program),
-      Stream.mapEffect(updatesOf("queue"), (entry) => predictEntry(program, "update", entry)),
-      Stream.mapEffect(updatesOf("deadLetters"), (entry) => predictEntry(program, "dead letter", entry))
+      Stream.mapEffect(Inbox.queued, (entry) => predictEntry(program, "update", entry)),
+      Stream.mapEffect(Inbox.deadLetters, (entry) => predictEntry(program, "dead letter", entry))
     ],
     { concurrency: 1 }
   )
