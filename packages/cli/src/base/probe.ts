@@ -49,7 +49,8 @@ export const probe = (url: string, header: string, secret: Redacted.Redacted): E
         problem: `${url} answered ${status} to a request with the secret, and a Colloquy webhook answers 415 or 403. Check that the address leads to the bot.`
       }
     }),
-    Effect.catch((error) =>
-      Effect.succeed({ _tag: "Other" as const, problem: `${url} cannot be reached: ${explainNetwork(error)}` })
-    )
+    Effect.orElseSucceed((error) => ({
+      _tag: "Other" as const,
+      problem: `${url} cannot be reached: ${explainNetwork(error)}`
+    }))
   )

@@ -15,12 +15,10 @@ export const checkParts = (file: string) =>
       const parts = shownParts(bot).map(({ kind, name }) => `${kind} ${kind === "command" ? "/" : ""}${name}`)
       return { bot, check: ok("parts", [...new Set(parts)].join(", ") || "the bot has no parts") }
     }),
-    Effect.catch(({ message }) =>
-      Effect.succeed({
-        bot: undefined,
-        check: problem("parts", message, "Correct the module, or pass the module of the bot to --bot.")
-      })
-    )
+    Effect.orElseSucceed(({ message }) => ({
+      bot: undefined,
+      check: problem("parts", message, "Correct the module, or pass the module of the bot to --bot.")
+    }))
   )
 
 const differences = (bot: AnyBot, published: ReadonlyArray<Me.NewCommand>): ReadonlyArray<string> => {
@@ -58,6 +56,6 @@ export const checkCommands = (bot: AnyBot) => {
             "Run the bot with the option publishCommands, or set the commands by Me.setCommands."
           )
     }),
-    Effect.catch(() => Effect.succeed(skipped(name, "GET /me failed: see the check of the token")))
+    Effect.orElseSucceed(() => skipped(name, "GET /me failed: see the check of the token"))
   )
 }

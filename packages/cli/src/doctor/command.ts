@@ -64,11 +64,9 @@ const platformChecks = Effect.fnUntraced(function* (bot: Bot.Bot<unknown, unknow
     // A check reports the current problem at once, without retries.
     RetryPolicy.override(RetryPolicy.none),
     Effect.provide(client),
-    Effect.catch((error) =>
-      Effect.succeed([
-        problem("token", `the client cannot be created: ${error.message}`, "Correct the setting that it names.")
-      ])
-    )
+    Effect.orElseSucceed((error) => [
+      problem("token", `the client cannot be created: ${error.message}`, "Correct the setting that it names.")
+    ])
   )
   const hasProxy = proxy !== undefined
   const [first, ...others] = yield* Effect.all(
@@ -139,7 +137,7 @@ export const checkAssumptions = (chat_id: number) => {
     )
     return others.length > 0 ? others : [ok(name, `does as ${count(findings.length, "assumption")} say`)]
   })
-  return Effect.catch(asBot(compared), (error) => Effect.succeed([skipped(name, toFailure(error).message)]))
+  return Effect.orElseSucceed(asBot(compared), (error) => [skipped(name, toFailure(error).message)])
 }
 
 interface Flags {

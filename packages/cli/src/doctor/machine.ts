@@ -105,15 +105,13 @@ export const checkDatabase = (place: stores.Place): Effect.Effect<Check> => {
   }
   return sqlVersion(place).pipe(
     Effect.map((version) => ok(name, `${databaseName[place.kind]} ${version} answers`)),
-    Effect.catch((error) =>
-      Effect.succeed(
-        problem(
-          name,
-          `${databaseName[place.kind]} does not answer: ${toFailure(error).message}`,
-          place.kind === "postgres"
-            ? "Check DATABASE_URL, the server and the network."
-            : "Check BOT_INBOX and the rights of the file."
-        )
+    Effect.orElseSucceed((error) =>
+      problem(
+        name,
+        `${databaseName[place.kind]} does not answer: ${toFailure(error).message}`,
+        place.kind === "postgres"
+          ? "Check DATABASE_URL, the server and the network."
+          : "Check BOT_INBOX and the rights of the file."
       )
     )
   )
@@ -154,13 +152,11 @@ export const checkRedis = (url: string | undefined, isStore: boolean): Effect.Ef
     }),
     Effect.provide(stores.redisOf({ kind: "redis", prefix: "colloquy", at: url })),
     Effect.timeout("10 seconds"),
-    Effect.catch((error) =>
-      Effect.succeed(
-        problem(
-          name,
-          `Redis does not answer: ${toFailure(error).message}`,
-          "Check REDIS_URL, the server and the network."
-        )
+    Effect.orElseSucceed((error) =>
+      problem(
+        name,
+        `Redis does not answer: ${toFailure(error).message}`,
+        "Check REDIS_URL, the server and the network."
       )
     )
   )
@@ -190,10 +186,8 @@ export const checkInbox = (place: stores.Place) => {
       : ok(name, `${count(queued, "update")} queued, no dead letters`)
   }).pipe(
     Effect.provide(stores.inbox),
-    Effect.catch((error) =>
-      Effect.succeed(
-        problem(name, `cannot be read: ${toFailure(error).message}`, "See the checks of the database and Redis.")
-      )
+    Effect.orElseSucceed((error) =>
+      problem(name, `cannot be read: ${toFailure(error).message}`, "See the checks of the database and Redis.")
     )
   )
 }

@@ -24,20 +24,18 @@ export const checkToken = Me.get().pipe(
   Effect.map((me) =>
     ok("token", `the bot is ${me.first_name}${me.username == null ? "" : ` (@${me.username})`}, id ${me.user_id}`)
   ),
-  Effect.catch((error) =>
-    Effect.succeed(
-      error._tag === "Unauthorized"
-        ? problem(
-            "token",
-            "the platform rejects the token",
-            "Set BOT_TOKEN to the token of the bot, without Bearer and without blanks."
-          )
-        : problem(
-            "token",
-            `GET /me failed: ${messageOf(error)}`,
-            "See the check of TLS; check BOT_BASE_URL, BOT_PROXY and the network."
-          )
-    )
+  Effect.orElseSucceed((error) =>
+    error._tag === "Unauthorized"
+      ? problem(
+          "token",
+          "the platform rejects the token",
+          "Set BOT_TOKEN to the token of the bot, without Bearer and without blanks."
+        )
+      : problem(
+          "token",
+          `GET /me failed: ${messageOf(error)}`,
+          "See the check of TLS; check BOT_BASE_URL, BOT_PROXY and the network."
+        )
   )
 )
 
@@ -127,7 +125,7 @@ export const checkClock = (baseUrl: string, hasProxy: boolean): Effect.Effect<Ch
             "Set the clock of this machine by NTP, for example with `timedatectl set-ntp true`."
           )
     }),
-    Effect.catch(() => Effect.succeed(skipped(name, "the API cannot be reached")))
+    Effect.orElseSucceed(() => skipped(name, "the API cannot be reached"))
   )
 }
 
@@ -155,8 +153,8 @@ const checkAddress = ({ url: address }: Subscription): Effect.Effect<Check> => {
           )
         : ok(name, `the certificate of ${url.host} is valid for ${days} days`)
     }),
-    Effect.catch((error) =>
-      Effect.succeed(problem(name, `${url.host} cannot be reached from here`, `The reason: ${explainNetwork(error)}`))
+    Effect.orElseSucceed((error) =>
+      problem(name, `${url.host} cannot be reached from here`, `The reason: ${explainNetwork(error)}`)
     )
   )
 }
@@ -193,11 +191,9 @@ export const checkSubscriptions = (configured: Option.Option<string>) =>
       })
       return Effect.map(Effect.forEach(subscriptions, checkAddress, { concurrency: 4 }), (checks) => [first, ...checks])
     }),
-    Effect.catch((error) =>
-      Effect.succeed([
-        problem("subscriptions", `GET /subscriptions failed: ${messageOf(error)}`, "See the check of the token.")
-      ])
-    )
+    Effect.orElseSucceed((error) => [
+      problem("subscriptions", `GET /subscriptions failed: ${messageOf(error)}`, "See the check of the token.")
+    ])
   )
 
 /** Whether the running webhook accepts the secret of the settings. */
