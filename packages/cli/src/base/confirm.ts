@@ -1,3 +1,4 @@
+import type * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { failed, invalid } from "./failure.ts"
 import { switchFlag } from "./flags.ts"
@@ -10,10 +11,7 @@ export const confirmFlags = {
   dryRun: switchFlag("dry-run", "Prints what would be deleted, and deletes nothing")
 }
 
-export interface ConfirmFlags {
-  readonly yes: boolean
-  readonly dryRun: boolean
-}
+export type ConfirmFlags = Command.Command.Config.Infer<typeof confirmFlags>
 
 /** The description of a planned deletion, as JSON and as a text. */
 export interface Plan {

@@ -45,10 +45,7 @@ const chatFlags = {
   )
 }
 
-interface ChatFlags {
-  readonly type: Option.Option<string>
-  readonly activeSince: Option.Option<string>
-}
+type ChatFlags = Command.Command.Config.Infer<typeof chatFlags>
 
 const filterOf = ({ activeSince, type }: ChatFlags) =>
   Effect.map(parseTime("--active-since", activeSince), (since) => ({

@@ -111,11 +111,7 @@ const deadFlags = {
   )
 }
 
-interface DeadFilter extends UpdateFilter {
-  readonly cause: Option.Option<string>
-  readonly since: Option.Option<string>
-  readonly until: Option.Option<string>
-}
+type DeadFilter = Command.Command.Config.Infer<typeof deadFlags>
 
 const isEmpty = ({ cause, chat, kinds, since, until }: DeadFilter): boolean =>
   kinds.length === 0 && [cause, chat, since, until].every(Option.isNone)
@@ -157,10 +153,13 @@ const showDead = (id: string) =>
     )
   })
 
-interface ChangeFlags extends DeadFilter {
-  readonly all: boolean
-  readonly ids: ReadonlyArray<string>
+const changeFlags = {
+  ...deadFlags,
+  all: switchFlag("all", "All dead letters"),
+  ids: Argument.String("id").pipe(Argument.variadic(), Argument.withDescription("Ids of dead letters"))
 }
+
+type ChangeFlags = Command.Command.Config.Infer<typeof changeFlags>
 
 const checkSelection = (verb: string, { all, ids, ...filter }: ChangeFlags) => {
   if (ids.length > 0 && (all || !isEmpty(filter)))
@@ -236,12 +235,6 @@ const drop = (flags: ChangeFlags & ConfirmFlags) =>
     if (yield* confirmed(flags, planOf(ids))) yield* change("drop", flags, ids)
   })
 
-const changeFlags = {
-  ...deadFlags,
-  all: switchFlag("all", "All dead letters"),
-  ids: Argument.String("id").pipe(Argument.variadic(), Argument.withDescription("Ids of dead letters"))
-}
-
 export const dead = Command.make("dead").pipe(
   Command.withDescription("Shows, replays and deletes dead letters: updates whose handler failed in all attempts"),
   Command.withSubcommands([
@@ -263,15 +256,13 @@ export const dead = Command.make("dead").pipe(
   ])
 )
 
-const listTimers = ({
-  chat,
-  limit,
-  name
-}: {
-  chat: Option.Option<string>
-  limit: number
-  name: Option.Option<string>
-}) =>
+const timerFlags = {
+  name: Flag.String("name").pipe(Flag.withDescription("Only timers with this name"), Flag.optional),
+  chat: chatFlag("Only timers of this chat"),
+  limit: limitFlag
+}
+
+const listTimers = ({ chat, limit, name }: Command.Command.Config.Infer<typeof timerFlags>) =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const selected = Stream.filter(
@@ -299,14 +290,8 @@ const listTimers = ({
 export const timers = Command.make("timers").pipe(
   Command.withDescription("Shows the timers that are set"),
   Command.withSubcommands([
-    Command.make(
-      "list",
-      {
-        name: Flag.String("name").pipe(Flag.withDescription("Only timers with this name"), Flag.optional),
-        chat: chatFlag("Only timers of this chat"),
-        limit: limitFlag
-      },
-      (flags) => onInbox(listTimers(flags))
-    ).pipe(Command.withDescription("Lists the timers in the order in which they are due"))
+    Command.make("list", timerFlags, (flags) => onInbox(listTimers(flags))).pipe(
+      Command.withDescription("Lists the timers in the order in which they are due")
+    )
   ])
 )

@@ -1,6 +1,7 @@
 import type { DeadLetter, Entry, QueuedUpdate } from "@colloquy/core/inbox/QueuedUpdate"
 import * as Update from "@colloquy/core/model/Update"
 import { chatOf, deadLetterToJson, entryToJson, kindOf } from "@colloquy/core/tools/Operations"
+import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -67,10 +68,7 @@ export const updateFlags = {
   chat: chatFlag("Only updates of this chat")
 }
 
-export interface UpdateFilter {
-  readonly kinds: ReadonlyArray<string>
-  readonly chat: Option.Option<string>
-}
+export type UpdateFilter = Command.Command.Config.Infer<typeof updateFlags>
 
 /** The filter of flags. */
 export const filterOf = ({ chat, kinds }: UpdateFilter) => ({ kinds, chat: Option.getOrUndefined(chat) })
