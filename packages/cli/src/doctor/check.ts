@@ -11,16 +11,10 @@ export const ok = (name: string, detail: string): Check => ({ name, status: "ok"
 
 export const skipped = (name: string, detail: string): Check => ({ name, status: "skipped", detail })
 
-export const warning = (name: string, detail: string, advice: string): Check => ({
-  name,
-  status: "warning",
-  detail,
-  advice
-})
+const withAdvice =
+  (status: "warning" | "problem") =>
+  (name: string, detail: string, advice: string): Check => ({ name, status, detail, advice })
 
-export const problem = (name: string, detail: string, advice: string): Check => ({
-  name,
-  status: "problem",
-  detail,
-  advice
-})
+export const warning = withAdvice("warning")
+
+export const problem = withAdvice("problem")
