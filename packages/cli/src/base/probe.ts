@@ -12,21 +12,21 @@ export type Answer =
 
 const timeout = 10_000
 
-const statusOf = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effect<number, unknown> =>
+/** Sends a request on a connection of its own. Returns the head of the response. */
+export const headOf = (
+  url: URL,
+  options: https.RequestOptions,
+  body?: string
+): Effect.Effect<http.IncomingMessage, unknown> =>
   Effect.callback((resume) => {
-    const request = (url.protocol === "http:" ? http : https).request(url, {
-      method: "POST",
-      headers,
-      agent: false,
-      timeout
-    })
+    const request = (url.protocol === "http:" ? http : https).request(url, { ...options, agent: false, timeout })
     request.on("response", (response) => {
       response.resume()
-      resume(Effect.succeed(response.statusCode ?? 0))
+      resume(Effect.succeed(response))
     })
     request.on("timeout", () => request.destroy(Object.assign(new Error("time-out"), { code: "ETIMEDOUT" })))
     request.on("error", (error) => resume(Effect.fail(error)))
-    request.end("-")
+    request.end(body)
     return Effect.sync(() => request.destroy())
   })
 
@@ -35,13 +35,20 @@ const statusOf = (url: URL, headers: Readonly<Record<string, string>>): Effect.E
  * stores nothing.
  */
 export const probe = (url: string, header: string, secret: Redacted.Redacted): Effect.Effect<Answer> =>
-  statusOf(new URL(url), {
-    [header]: Redacted.value(secret),
-    "content-type": "text/plain",
-    "content-length": "1",
-    connection: "close"
-  }).pipe(
-    Effect.map((status): Answer => {
+  headOf(
+    new URL(url),
+    {
+      method: "POST",
+      headers: {
+        [header]: Redacted.value(secret),
+        "content-type": "text/plain",
+        "content-length": "1",
+        connection: "close"
+      }
+    },
+    "-"
+  ).pipe(
+    Effect.map(({ statusCode: status = 0 }): Answer => {
       if (status === 415) return { _tag: "Accepted" }
       if (status === 403) return { _tag: "Rejected" }
       return {

@@ -9,11 +9,9 @@ import * as OptionModule from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { existsSync, readFileSync } from "node:fs"
-import * as http from "node:http"
-import * as https from "node:https"
 import * as tls from "node:tls"
 import { explainCode, explainNetwork } from "../base/network.ts"
-import { probe } from "../base/probe.ts"
+import { headOf, probe } from "../base/probe.ts"
 import { type Check, ok, problem, skipped, warning } from "./check.ts"
 import { handshake } from "./tls.ts"
 
@@ -93,19 +91,11 @@ export const checkTls = (baseUrl: string, extraCa: string | undefined, hasProxy:
       : ok(name, `the certificate of ${url.host} is trusted with BOT_EXTRA_CA`)
   })
 
+// The answer needs no token, and its content is not used: only the time of the server is read.
 const dateOf = (url: URL): Effect.Effect<number, unknown> =>
-  Effect.callback((resume) => {
-    // The answer needs no token, and its content is not used: only the time of the server is read.
-    const options = { method: "HEAD", timeout: 10_000, rejectUnauthorized: false, agent: false as const }
-    const request = (url.protocol === "http:" ? http : https).request(url, options, (response) => {
-      response.resume()
-      resume(Effect.succeed(Date.parse(response.headers.date ?? "")))
-    })
-    request.on("timeout", () => request.destroy(Object.assign(new Error("time-out"), { code: "ETIMEDOUT" })))
-    request.on("error", (error) => resume(Effect.fail(error)))
-    request.end()
-    return Effect.sync(() => request.destroy())
-  })
+  Effect.map(headOf(url, { method: "HEAD", rejectUnauthorized: false }), ({ headers }) =>
+    Date.parse(headers.date ?? "")
+  )
 
 const maxSkew = 30_000
 
