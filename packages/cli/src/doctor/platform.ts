@@ -4,8 +4,7 @@ import * as Me from "@colloquy/core/endpoints/Me"
 import * as Settings from "@colloquy/core/client/Settings"
 import * as Webhook from "@colloquy/core/inbox/Webhook"
 import * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
-import * as OptionModule from "effect/Option"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { existsSync, readFileSync } from "node:fs"
@@ -155,7 +154,7 @@ export const checkSubscriptions = (configured: Option.Option<string>) =>
     Effect.flatMap((subscriptions) => {
       const name = "subscriptions"
       const urls = subscriptions.map(({ url }) => url)
-      const first = OptionModule.match(configured, {
+      const first = Option.match(configured, {
         onNone: () =>
           urls.length === 0
             ? ok(name, "no webhook is subscribed; long polling receives the updates")
@@ -190,7 +189,7 @@ export const checkSubscriptions = (configured: Option.Option<string>) =>
 export const checkSecret = (configured: Option.Option<string>) =>
   Effect.gen(function* () {
     const name = "secret header"
-    if (OptionModule.isNone(configured)) return skipped(name, "BOT_WEBHOOK_URL is not set")
+    if (Option.isNone(configured)) return skipped(name, "BOT_WEBHOOK_URL is not set")
     const { header, secret } = yield* Settings.all({ secret: Webhook.settings.secret, header: Settings.secretHeader })
     if (secret === undefined) {
       return warning(
