@@ -20,7 +20,7 @@ import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { type CommandFailed, failed, invalid, toFailure } from "./failure.ts"
 import { codeOf } from "./network.ts"
-import { prefix, Process, store, type StoreKind, variables } from "./settings.ts"
+import { prefix, Process, store, type StoreKind, variables, withSettings } from "./settings.ts"
 
 /** After this time in the inbox, an update is late. In milliseconds. */
 export const lateAfter = 300_000
@@ -159,6 +159,9 @@ export const rowsOf = (prefix: string, by: "key" | "due") =>
 export const inbox = Inbox.layer().pipe(
   Layer.provide(storeOf<InboxStore>("inbox", () => import("@colloquy/node/inbox/RedisInboxStore"), SqlInboxStore.layer))
 )
+
+/** Runs an effect with the settings and the inbox of the bot. */
+export const onInbox = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, inbox))
 
 /** The chats of the bot. */
 export const chats = storeOf<ChatStore.ChatStore>(

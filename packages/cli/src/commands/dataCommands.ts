@@ -164,8 +164,6 @@ export const chats = Command.make("chats").pipe(
   ])
 )
 
-const onInbox = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.inbox))
-
 const checkScope = (scope: string) =>
   /^(?:bot|chat:-?\d+|user:\d+|chat:-?\d+\/user:\d+|key:.+)$/.test(scope)
     ? Effect.void
@@ -289,7 +287,7 @@ export const state = Command.make("state").pipe(
   Command.withDescription("Shows and changes the state of the bot, and deletes the stored data of a user"),
   Command.withSubcommands([
     Command.make("get", { name: nameArgument, scope: scopeArgument }, (flags) =>
-      Effect.andThen(checkScope(flags.scope), onInbox(getState(flags)))
+      Effect.andThen(checkScope(flags.scope), stores.onInbox(getState(flags)))
     ).pipe(Command.withDescription("Prints a value as JSON")),
     Command.make(
       "set",
@@ -307,13 +305,13 @@ export const state = Command.make("state").pipe(
       (flags) =>
         Effect.andThen(
           checkScope(flags.scope),
-          Effect.flatMap(parseValue(flags.value), (value) => onInbox(setState({ ...flags, value })))
+          Effect.flatMap(parseValue(flags.value), (value) => stores.onInbox(setState({ ...flags, value })))
         )
     ).pipe(
       Command.withDescription("Writes a value. An update that is being handled with the old value is handled again")
     ),
     Command.make("forget", { user: Argument.String("user"), ...confirmFlags }, ({ user, ...flags }) =>
-      Effect.flatMap(parseUserId(user), (user_id) => onInbox(forgetUser(user_id, flags)))
+      Effect.flatMap(parseUserId(user), (user_id) => stores.onInbox(forgetUser(user_id, flags)))
     ).pipe(
       Command.withDescription(
         "Deletes the stored data of a user: state, timers, dead letters and dialogs, after a question"

@@ -8,8 +8,7 @@ import { makeAnonymous, mapTexts } from "../base/anonymous.ts"
 import { failed } from "../base/failure.ts"
 import { testFlags, writeTest } from "../base/testSource.ts"
 import { time } from "../base/output.ts"
-import { withSettings } from "../base/settings.ts"
-import * as stores from "../base/stores.ts"
+import { onInbox } from "../base/stores.ts"
 
 /** The names of the operations in the journal with and without a result. */
 const operationsOf = ({ journal }: Incident.Incident) => {
@@ -73,7 +72,7 @@ export const deadTest = Command.make(
     id: Argument.String("id").pipe(Argument.withDescription("Id of the dead letter")),
     ...testFlags
   },
-  (flags) => withSettings(Effect.provide(write(flags), stores.inbox))
+  (flags) => onInbox(write(flags))
 ).pipe(
   Command.withDescription(
     "Prints a Vitest test that handles the update of a dead letter again, with its state and recorded answers, in virtual time and without a network"

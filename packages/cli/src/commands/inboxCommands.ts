@@ -13,8 +13,7 @@ import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { failed, invalid } from "../base/failure.ts"
 import { rateFlag } from "../base/rate.ts"
 import { count, duration, print, printRows, time } from "../base/output.ts"
-import { withSettings } from "../base/settings.ts"
-import * as stores from "../base/stores.ts"
+import { onInbox } from "../base/stores.ts"
 import { deadTest } from "./deadTestCommand.ts"
 import {
   chatFlag,
@@ -27,8 +26,6 @@ import {
   type UpdateFilter,
   updateFlags
 } from "./updateView.ts"
-
-const onInbox = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.inbox))
 
 const stats = Effect.gen(function* () {
   const { deadLetters, oldestReceivedAt, queued } = yield* Effect.flatMap(Inbox.Inbox, ({ stats }) => stats)

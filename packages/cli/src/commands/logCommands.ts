@@ -15,14 +15,11 @@ import { makeAnonymous, mapTexts } from "../base/anonymous.ts"
 import { failed } from "../base/failure.ts"
 import { count, noteMore, printColored, printText } from "../base/output.ts"
 import { intervalFlag } from "../base/flags.ts"
-import { withSettings } from "../base/settings.ts"
-import * as stores from "../base/stores.ts"
+import { onInbox } from "../base/stores.ts"
 import { testFlags, writeTest } from "../base/testSource.ts"
 import { colorOf, describeLog, describeStory, isInLog, type LogFilter, outcomeFlag } from "./logView.ts"
 import { toSeed } from "./storySeed.ts"
 import { limitFlag, updateFlags } from "./updateView.ts"
-
-const onInbox = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.inbox))
 
 const follow = (filter: LogFilter, interval: Duration.Duration, last: number) =>
   Effect.andThen(

@@ -15,8 +15,8 @@ import { switchFlag } from "../base/flags.ts"
 import { invalid, toFailure } from "../base/failure.ts"
 import { rateFlag } from "../base/rate.ts"
 import { count, print } from "../base/output.ts"
-import { Process, withSettings } from "../base/settings.ts"
-import * as stores from "../base/stores.ts"
+import { Process } from "../base/settings.ts"
+import { onInbox } from "../base/stores.ts"
 import { story, tail } from "./logCommands.ts"
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -87,8 +87,6 @@ const enqueue = (updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>, { again, rat
         (left === 0 ? "" : ` Left out as duplicates of the last 24 hours: ${left}; --again queues them.`)
     )
   })
-
-const onInbox = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.inbox))
 
 /** Reads the file before the settings, so that a mistake in the file is found without a bot. */
 const replay = (flags: ReplayFlags) =>
