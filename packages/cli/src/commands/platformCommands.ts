@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import { switchFlag } from "../base/flags.ts"
+import { positiveFlag, switchFlag } from "../base/flags.ts"
 import { asBot, parseChatId, parseUserId, urlArgument } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid } from "../base/failure.ts"
@@ -246,11 +246,7 @@ export const webhook = Command.make("webhook").pipe(
           Flag.withDescription("URL of the webhook. Default: BOT_WEBHOOK_URL, or the only one that is subscribed"),
           Flag.optional
         ),
-        probes: Flag.Int("probes").pipe(
-          Flag.filter(
-            (probes) => probes > 0,
-            (probes) => `--probes ${probes}: must be above 0`
-          ),
+        probes: positiveFlag("probes").pipe(
           Flag.withDefault(20),
           Flag.withDescription("Number of connections on which the new secret must be accepted. Default: 20")
         )

@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { type CommandFailed, invalid } from "../base/failure.ts"
+import { positiveFlag } from "../base/flags.ts"
 import { type Row, time } from "../base/output.ts"
 import { lateAfter } from "../base/stores.ts"
 
@@ -73,11 +74,7 @@ export type UpdateFilter = Command.Command.Config.Infer<typeof updateFlags>
 /** The filter of flags. */
 export const filterOf = ({ chat, kinds }: UpdateFilter) => ({ kinds, chat: Option.getOrUndefined(chat) })
 
-export const limitFlag = Flag.Int("limit").pipe(
-  Flag.filter(
-    (limit) => limit > 0,
-    (limit) => `--limit ${limit}: must be above 0`
-  ),
+export const limitFlag = positiveFlag("limit").pipe(
   Flag.withDefault(50),
   Flag.withDescription("Maximum number. If there are more, standard error says so. Default: 50")
 )
