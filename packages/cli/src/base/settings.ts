@@ -80,6 +80,15 @@ const readVariables = (cwd: string, file: Option.Option<string>): Effect.Effect<
     return Option.isNone(file) ? Effect.succeed({}) : Effect.fail(invalid(`--env ${path}: the file does not exist.`))
   })
 
+/** Reads a file, or standard input if its name is `-`. */
+export const readInput = Effect.fnUntraced(function* (file: string) {
+  const { cwd } = yield* Process
+  return yield* Effect.try({
+    try: () => readFileSync(file === "-" ? 0 : resolve(cwd, file), "utf8").replace(/^\uFEFF/, ""),
+    catch: (cause) => invalid(`${file}: cannot be read: ${toFailure(cause).message}`)
+  })
+})
+
 const defined = (env: Variables): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== "")

@@ -21,13 +21,13 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { randomUUID } from "node:crypto"
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
+import { appendFileSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { parseUserId } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid, toFailure } from "../base/failure.ts"
 import { type Color, count, print, printColored, printRows, type Row, table, time } from "../base/output.ts"
-import { Process, withSettings } from "../base/settings.ts"
+import { Process, readInput, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
 import { limitFlag, parseTime } from "./updateView.ts"
 
@@ -107,11 +107,7 @@ const decodeChat = Schema.decodeUnknownResult(KnownChat)
 
 const readChats = (file: string) =>
   Effect.gen(function* () {
-    const { cwd } = yield* Process
-    const text = yield* Effect.try({
-      try: () => readFileSync(file === "-" ? 0 : resolve(cwd, file), "utf8").replace(/^\uFEFF/, ""),
-      catch: (cause) => invalid(`${file}: cannot be read: ${toFailure(cause).message}`)
-    })
+    const text = yield* readInput(file)
     const records: Array<ChatRecord.ChatRecord> = []
     for (const [index, line] of text.split("\n").entries()) {
       if (line.trim() === "") continue

@@ -9,12 +9,10 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { readFileSync } from "node:fs"
-import { resolve } from "node:path"
 import { rateFlag, switchFlag } from "../base/flags.ts"
-import { invalid, toFailure } from "../base/failure.ts"
+import { invalid } from "../base/failure.ts"
 import { count, print } from "../base/output.ts"
-import { Process } from "../base/settings.ts"
+import { readInput } from "../base/settings.ts"
 import { onInbox } from "../base/stores.ts"
 import { story, tail } from "./logCommands.ts"
 
@@ -47,11 +45,7 @@ const deduplicationWindow = 86_400_000
 /** The updates of a file, all of which can be decoded. */
 const readUpdates = (file: string) =>
   Effect.gen(function* () {
-    const { cwd } = yield* Process
-    const text = yield* Effect.try({
-      try: () => readFileSync(file === "-" ? 0 : resolve(cwd, file), "utf8").replace(/^\uFEFF/, ""),
-      catch: (cause) => invalid(`${file}: cannot be read: ${toFailure(cause).message}`)
-    })
+    const text = yield* readInput(file)
     const updates: Array<QueuedUpdate.QueuedUpdate> = []
     const now = yield* Clock.currentTimeMillis
     for (const { at, text: json } of textsIn(text)) {
