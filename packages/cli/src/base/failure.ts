@@ -2,6 +2,7 @@ import { fromConfigError, InvalidSettings } from "@colloquy/core/client/Settings
 import { reasonOf } from "@colloquy/core/base/StoreError"
 import * as Config from "effect/Config"
 import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 
 /** Variables of the environment. */
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -25,6 +26,10 @@ export const toFailure = (error: unknown): CommandFailed => {
   if (error instanceof Config.ConfigError) return toFailure(fromConfigError(error))
   return error instanceof InvalidSettings ? invalid(error.message) : failed(reasonOf(error))
 }
+
+/** Writes a file. */
+export const writing = <A>(file: string, write: () => A): Effect.Effect<A, CommandFailed> =>
+  Effect.try({ try: write, catch: (cause) => failed(`${file}: cannot be written: ${toFailure(cause).message}`) })
 
 const passwordOf = (url: string | undefined): ReadonlyArray<string> => {
   const { password = "" } = URL.parse(url ?? "") ?? {}

@@ -25,7 +25,7 @@ import { appendFileSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { parseUserId } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
-import { type CommandFailed, failed, invalid, toFailure } from "../base/failure.ts"
+import { type CommandFailed, failed, invalid, writing } from "../base/failure.ts"
 import { type Color, count, print, printColored, printRows, type Row, table, time } from "../base/output.ts"
 import { Process, readInput, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
@@ -83,9 +83,6 @@ const countChats = (flags: ChatFlags) =>
     const chats = yield* ChatStore.count(yield* filterOf(flags))
     yield* print({ chats }, String(chats))
   })
-
-const writing = <A>(file: string, write: () => A): Effect.Effect<A, CommandFailed> =>
-  Effect.try({ try: write, catch: (cause) => failed(`${file}: cannot be written: ${toFailure(cause).message}`) })
 
 const exportChats = ({ file, ...flags }: ChatFlags & { readonly file: Option.Option<string> }) =>
   Effect.gen(function* () {

@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import { writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { asBot } from "../base/client.ts"
-import { failed, toFailure } from "../base/failure.ts"
+import { failed, writing } from "../base/failure.ts"
 import { count, printColored, printText } from "../base/output.ts"
 import { Process, withSettings } from "../base/settings.ts"
 import { type Finding, verify } from "./verify.ts"
@@ -49,10 +49,7 @@ const run = Effect.fnUntraced(function* (chat_id: number, report: Option.Option<
   }
   if (Option.isSome(report)) {
     const { cwd } = yield* Process
-    yield* Effect.try({
-      try: () => writeFileSync(resolve(cwd, report.value), toMarkdown(findings)),
-      catch: (cause) => failed(`${report.value}: cannot be written: ${toFailure(cause).message}`)
-    })
+    yield* writing(report.value, () => writeFileSync(resolve(cwd, report.value), toMarkdown(findings)))
   }
   const differing = findings.filter(({ result }) => result === "differs").length
   if (differing > 0) {
