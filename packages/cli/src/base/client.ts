@@ -14,23 +14,18 @@ const bot = Layer.unwrap(Effect.sync(() => NodeBot.layerClientConfig().pipe(Laye
 /** Provides the client of the bot with its settings. */
 export const asBot = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, bot))
 
-const isChatId = Schema.is(ChatId)
+const parserOf =
+  <A>(isId: (id: unknown) => id is A, digits: RegExp, what: string) =>
+  (text: string): Effect.Effect<A, CommandFailed> => {
+    const id: unknown = digits.test(text) ? Number(text) : undefined
+    return isId(id)
+      ? Effect.succeed(id)
+      : Effect.fail(invalid(`"${text}" is not the id of ${what}: use a whole number.`))
+  }
 
-const isUserId = Schema.is(UserId)
+export const parseChatId = parserOf(Schema.is(ChatId), /^-?\d+$/, "a chat")
 
-export const parseChatId = (text: string): Effect.Effect<ChatId, CommandFailed> => {
-  const id: unknown = /^-?\d+$/.test(text) ? Number(text) : undefined
-  return isChatId(id)
-    ? Effect.succeed(id)
-    : Effect.fail(invalid(`"${text}" is not the id of a chat: use a whole number.`))
-}
-
-export const parseUserId = (text: string): Effect.Effect<UserId, CommandFailed> => {
-  const id: unknown = /^\d+$/.test(text) ? Number(text) : undefined
-  return isUserId(id)
-    ? Effect.succeed(id)
-    : Effect.fail(invalid(`"${text}" is not the id of a user: use a whole number.`))
-}
+export const parseUserId = parserOf(Schema.is(UserId), /^\d+$/, "a user")
 
 /** An argument that is the URL of a webhook. */
 export const urlArgument = Argument.String("url").pipe(
