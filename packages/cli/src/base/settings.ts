@@ -10,7 +10,7 @@ import { resolve } from "node:path"
 import { parseEnv } from "node:util"
 import { switchFlag } from "./flags.ts"
 import { codeOf } from "./network.ts"
-import { type CommandFailed, invalid, toFailure, type Variables } from "./failure.ts"
+import { invalid, toFailure, type Variables } from "./failure.ts"
 
 /** Where the command runs. */
 export interface Place {
@@ -63,22 +63,15 @@ export const prefix = GlobalFlag.Setting("prefix")({
 
 export const globalFlags = [isJson, envFile, store, prefix] as const
 
-export type GlobalFlags =
-  | Context.Service.Identifier<typeof isJson>
-  | Context.Service.Identifier<typeof envFile>
-  | Context.Service.Identifier<typeof store>
-  | Context.Service.Identifier<typeof prefix>
-
-const readVariables = (cwd: string, file: Option.Option<string>): Effect.Effect<Variables, CommandFailed> =>
-  Effect.suspend((): Effect.Effect<Variables, CommandFailed> => {
-    const path = Option.getOrElse(file, () => ".env")
-    const read = Result.try(() => parseEnv(readFileSync(resolve(cwd, path), "utf8")))
-    if (Result.isSuccess(read)) return Effect.succeed(read.success)
-    if (codeOf(read.failure) !== "ENOENT") {
-      return Effect.fail(invalid(`--env ${path}: cannot be read: ${toFailure(read.failure).message}`))
-    }
-    return Option.isNone(file) ? Effect.succeed({}) : Effect.fail(invalid(`--env ${path}: the file does not exist.`))
-  })
+const readVariables = Effect.fnUntraced(function* (cwd: string, file: Option.Option<string>) {
+  const path = Option.getOrElse(file, () => ".env")
+  const read = Result.try(() => parseEnv(readFileSync(resolve(cwd, path), "utf8")))
+  if (Result.isSuccess(read)) return read.success
+  if (codeOf(read.failure) !== "ENOENT") {
+    return yield* invalid(`--env ${path}: cannot be read: ${toFailure(read.failure).message}`)
+  }
+  return Option.isNone(file) ? {} : yield* invalid(`--env ${path}: the file does not exist.`)
+})
 
 /** Reads a file, or standard input if its name is `-`. */
 export const readInput = Effect.fnUntraced(function* (file: string) {
@@ -95,11 +88,7 @@ const defined = (env: Variables): Readonly<Record<string, string>> =>
   )
 
 /** The settings of the bot: the variables of the environment, then the variables of the file. */
-export const variables: Effect.Effect<
-  Readonly<Record<string, string>>,
-  CommandFailed,
-  Process | Context.Service.Identifier<typeof envFile>
-> = Effect.gen(function* () {
+export const variables = Effect.gen(function* () {
   const { cwd, env } = yield* Process
   return { ...defined(yield* readVariables(cwd, yield* envFile)), ...defined(env) }
 })
