@@ -11,9 +11,9 @@ export const journalDefects: ReadonlyArray<Defect> = [
   {
     name: "a step that takes the place of a failed one",
     file: "client/internal/journal/slots.ts",
-    find: "    fail: (slot, name, identity) => {",
+    find: "    fail: (slot: string, name: string, identity?: unknown): void => {",
     replace:
-      "    fail: (slot, name, identity) => {\n      if (slot !== '') return void numbers.set(name, (numbers.get(name) ?? 1) - 1)",
+      "    fail: (slot: string, name: string, identity?: unknown): void => {\n      if (slot !== '') return void numbers.set(name, (numbers.get(name) ?? 1) - 1)",
     programs
   },
   {
@@ -61,8 +61,8 @@ export const journalDefects: ReadonlyArray<Defect> = [
   {
     name: "a process that does not recognize its own message",
     file: "client/internal/journal/created.ts",
-    find: "isOfAnother: (id, call) => calls.has(id) && calls.get(id)!.call !== call",
-    replace: "isOfAnother: (id) => calls.has(id)",
+    find: "isOfAnother: (id: string, call: string): boolean => calls.has(id) && calls.get(id)!.call !== call",
+    replace: "isOfAnother: (id: string): boolean => calls.has(id)",
     programs: ["handlers", "pipelines"]
   },
   {

@@ -29,8 +29,8 @@ export const stateDefects: ReadonlyArray<Defect> = [
   {
     name: "a timer is set before its update is acknowledged",
     file: "bot/internal/timers/scheduling.ts",
-    find: "if (changes.isClosed) return inStore(changes.inbox, row)",
-    replace: "if (changes !== undefined) return inStore(changes.inbox, row)",
+    find: "if (changes.isClosed) return inStore(inbox, row)",
+    replace: "if (changes !== undefined) return inStore(inbox, row)",
     programs
   },
   {
