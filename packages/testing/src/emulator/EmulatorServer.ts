@@ -152,7 +152,5 @@ export const layerConfig = (
  */
 export const layerClock: Layer.Layer<never> = Layer.effect(
   Clock.Clock,
-  Effect.clockWith((system) =>
-    Effect.sync(() => new StoppableClock(system, Math.floor(system.currentTimeMillisUnsafe())))
-  )
+  Effect.map(Clock.Clock, (system) => new StoppableClock(system, Math.floor(system.currentTimeMillisUnsafe())))
 )

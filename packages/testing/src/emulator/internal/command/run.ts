@@ -39,15 +39,13 @@ const loadJournal = (path: string | undefined): Effect.Effect<Journal | undefine
 
 // With a journal, time moves in steps, so that a replay can repeat them.
 const makeClock = ({ isVirtual, record }: Settings, journal: Journal | undefined) =>
-  Effect.clockWith((system) =>
-    Effect.sync((): SteppedClock => {
-      const start = journal?.header.started_at ?? Math.floor(system.currentTimeMillisUnsafe())
-      if (isVirtual) return new StoppableClock(system, start, false)
-      return record === undefined && journal === undefined
-        ? new StoppableClock(system, start)
-        : new RealTimeClock(system, start)
-    })
-  )
+  Effect.map(Clock.Clock, (system): SteppedClock => {
+    const start = journal?.header.started_at ?? Math.floor(system.currentTimeMillisUnsafe())
+    if (isVirtual) return new StoppableClock(system, start, false)
+    return record === undefined && journal === undefined
+      ? new StoppableClock(system, start)
+      : new RealTimeClock(system, start)
+  })
 
 const onClock =
   (clock: SteppedClock) =>

@@ -1,3 +1,4 @@
+import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { hasProperty } from "effect/Predicate"
@@ -24,14 +25,12 @@ const isStoppable = (clock: unknown): clock is StoppableClock => hasProperty(clo
 
 /** The time, and the next due event. */
 export const readClock = (state: PlatformState): Effect.Effect<typeof ClockView.Type> =>
-  Effect.clockWith((clock) =>
-    Effect.sync(() => ({
-      now: Math.floor(clock.currentTimeMillisUnsafe()),
-      is_virtual: isAdjustable(clock),
-      is_running: isStoppable(clock) ? clock.isRunning : !isAdjustable(clock),
-      next_due: nextDue(state)
-    }))
-  )
+  Effect.map(Clock.Clock, (clock) => ({
+    now: Math.floor(clock.currentTimeMillisUnsafe()),
+    is_virtual: isAdjustable(clock),
+    is_running: isStoppable(clock) ? clock.isRunning : !isAdjustable(clock),
+    next_due: nextDue(state)
+  }))
 
 const notVirtual = refusal.of(
   409,
@@ -50,28 +49,27 @@ const maxTime = 2 ** 47 - 1
 export const clockHandlers = {
   getClock: (_, { state }) => readClock(state),
   advanceClock: ({ advance_ms, running, to }, { state }) =>
-    Effect.clockWith((clock) =>
-      Effect.gen(function* () {
-        if (advance_ms == null && to == null && running == null) {
-          return yield* refusal.invalidPayload("advance_ms, to, running: one of them must be given")
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      if (advance_ms == null && to == null && running == null) {
+        return yield* refusal.invalidPayload("advance_ms, to, running: one of them must be given")
+      }
+      if (running != null) {
+        if (!isStoppable(clock)) return yield* notStoppable
+        yield* clock.setRunning(running)
+      }
+      if (advance_ms != null || to != null) {
+        if (!isAdjustable(clock)) return yield* notVirtual
+        const due = nextDue(state)
+        if (advance_ms == null && due === null) return yield* nothingDue
+        const duration = advance_ms ?? due!.at - now(state)
+        if (now(state) + duration > maxTime) {
+          return yield* refusal.invalidPayload(`advance_ms: time goes no further than ${maxTime}`)
         }
-        if (running != null) {
-          if (!isStoppable(clock)) return yield* notStoppable
-          yield* clock.setRunning(running)
-        }
-        if (advance_ms != null || to != null) {
-          if (!isAdjustable(clock)) return yield* notVirtual
-          const due = nextDue(state)
-          if (advance_ms == null && due === null) return yield* nothingDue
-          const duration = advance_ms ?? due!.at - now(state)
-          if (now(state) + duration > maxTime) {
-            return yield* refusal.invalidPayload(`advance_ms: time goes no further than ${maxTime}`)
-          }
-          yield* clock.adjust(duration)
-        }
-        const view = yield* readClock(state)
-        emit(state, { type: "clock", now: view.now, is_running: view.is_running })
-        return view
-      })
-    )
+        yield* clock.adjust(duration)
+      }
+      const view = yield* readClock(state)
+      emit(state, { type: "clock", now: view.now, is_running: view.is_running })
+      return view
+    })
 } satisfies Partial<Handlers>

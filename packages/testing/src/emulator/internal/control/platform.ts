@@ -89,9 +89,7 @@ export const platformHandlers = {
     const wait: Effect.Effect<void> = Effect.suspend(() =>
       take().seen.length > 0 ? Effect.void : Effect.andThen(state.seen.arrival, wait)
     )
-    const waiting = Effect.clockWith((clock) =>
-      Effect.provideService(Effect.timeoutOption(wait, wait_ms ?? 0), Clock.Clock, wallClock(clock))
-    )
+    const waiting = Effect.updateService(Effect.timeoutOption(wait, wait_ms ?? 0), Clock.Clock, wallClock)
     return Effect.andThen(wait_ms ? waiting : Effect.void, Effect.sync(take))
   },
   listRequests: ({ count, from }, { state }) =>

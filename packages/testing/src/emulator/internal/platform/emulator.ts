@@ -2,6 +2,7 @@ import * as Platform from "@colloquy/core/base/Platform"
 import { SecretCharacters, SecretHeader } from "@colloquy/core/model/Subscription"
 import type { Update } from "@colloquy/core/model/Update"
 import type { UserWithPhoto } from "@colloquy/core/model/User"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -81,16 +82,12 @@ const secretSettingsOf = ({
 
 /** Composes the state with the limits, the webhooks, the listeners' handler and the control API. */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const state = yield* Effect.clockWith((clock) =>
-    Effect.sync(
-      () =>
-        new platform.PlatformState(clock, {
-          startedAt: realTime(clock),
-          fileOrigins: uploadOrigins,
-          mediaSettings: mediaSettingsOf(options)
-        })
-    )
-  )
+  const clock = yield* Clock.Clock
+  const state = new platform.PlatformState(clock, {
+    startedAt: realTime(clock),
+    fileOrigins: uploadOrigins,
+    mediaSettings: mediaSettingsOf(options)
+  })
   const context: EmulatorContext = {
     state,
     webhooks: yield* makeRuntime({

@@ -1,6 +1,7 @@
 import { ChatId } from "@colloquy/core/model/Chat"
 import * as Json from "@colloquy/core/base/Json"
 import type { Update } from "@colloquy/core/model/Update"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
@@ -29,7 +30,7 @@ export const activate = (rule: Rule): Effect.Effect<FaultState> =>
     )
     const random = yield* Random.withSeed(Random.Random, checked.seed ?? 0)
     const path = checked.path === undefined ? undefined : patternOf(checked.path)
-    const clock = yield* Effect.clockWith(Effect.succeed)
+    const clock = yield* Clock.Clock
     const end = checked.lasts === undefined ? Infinity : clock.currentTimeMillisUnsafe() + checked.lasts
     const isOver = () => end !== Infinity && clock.currentTimeMillisUnsafe() >= end
     return { rule: checked, path, random: () => random.nextDoubleUnsafe(), isOver, matched: 0, applied: 0 }
