@@ -27,7 +27,7 @@ import { makeServe } from "../http/serve.ts"
 import { apiOrigin, uploadOrigins } from "../http/wire.ts"
 import { chatIdOf, midOf, userIdOf } from "../people/access.ts"
 import { makePerson } from "../people/person.ts"
-import { addReceiver, makeRuntime, type SecretSettings } from "../webhook/runtime.ts"
+import { makeRuntime, type SecretSettings } from "../webhook/runtime.ts"
 import { allowComments, closeChat, createGroup } from "./chats.ts"
 import type { EmulatorContext } from "./context.ts"
 import { addFault, setFaults } from "./faults.ts"
@@ -48,6 +48,13 @@ const profileOf = (options: string | UserOptions): Pick<UserWithPhoto, "first_na
 /** Runs an operation of a test. An impossible operation is an error in the test, and therefore a defect. */
 const orDefect = <A>(member: string, problem: string | undefined, run: () => A): Effect.Effect<A> =>
   problem === undefined ? Effect.sync(run) : Effect.die(new RangeError(`Emulator.${member}: ${problem}`))
+
+/** Adds a value to a list until the scope closes. */
+const addTo = <A>(list: Array<A>, value: A) =>
+  Effect.acquireRelease(
+    Effect.sync(() => void list.push(value)),
+    () => Effect.sync(() => void list.splice(list.lastIndexOf(value), 1))
+  )
 
 const withFound = <F, A>(member: string, name: string, find: () => F | undefined, run: (found: F) => A) =>
   Effect.suspend(() => {
@@ -164,7 +171,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     deliver: (raw: unknown, ref: UserRef = bot.user.profile) =>
       withBot("deliver", ref, (bot) => deliverUpdate(state, bot, { update_type: "unknown", raw })),
     requests: Effect.sync(() => state.exchanges.from(0)),
-    receive: (url: string, receiver: Receiver<unknown>) => addReceiver(webhooks, url, receiver),
+    receive: (url: string, receiver: Receiver<unknown>) => addTo(webhooks.receivers, { url, receiver }),
     deliveries: Effect.sync(() => state.deliveries.from(0)),
     attempts: state.deliveries.stream(0),
     events: streamOf(state, { details: true }, 0),
@@ -176,16 +183,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       ),
     setFaults: (rules: ReadonlyArray<Rule>) => setFaults(state, rules),
     addFault: (rule: Rule) => addFault(state, rule),
-    intercept: (interceptor: Interceptor) =>
-      Effect.acquireRelease(
-        Effect.sync(() => {
-          interceptors.push(interceptor)
-        }),
-        () =>
-          Effect.sync(() => {
-            interceptors.splice(interceptors.lastIndexOf(interceptor), 1)
-          })
-      ),
+    intercept: (interceptor: Interceptor) => addTo(interceptors, interceptor),
     handle: (request: Request): Effect.Effect<Response, ConnectionLost> =>
       isControl(request) ? control(request) : serve(request)
   }

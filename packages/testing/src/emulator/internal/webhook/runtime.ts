@@ -23,6 +23,7 @@ export interface WebhookRuntime {
   secrets: SecretSettings
   /** The settings of secrets after a reset. */
   readonly initialSecrets: SecretSettings
+  /** The latest receiver of a URL replaces the others. */
   readonly receivers: Array<Registration>
   readonly send: (request: Request) => Effect.Effect<Response, DeliveryError>
 }
@@ -56,21 +57,3 @@ export const makeRuntime = Effect.fnUntraced(function* (options: {
 /** Runs an effect in a scope of the emulator. The effect starts immediately, so that a test can move its clock next. */
 export const runIn = <A, E>({ context }: WebhookRuntime, scope: Scope.Scope, effect: Effect.Effect<A, E>) =>
   Effect.forkIn(Effect.provideContext(effect, context), scope, { startImmediately: true })
-
-/** Receives the deliveries to a URL until the scope closes. The latest receiver of a URL replaces the others. */
-export const addReceiver = (
-  { receivers }: WebhookRuntime,
-  url: string,
-  receiver: Receiver<unknown>
-): Effect.Effect<void, never, Scope.Scope> => {
-  const registration: Registration = { url, receiver }
-  return Effect.acquireRelease(
-    Effect.sync(() => {
-      receivers.push(registration)
-    }),
-    () =>
-      Effect.sync(() => {
-        receivers.splice(receivers.lastIndexOf(registration), 1)
-      })
-  )
-}
