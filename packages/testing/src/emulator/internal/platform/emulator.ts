@@ -1,7 +1,6 @@
 import * as Platform from "@colloquy/core/base/Platform"
 import { SecretCharacters, SecretHeader } from "@colloquy/core/model/Subscription"
 import type { Update } from "@colloquy/core/model/Update"
-import type { UserWithPhoto } from "@colloquy/core/model/User"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -38,12 +37,6 @@ import { deliverUpdate } from "./updates.ts"
 import { addBot, addUser, botOf, idOf } from "./users.ts"
 import { problemOfChat, problemOfUser } from "./validation.ts"
 import { toChat, toMessage } from "./views.ts"
-
-const profileOf = (options: string | UserOptions): Pick<UserWithPhoto, "first_name"> & Partial<UserWithPhoto> => {
-  if (typeof options === "string") return { first_name: options }
-  const { isPrivate: _, locale: __, location: ___, phone: ____, ...profile } = options
-  return profile
-}
 
 /** Runs an operation of a test. An impossible operation is an error in the test, and therefore a defect. */
 const orDefect = <A>(member: string, problem: string | undefined, run: () => A): Effect.Effect<A> =>
@@ -141,12 +134,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     ),
     user: (options: string | UserOptions) =>
       Effect.suspend(() => {
-        const { isPrivate, locale, location, phone } = typeof options === "string" ? {} : options
-        const profile = profileOf(options)
-        return orDefect(
-          "user",
-          problemOfUser(state, typeof options === "string" ? profile : { ...profile, phone: options.phone }),
-          () => makePerson(state, bot, addUser(state, profile, { isPrivate, locale, location, phone }))
+        const given: UserOptions = typeof options === "string" ? { first_name: options } : options
+        const { isPrivate, locale, location, phone, ...profile } = given
+        return orDefect("user", problemOfUser(state, given), () =>
+          makePerson(state, bot, addUser(state, profile, { isPrivate, locale, location, phone }))
         )
       }),
     chat: (options: ChatOptions = {}) =>
