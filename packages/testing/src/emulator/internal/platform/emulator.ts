@@ -55,14 +55,11 @@ const withFound = <F, A>(member: string, name: string, find: () => F | undefined
     return orDefect(member, found === undefined ? `there is no ${name}` : undefined, () => run(found!))
   })
 
-const mediaSettingsOf = ({ linkLifetime: lifetime, processing = {} }: Options): platform.MediaSettings => {
-  const { bytesPerSecond, linkLifetime, minimumProcessing } = defaultMediaSettings
-  return {
-    bytesPerSecond: processing.bytesPerSecond ?? bytesPerSecond,
-    minimumProcessing: processing.minimum === undefined ? minimumProcessing : Duration.toMillis(processing.minimum),
-    linkLifetime: lifetime === undefined ? linkLifetime : Duration.toMillis(lifetime)
-  }
-}
+const mediaSettingsOf = ({ linkLifetime, processing = {} }: Options): platform.MediaSettings => ({
+  bytesPerSecond: processing.bytesPerSecond ?? defaultMediaSettings.bytesPerSecond,
+  minimumProcessing: Duration.toMillis(processing.minimum ?? defaultMediaSettings.minimumProcessing),
+  linkLifetime: Duration.toMillis(linkLifetime ?? defaultMediaSettings.linkLifetime)
+})
 
 const isSecretHeader = Schema.is(SecretHeader)
 
