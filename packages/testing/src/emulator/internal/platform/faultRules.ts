@@ -62,17 +62,9 @@ export const problemOfHeaders = (headers: Readonly<Record<string, string>>): str
 
 const matchers = ["method", "path", "endpoint"] as const
 const answers = ["status", "code", "message", "body"] as const
-const actions = [
-  ...answers,
-  "headers",
-  "delay",
-  "reset",
-  "truncate",
-  "forward_body",
-  "empty_text",
-  "quote_markup"
-] as const
+const ofResponse = [...answers, "headers", "delay", "reset", "truncate"] as const
 const forms = ["forward_body", "empty_text", "quote_markup"] as const
+const actions = [...ofResponse, ...forms] as const
 const counts = ["nth", "every", "probability"] as const
 
 type Field = (typeof matchers | typeof actions | typeof counts)[number] | "seed" | "update_type" | "delivery"
@@ -88,10 +80,7 @@ const problemOfDelivery = (rule: Given): string | undefined => {
 
 /** A rule for updates that are changed, and not dropped or duplicated. */
 const problemOfUpdateRule = (rule: Given): string | undefined => {
-  const [other] = present(
-    rule,
-    [...matchers, ...actions].filter((field) => !forms.some((form) => form === field))
-  )
+  const [other] = present(rule, [...matchers, ...ofResponse])
   if (present(rule, forms).length === 0) {
     return "`update_type` is for deliveries: it needs `delivery`, `forward_body`, `empty_text` or `quote_markup`"
   }
