@@ -23,6 +23,13 @@ const readRules = Schema.decodeUnknownEffect(Schema.Struct({ rules: Schema.Array
   onExcessProperty: "error"
 })
 
+/** Changes what was found. */
+const doWith = <A>(found: Effect.Effect<A, refusal.Refusal>, change: (value: A) => unknown) =>
+  Effect.map(found, (value) => {
+    change(value)
+    return success
+  })
+
 const toWebhookSettings = ({ secrets }: WebhookRuntime) => ({
   secret_header: secrets.header,
   secret_characters: secrets.characters
@@ -42,39 +49,25 @@ export const platformHandlers = {
     Effect.sync(() => ({ bots: [...state.bots.values()].map(({ user, token }) => ({ token, user: user.profile })) })),
   listMessages: ({ chat_id, count }, control) =>
     Effect.map(chatOf(control, chat_id), (chat) => {
-      const { messages, removedMessages } = {
-        messages: count == null ? chat.messages : chat.messages.slice(-count || Infinity),
-        removedMessages: control.state.removedMessages
-      }
+      const messages = count == null ? chat.messages : chat.messages.slice(-count || Infinity)
       const counts = messages.map(({ comments, mid }) => [mid, comments.length] as const)
       return {
         messages: messages.map((message) => toMessage(control.state, message)),
-        removed: [...removedMessages.values()].filter((each) => each.chat === chat).map(({ value }) => value),
+        removed: [...control.state.removedMessages.values()]
+          .filter((each) => each.chat === chat)
+          .map(({ value }) => value),
         comment_counts: Object.fromEntries(counts.filter(([, count]) => count > 0))
       }
     }),
   listComments: ({ message_id }, control) =>
     Effect.map(messageOf(control, message_id), ({ comments }) => ({ comments: comments.map(({ value }) => value) })),
   revokeToken: ({ as, bot_id }, control) =>
-    Effect.map(botOf(control, { bot_id }), ({ token }) => {
-      control.state.revokedTokens.set(token, as ?? "revoked")
-      return success
-    }),
-  closeChat: ({ chat_id }, control) =>
-    Effect.map(chatOf(control, chat_id), (chat) => {
-      closeChat(control.state, chat)
-      return success
-    }),
+    doWith(botOf(control, { bot_id }), ({ token }) => control.state.revokedTokens.set(token, as ?? "revoked")),
+  closeChat: ({ chat_id }, control) => doWith(chatOf(control, chat_id), (chat) => closeChat(control.state, chat)),
   allowComments: ({ allowed, chat_id }, control) =>
-    Effect.map(chatOf(control, chat_id), (chat) => {
-      allowComments(control.state, chat, allowed)
-      return success
-    }),
+    doWith(chatOf(control, chat_id), (chat) => allowComments(control.state, chat, allowed)),
   deliverUpdate: ({ update, ...toBot }, control) =>
-    Effect.map(botOf(control, toBot), (bot) => {
-      deliverUpdate(control.state, bot, { update_type: "unknown", raw: update })
-      return success
-    }),
+    doWith(botOf(control, toBot), (bot) => deliverUpdate(control.state, bot, { update_type: "unknown", raw: update })),
   listUpdates: (toBot, control) =>
     Effect.map(botOf(control, toBot), ({ updates }) => ({ updates: updates.from(0).map(({ update }) => update) })),
   listSeen: ({ chat_id, from, user_id, wait_ms }, { state }) => {
@@ -103,12 +96,9 @@ export const platformHandlers = {
   listDeliveries: (_, { state }) =>
     Effect.sync(() => ({ deliveries: state.deliveries.from(0).map(toDeliveryView), waiting: toWaiting(state) })),
   deliverNow: ({ delivery_id }, { state }) =>
-    Effect.map(
+    doWith(
       refusal.found(state.waiting.get(delivery_id), () => refusal.notFound(`A delivery ${delivery_id} that waits`)),
-      (waiting) => {
-        waiting.start()
-        return success
-      }
+      (waiting) => waiting.start()
     ),
   getLimits: (_, { limiter, state }) => Effect.sync(() => toLimits(limiter, now(state))),
   listFaults: (_, { state }) =>
