@@ -29,11 +29,15 @@ interface SeedCall extends ControlCall {
 
 type SeedEffect<A = void> = Effect.Effect<A, refusal.Refusal | PersonError>
 
-/** Prefixes the message of a failure with its path in the seed. */
-const withPath =
-  (place: string) =>
-  <A, E extends refusal.Refusal | PersonError>(effect: Effect.Effect<A, E>) =>
-    Effect.mapError(effect, ({ message }) => refusal.invalidPayload(`${place}.${message}`))
+/** Creates each item of a list. The message of a failure begins with the place of the item in the seed. */
+const createEach = <Item, A>(
+  list: string,
+  items: ReadonlyArray<Item> | null | undefined,
+  create: (item: Item) => SeedEffect<A>
+) =>
+  Effect.forEach(items ?? [], (item, index) =>
+    Effect.mapError(create(item), ({ message }) => refusal.invalidPayload(`${list}[${index}].${message}`))
+  )
 
 const decodeRequests = Schema.decodeUnknownEffect(AttachmentRequests, { errors: "all" })
 
@@ -135,9 +139,7 @@ const send = (call: SeedCall, bot: BotState, chat: ChatState, message: declarati
       yield* sendAsPerson(call, chat, person, message)
     }
     const post = chat.messages.at(-1)!
-    yield* Effect.forEach(comments ?? [], (comment, index) =>
-      withPath(`comments[${index}]`)(sendComment(call, bot, post, comment))
-    )
+    yield* createEach("comments", comments, (comment) => sendComment(call, bot, post, comment))
   })
 
 const createSeedChat = (
@@ -156,9 +158,7 @@ const createSeedChat = (
       if (problem !== undefined) return yield* refusal.invalidPayload(`admins: ${problem}`)
       setAdminRights(call.state, chat, member, permissions ?? allRights, owner)
     }
-    yield* Effect.forEach(messages ?? [], (message, index) =>
-      withPath(`messages[${index}]`)(send(call, bot, chat, message))
-    )
+    yield* createEach("messages", messages, (message) => send(call, bot, chat, message))
     if (pinned != null) {
       if (chat.messages[pinned] === undefined)
         return yield* refusal.invalidPayload(`pinned: there is no message ${pinned}`)
@@ -174,14 +174,10 @@ const createSeedChat = (
 export const seedHandlers = {
   seed: ({ chats, media, silent, unchecked, users }, call) =>
     Effect.gen(function* () {
-      const createdUsers = yield* Effect.forEach(users ?? [], (user, index) =>
-        withPath(`users[${index}]`)(createUser(user, call))
-      )
-      yield* Effect.forEach(media ?? [], (each, index) => withPath(`media[${index}]`)(addMedia(call.state, each)))
+      const createdUsers = yield* createEach("users", users, (user) => createUser(user, call))
+      yield* createEach("media", media, (each) => addMedia(call.state, each))
       const seeding = { ...call, isChecked: unchecked !== true }
-      const createdChats = yield* Effect.forEach(chats ?? [], (chat, index) =>
-        withPath(`chats[${index}]`)(createSeedChat(seeding, chat))
-      )
+      const createdChats = yield* createEach("chats", chats, (chat) => createSeedChat(seeding, chat))
       const bots = [...call.state.bots.values()]
       return { users: createdUsers, chats: createdChats.map((chat) => toChat(call.state, chat, bots[0])) }
     }).pipe(Effect.provideService(IsSilent, silent === true))
