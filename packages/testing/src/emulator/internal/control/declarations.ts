@@ -50,6 +50,9 @@ const declare = <
   }))
 }
 
+/** A call that only succeeds. */
+const command = <Body extends Endpoint.Fields>(path: string, body: Body) => declare("POST", path, Done, { body })
+
 export const health = declare("GET", "/health", Schema.Struct({ status: Schema.Literal("ready") }))
 
 export const reset = declare("POST", "/reset", Done)
@@ -217,9 +220,9 @@ export const listMessages = declare(
 
 export const edit = declare("POST", "/edit", Message, { body: { ...atMessage, text: Schema.String } })
 
-export const remove = declare("POST", "/remove", Done, { body: atMessage })
+export const remove = command("/remove", atMessage)
 
-export const view = declare("POST", "/view", Done, { body: atMessage })
+export const view = command("/view", atMessage)
 
 export const press = declare("POST", "/press", Schema.Struct({ callback_id: Schema.optionalKey(Schema.String) }), {
   body: {
@@ -248,57 +251,50 @@ const atComment = { ...person, comment_id: MessageId }
 
 export const editComment = declare("POST", "/edit_comment", Comment, { body: { ...atComment, text: Schema.String } })
 
-export const removeComment = declare("POST", "/remove_comment", Done, { body: atComment })
+export const removeComment = command("/remove_comment", atComment)
 
 export const start = declare("POST", "/start", Chat, { body: { ...person, payload: optional(Schema.String) } })
 
-export const stop = declare("POST", "/stop", Done, { body: person })
+export const stop = command("/stop", person)
 
-export const clearDialog = declare("POST", "/clear_dialog", Done, { body: person })
+export const clearDialog = command("/clear_dialog", person)
 
-export const removeDialog = declare("POST", "/remove_dialog", Done, { body: person })
+export const removeDialog = command("/remove_dialog", person)
 
-export const muteDialog = declare("POST", "/mute_dialog", Done, { body: { ...person, until: Natural } })
+export const muteDialog = command("/mute_dialog", { ...person, until: Natural })
 
-export const unmuteDialog = declare("POST", "/unmute_dialog", Done, { body: person })
+export const unmuteDialog = command("/unmute_dialog", person)
 
-export const join = declare("POST", "/join", Done, { body: inChat })
+export const join = command("/join", inChat)
 
-export const leave = declare("POST", "/leave", Done, { body: inChat })
+export const leave = command("/leave", inChat)
 
 const aboutMember = { ...inChat, member_id: UserId }
 
-export const addMember = declare("POST", "/add_member", Done, { body: aboutMember })
+export const addMember = command("/add_member", aboutMember)
 
-export const removeMember = declare("POST", "/remove_member", Done, {
-  body: { ...aboutMember, block: optional(Schema.Boolean) }
+export const removeMember = command("/remove_member", { ...aboutMember, block: optional(Schema.Boolean) })
+
+export const setAdmin = command("/set_admin", { ...aboutMember, permissions: optional(Schema.Array(Permission)) })
+
+export const addBot = command("/add_bot", inChat)
+
+export const removeBot = command("/remove_bot", inChat)
+
+export const setBotAdmin = command("/set_bot_admin", { ...inChat, permissions: optional(Schema.Array(Permission)) })
+
+export const rename = command("/rename", { ...inChat, title: Schema.String })
+
+export const revokeToken = command("/revoke_token", {
+  ...toBot,
+  as: optional(Schema.Literals(["revoked", "deprecated"]))
 })
 
-export const setAdmin = declare("POST", "/set_admin", Done, {
-  body: { ...aboutMember, permissions: optional(Schema.Array(Permission)) }
-})
+export const closeChat = command("/close_chat", { chat_id: ChatId })
 
-export const addBot = declare("POST", "/add_bot", Done, { body: inChat })
+export const allowComments = command("/allow_comments", { chat_id: ChatId, allowed: Schema.Boolean })
 
-export const removeBot = declare("POST", "/remove_bot", Done, { body: inChat })
-
-export const setBotAdmin = declare("POST", "/set_bot_admin", Done, {
-  body: { ...inChat, permissions: optional(Schema.Array(Permission)) }
-})
-
-export const rename = declare("POST", "/rename", Done, { body: { ...inChat, title: Schema.String } })
-
-export const revokeToken = declare("POST", "/revoke_token", Done, {
-  body: { ...toBot, as: optional(Schema.Literals(["revoked", "deprecated"])) }
-})
-
-export const closeChat = declare("POST", "/close_chat", Done, { body: { chat_id: ChatId } })
-
-export const allowComments = declare("POST", "/allow_comments", Done, {
-  body: { chat_id: ChatId, allowed: Schema.Boolean }
-})
-
-export const deliverUpdate = declare("POST", "/updates", Done, { body: { update: Schema.Unknown, ...toBot } })
+export const deliverUpdate = command("/updates", { update: Schema.Unknown, ...toBot })
 
 export const listUpdates = declare("GET", "/updates", Schema.Struct({ updates: Schema.Array(Update) }), {
   query: toBot
@@ -337,7 +333,7 @@ export const listParts = declare(
 )
 
 /** Reports how the bot of the token handled its updates. */
-export const reportHandled = declare("POST", "/handled", Done, { body: { entries: Schema.Array(Entry) } })
+export const reportHandled = command("/handled", { entries: Schema.Array(Entry) })
 
 /** Saves a test in the folder of the tests. A file that exists is not replaced. */
 export const saveTest = declare("POST", "/tests", Schema.Struct({ path: Schema.String }), {
@@ -353,7 +349,7 @@ export const getState = declare("GET", "/state", StateView)
 
 export const getLimits = declare("GET", "/limits", LimitsView)
 
-export const deliverNow = declare("POST", "/deliver_now", Done, { body: { delivery_id: Natural } })
+export const deliverNow = command("/deliver_now", { delivery_id: Natural })
 
 export const getPage = declare("GET", "/ui", Whole)
 
