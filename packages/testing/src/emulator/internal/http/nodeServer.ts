@@ -173,10 +173,7 @@ const serveRequests = (
   })
 
 /** A server that listens and does not answer yet. */
-interface BoundServer {
-  readonly family: "IPv4" | "IPv6"
-  readonly address: string
-  readonly port: number
+interface BoundServer extends AddressInfo {
   readonly serve: (resolve: ResolveListener, handle: Handler) => Effect.Effect<void, never, Scope.Scope>
 }
 
@@ -201,15 +198,10 @@ export const listen = (
     }),
     close
   ).pipe(
-    Effect.map((server) => {
-      const { address, family, port } = server.address() as AddressInfo
-      return {
-        family: family === "IPv6" ? "IPv6" : "IPv4",
-        address,
-        port,
-        serve: (resolve, handle) => serveRequests(server, resolve, handle)
-      }
-    })
+    Effect.map((server) => ({
+      ...(server.address() as AddressInfo),
+      serve: (resolve, handle) => serveRequests(server, resolve, handle)
+    }))
   )
 
 const unspecifiedAddresses = new Set(["0.0.0.0", "::"])
