@@ -47,20 +47,7 @@ const makeClock = ({ isVirtual, record }: Settings, journal: Journal | undefined
       : new RealTimeClock(system, start)
   })
 
-const onClock =
-  (clock: SteppedClock) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.provideService(effect, Clock.Clock, clock)
-
 const tickOf = (clock: SteppedClock): Effect.Effect<void> => (clock instanceof RealTimeClock ? clock.tick : Effect.void)
-
-const webhookSender = (options: NodeWebhookSender.Options, clock: SteppedClock) =>
-  Layer.effect(
-    WebhookSender,
-    Effect.map(WebhookSender, ({ send }) => ({
-      send: (request: Parameters<typeof send>[0]) => clock.track(send(request))
-    }))
-  ).pipe(Layer.provide(NodeWebhookSender.layer(options)))
 
 const makeEmulator = Effect.fnUntraced(function* (
   settings: Settings,
@@ -69,10 +56,12 @@ const makeEmulator = Effect.fnUntraced(function* (
 ) {
   const { webhookCas: paths, webhookTo: connectTo } = settings
   const extraCa = yield* Effect.forEach(paths, (path) => readCertificate("--webhook-ca", path))
-  const platform = emulatorLayer(toEmulatorOptions(settings, tokens)).pipe(
-    Layer.provide(webhookSender({ extraCa, connectTo }, clock))
+  const { send } = yield* NodeWebhookSender.make({ extraCa, connectTo })
+  const services = yield* Layer.build(emulatorLayer(toEmulatorOptions(settings, tokens))).pipe(
+    Effect.provideService(WebhookSender, { send: (request) => clock.track(send(request)) }),
+    Effect.provideService(Clock.Clock, clock)
   )
-  return Context.get(yield* onClock(clock)(Layer.build(platform)), Emulator)
+  return Context.get(services, Emulator)
 })
 
 const replayJournal = (
@@ -96,13 +85,9 @@ const notReady: Handler = ({ listener }) => Effect.succeed(respond(503, errorBod
 const portIn = (cause: unknown): unknown => (hasProperty(cause, "port") ? cause.port : undefined)
 
 const listen = ({ allowedHosts, host, port, uploadPorts }: Settings, emulator: Emulator["Service"], handle: Handler) =>
-  Layer.build(
-    EmulatorServer.layer({ allowedHosts, host, port, uploadPorts }).pipe(
-      Layer.provide(Layer.succeed(Emulator, { ...emulator, handle }))
-    )
-  ).pipe(
-    Effect.mapError(({ cause }) => commandError(`${host}:${portIn(cause) ?? port}: ${reasonOf(cause)}`)),
-    Effect.map(Context.get(EmulatorServer.EmulatorServer))
+  EmulatorServer.make({ allowedHosts, host, port, uploadPorts }).pipe(
+    Effect.provideService(Emulator, { ...emulator, handle }),
+    Effect.mapError(({ cause }) => commandError(`${host}:${portIn(cause) ?? port}: ${reasonOf(cause)}`))
   )
 
 /** The first lines: for a person who writes the bot of a module, or for a program that needs the settings of a bot. */
@@ -123,7 +108,7 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
   const clock = yield* makeClock(settings, journal)
   const emulator = yield* makeEmulator(settings, tokens, clock)
 
-  const emulate: Handler = (request) => onClock(clock)(emulator.handle(request))
+  const emulate: Handler = (request) => Effect.provideService(emulator.handle(request), Clock.Clock, clock)
   const write = record === undefined ? undefined : yield* openLines("--record", record)
   if (write !== undefined) yield* write(headerLine({ started_at: clock.currentTimeMillisUnsafe(), tokens }))
   const stopped = yield* Deferred.make<never, CommandError>()
