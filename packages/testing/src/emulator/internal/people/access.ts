@@ -41,28 +41,24 @@ export const joinedChat = (actor: Actor, ref: ChatRef): Action<ChatState> =>
     isMember(actor, chat) ? Effect.void : cannot(actor, `they are not in chat ${chat.chat_id}`)
   )
 
-const requireOpen = (actor: Actor, { isClosed }: ChatState): Action =>
-  isClosed ? cannot(actor, "the chat is closed") : Effect.void
-
-const missingRight = (actor: Actor, right: Permission): Action<never> => cannot(actor, `they lack the right ${right}`)
+/** Finds an open chat of the person. Requires the right where not everyone has it. */
+const chatWithRight = (actor: Actor, ref: ChatRef, right: Permission, everyoneHas: (chat: ChatState) => boolean) =>
+  joinedChat(actor, ref).pipe(
+    Effect.tap((chat) =>
+      everyoneHas(chat) || hasRight(chat, actor.self, right)
+        ? Effect.void
+        : cannot(actor, `they lack the right ${right}`)
+    ),
+    Effect.tap(({ isClosed }) => (isClosed ? cannot(actor, "the chat is closed") : Effect.void))
+  )
 
 /** Finds an open chat of the person. In a channel, requires the right. */
 export const openChat = (actor: Actor, ref: ChatRef, right: Permission): Action<ChatState> =>
-  joinedChat(actor, ref).pipe(
-    Effect.tap((chat) =>
-      chat.type === "chat" || (chat.type === "dialog" && right === "write") || hasRight(chat, actor.self, right)
-        ? Effect.void
-        : missingRight(actor, right)
-    ),
-    Effect.tap((chat) => requireOpen(actor, chat))
-  )
+  chatWithRight(actor, ref, right, ({ type }) => type === "chat" || (type === "dialog" && right === "write"))
 
 /** Finds an open chat in which the person is an administrator with a right. */
 export const administered = (actor: Actor, ref: ChatRef, right: Permission): Action<ChatState> =>
-  joinedChat(actor, ref).pipe(
-    Effect.tap((chat) => (hasRight(chat, actor.self, right) ? Effect.void : missingRight(actor, right))),
-    Effect.tap((chat) => requireOpen(actor, chat))
-  )
+  chatWithRight(actor, ref, right, () => false)
 
 /** Finds a message in a chat of the person. */
 export const messageOf = (actor: Actor, ref: MessageRef): Action<MessageState> =>
