@@ -1,8 +1,10 @@
 import type { Attachment } from "@colloquy/core/model/Attachment"
 import type { Button } from "@colloquy/core/model/Keyboard"
 import type { Message } from "@colloquy/core/model/Message"
+import * as MiniApp from "@colloquy/core/model/MiniApp"
 import * as Effect from "effect/Effect"
-import type { ButtonRef } from "../../Person.ts"
+import * as Redacted from "effect/Redacted"
+import type { ButtonRef, OpenedApp } from "../../Person.ts"
 import { requestedContact } from "../platform/contacts.ts"
 import { byUser, emit } from "../platform/events.ts"
 import { nextName } from "../platform/ids.ts"
@@ -65,22 +67,33 @@ const pick = (actor: Actor, message: MessageState, ref: ButtonRef): Action<Place
   return cannot(actor, `there is no button ${nameOf(ref)}; there are ${buttons}. ${quoteOf(message)}`)
 }
 
-/** The button that opens a mini app, and the bot whose keyboard has the button. */
-export const appButton = (
-  actor: Actor,
-  ref: ButtonRef,
-  message: MessageState
-): Action<{ readonly bot: BotState; readonly button: Extract<Button, { readonly type: "open_app" }> }> =>
-  Effect.flatMap(pick(actor, message, ref), ({ button }) =>
-    button.type === "open_app"
-      ? Effect.map(keyboardOwner(actor, message), (bot) => ({ bot, button }))
-      : cannot(actor, `the button ${nameOf(ref)} opens no mini app`)
-  )
-
 const keyboardOwner = (actor: Actor, { author }: MessageState): Action<BotState> => {
   const bot = botOf(actor.state, idOf(author))
   return bot === undefined ? cannot(actor, "the keyboard is not a bot's") : Effect.succeed(bot)
 }
+
+/** Opens the mini app of a button, with init data that have the signature of the platform. */
+export const openApp =
+  (actor: Actor, ref: ButtonRef) =>
+  (message: MessageState): Action<OpenedApp> =>
+    Effect.gen(function* () {
+      const { self, state } = actor
+      const { button } = yield* pick(actor, message, ref)
+      if (button.type !== "open_app") return yield* cannot(actor, `the button ${nameOf(ref)} opens no mini app`)
+      const { token } = yield* keyboardOwner(actor, message)
+      const { first_name, last_name, username } = self.profile
+      const { chat_id, type } = message.chat
+      const initData = yield* MiniApp.sign(
+        {
+          query_id: nextName(state, "app"),
+          user: { id: idOf(self), first_name, last_name, username, language_code: self.locale },
+          chat: { id: chat_id, type: type.toUpperCase() },
+          ...(button.payload == null ? {} : { start_param: button.payload })
+        },
+        { token: Redacted.make(token) }
+      )
+      return { url: button.web_app, initData }
+    })
 
 const emitPress = (
   { self, state }: Actor,

@@ -3,12 +3,11 @@ import type { Person, UserRef } from "../../Person.ts"
 import type { BotState, PlatformState, UserState } from "../platform/state.ts"
 import { botOf, idOf } from "../platform/users.ts"
 import { shownMessage, userIdOf } from "./access.ts"
-import { pressButton } from "./buttons.ts"
+import { openApp, pressButton } from "./buttons.ts"
 import { commentActions } from "./comments.ts"
 import { dialogActions } from "./dialogs.ts"
 import { makeEventReader } from "./events.ts"
 import { memberActions } from "./members.ts"
-import { openApp } from "./miniApps.ts"
 import { messageActions } from "./messages.ts"
 
 const findBot = (state: PlatformState, ref: UserRef): BotState => {
