@@ -62,16 +62,8 @@ const readRun = (source: string, from: number, end: number): Run => {
   }
 }
 
-/** The starts of the backtick runs of each length, so that an opening run finds its end without a scan. */
-const backticks = (source: string): Map<number, Array<number>> => {
-  const runs = new Map<number, Array<number>>()
-  for (const match of source.matchAll(/`+/g)) {
-    const found = runs.get(match[0].length)
-    if (found === undefined) runs.set(match[0].length, [match.index])
-    else found.push(match.index)
-  }
-  return runs
-}
+/** The backtick runs of each length, so that an opening run finds its end without a scan. */
+const backticks = (source: string) => Map.groupBy(source.matchAll(/`+/g), ([run]) => run.length)
 
 const maxDepth = 32
 
@@ -157,9 +149,9 @@ const parseInline = (source: string): Parsed => {
   const codeEnd = (length: number, from: number): number => {
     const starts = ticks.get(length) ?? []
     let next = usedTicks.get(length) ?? 0
-    while (next < starts.length && starts[next] < from) next++
+    while (next < starts.length && starts[next].index < from) next++
     usedTicks.set(length, next)
-    return starts[next] ?? -1
+    return starts[next]?.index ?? -1
   }
   while (i < source.length) {
     const char = source[i]
