@@ -42,12 +42,7 @@ const scriptedResponse = ({ listener }: Request, rule: Rule): Response | undefin
 type Handling = Effect.Effect<Response, ConnectionLost>
 
 const delayed = (handling: Handling, delay: number): Handling =>
-  Effect.flatMap(Effect.result(handling), (result) =>
-    Effect.andThen(
-      Effect.sleep(delay),
-      Effect.suspend((): Handling => Effect.fromResult(result))
-    )
-  )
+  Effect.flatMap(Effect.result(handling), (result) => Effect.delay(Effect.fromResult(result), delay))
 
 const cut = (response: Response, length: number): Response => ({
   ...response,
