@@ -15,9 +15,7 @@ const matches =
   (types: ReadonlyArray<string> | undefined) =>
   ({ update }: StoredUpdate) => {
     const type = typeOf(update)
-    return types === undefined
-      ? !Platform.webhookOnlyUpdateTypes.includes(type)
-      : types.includes(type) && !Platform.webhookOnlyUpdateTypes.includes(type)
+    return (types === undefined || types.includes(type)) && !Platform.webhookOnlyUpdateTypes.includes(type)
   }
 
 interface Found {
