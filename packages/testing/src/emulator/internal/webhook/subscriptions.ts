@@ -28,18 +28,14 @@ const decodeUrl = Schema.decodeUnknownResult(WebhookUrl)
 
 const isLoopbackUrl = Schema.is(LoopbackUrl)
 
-const problemOfUrl = (url: string): string | undefined => {
-  const decoded = decodeUrl(url)
-  if (Result.isFailure(decoded)) return `url: ${decoded.failure.message.split("\n")[0]}`
-  return URL.canParse(url) ? undefined : "url: is not a valid URL"
-}
-
 /** Accepts the URLs that the platform accepts, and with `allowsInsecure` also loopback URLs. */
 export const checkUrl = (url: string, allowsInsecure: boolean): Effect.Effect<void, Refusal> =>
   Effect.suspend(() => {
-    if (allowsInsecure && isLoopbackUrl(url) && URL.canParse(url)) return Effect.void
-    const problem = problemOfUrl(url)
-    return problem === undefined ? Effect.void : rejected(problem)
+    const isUrl = URL.canParse(url)
+    if (allowsInsecure && isLoopbackUrl(url) && isUrl) return Effect.void
+    const decoded = decodeUrl(url)
+    if (Result.isFailure(decoded)) return rejected(`url: ${decoded.failure.message.split("\n")[0]}`)
+    return isUrl ? Effect.void : rejected("url: is not a valid URL")
   })
 
 const encodeUpdate = Schema.encodeUnknownSync(Update)
