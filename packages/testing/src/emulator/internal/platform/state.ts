@@ -8,7 +8,7 @@ import type * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import type { Exchange, Listener } from "../../EmulatorHttp.ts"
-import type { Revocation } from "../../EmulatorOptions.ts"
+import type { Revocation, UserOptions } from "../../EmulatorOptions.ts"
 import type { Rule } from "../../Faults.ts"
 import type { PersonEvent } from "../../Person.ts"
 import type { Delivery } from "../../WebhookSender.ts"
@@ -28,12 +28,6 @@ import {
 import { KeptMap } from "./keptMap.ts"
 import { Log } from "./log.ts"
 
-/** A position in degrees. */
-export interface Location {
-  readonly latitude: number
-  readonly longitude: number
-}
-
 /** A person or a bot. */
 export interface UserState {
   profile: UserWithPhoto
@@ -42,7 +36,7 @@ export interface UserState {
   /** The phone number in the contact of the user. */
   readonly phone: string
   /** The location that the user sends when a button requests it. */
-  readonly location: Location
+  readonly location: NonNullable<UserOptions["location"]>
 }
 
 export interface StoredUpdate {
