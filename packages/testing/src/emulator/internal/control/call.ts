@@ -16,8 +16,6 @@ import type * as declarations from "./declarations.ts"
 export interface ControlCall extends EmulatorContext {
   /** The listener that received the call. */
   readonly listener: Listener
-  /** The host name by which the caller reached the emulator. */
-  readonly host: string | undefined
   /** Answers a request of a bot. */
   readonly serve: Serve
   /** The headers of the call. */
@@ -48,28 +46,25 @@ export interface ToBot {
   readonly bot_id?: UserId | null | undefined
 }
 
-export const botOf = ({ state }: Pick<EmulatorContext, "state">, { bot_id }: ToBot): Refusable<BotState> =>
+export const botOf = ({ state }: EmulatorContext, { bot_id }: ToBot): Refusable<BotState> =>
   refusal.found(bot_id == null ? [...state.bots.values()][0] : users.botOf(state, bot_id), () =>
     refusal.notFound(`bot_id: Bot ${bot_id}`)
   )
 
-export const userOf = (
-  { state }: Pick<EmulatorContext, "state">,
-  field: string,
-  user_id: UserId
-): Refusable<UserState> => refusal.found(state.users.get(user_id), () => refusal.notFound(`${field}: User ${user_id}`))
+export const userOf = ({ state }: EmulatorContext, field: string, user_id: UserId): Refusable<UserState> =>
+  refusal.found(state.users.get(user_id), () => refusal.notFound(`${field}: User ${user_id}`))
 
-export const chatOf = ({ state }: Pick<EmulatorContext, "state">, chat_id: ChatId): Refusable<ChatState> =>
+export const chatOf = ({ state }: EmulatorContext, chat_id: ChatId): Refusable<ChatState> =>
   refusal.found(state.chats.get(chat_id), () => refusal.chatNotFound(chat_id))
 
-export const messageOf = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<MessageState> =>
+export const messageOf = ({ state }: EmulatorContext, mid: MessageId): Refusable<MessageState> =>
   refusal.found(state.messages.get(mid), () => refusal.messageNotFound(mid))
 
 /** Also finds a removed message, which people may still see. */
-export const shownMessageOf = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<MessageState> =>
+export const shownMessageOf = ({ state }: EmulatorContext, mid: MessageId): Refusable<MessageState> =>
   refusal.found(state.messages.get(mid) ?? state.removedMessages.get(mid), () => refusal.messageNotFound(mid))
 
-export const commentOf = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<CommentState> =>
+export const commentOf = ({ state }: EmulatorContext, mid: MessageId): Refusable<CommentState> =>
   refusal.found(state.comments.get(mid), () => refusal.messageNotFound(mid))
 
 export const personOf = (

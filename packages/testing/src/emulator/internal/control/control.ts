@@ -65,7 +65,7 @@ const makeHandler = ({ endpoint, handler }: (typeof calls)[number]) => {
       const decoded = read({ params, query: request.query, body })
       if (Result.isFailure(decoded)) return yield* refusal.invalidPayload(decoded.failure)
       const { listener, headers } = request
-      const answer = yield* handler(decoded.success, { ...control, listener, headers, host: headers["host"] })
+      const answer = yield* handler(decoded.success, { ...control, listener, headers })
       if (success === declarations.Whole) return answer as Response
       return respond(200, yield* Effect.orDie(encode(answer)))
     })

@@ -39,7 +39,7 @@ const toWebhookSettings = ({ secrets }: WebhookRuntime) => ({
 export const platformHandlers = {
   health: () => Effect.succeed({ status: "ready" as const }),
   reset: (_, context) => Effect.as(reset(context), success),
-  openapi: (_, { host }) =>
+  openapi: (_, { headers: { host } }) =>
     // Most runs do not need this module.
     Effect.map(
       Effect.promise(() => import("@colloquy/core/tools/OpenApi")),

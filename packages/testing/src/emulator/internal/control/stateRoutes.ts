@@ -17,8 +17,7 @@ const eventStream = {
 
 /** Calls that read the whole state and the events, and that create media. */
 export const stateHandlers = {
-  getState: (_, { botModule, state, testFolder }) =>
-    Effect.map(readClock(state), (clock) => toState(state, clock, { botModule, testFolder })),
+  getState: (_, context) => Effect.map(readClock(context.state), (clock) => toState(context, clock)),
   getSeed: (_, { state }) => Effect.sync(() => toSeed(state)),
   createMedia: (request, { state }) => Effect.map(addMedia(state, request), ({ token }) => ({ token })),
   describeMedia: ({ token }, { state }) => describeMedia(state, token),

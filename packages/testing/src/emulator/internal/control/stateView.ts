@@ -4,6 +4,7 @@ import { ChatMember } from "@colloquy/core/model/Member"
 import { Message, MessageId } from "@colloquy/core/model/Message"
 import * as Schema from "effect/Schema"
 import { LimitUse } from "../../EmulatorEvent.ts"
+import type { EmulatorContext } from "../platform/context.ts"
 import type { Limiter } from "../platform/limits.ts"
 import { type BotState, type ChatState, now, type PlatformState, type UserState } from "../platform/state.ts"
 import { typeOf } from "../platform/updates.ts"
@@ -161,9 +162,8 @@ const toChatView = (state: PlatformState, chat: ChatState): typeof ChatView.Type
 }
 
 export const toState = (
-  state: PlatformState,
-  clock: typeof ClockView.Type,
-  { botModule, testFolder }: { readonly botModule: string | undefined; readonly testFolder: string | undefined }
+  { botModule, state, testFolder }: EmulatorContext,
+  clock: typeof ClockView.Type
 ): typeof StateView.Type => ({
   next_event: state.events.end,
   first_event: state.events.start,
