@@ -40,9 +40,6 @@ interface PendingCall {
 /** Maximum time for a response that is due, in real time. */
 const responseTimeout = "2 seconds"
 
-const inRealTime = <A>({ system }: SteppedClock, effect: Effect.Effect<A>) =>
-  Effect.provideService(effect, Clock.Clock, system)
-
 /** Repeats the requests of a journal, each at its time. Returns how many had a different status. */
 export const replay = (
   { entries }: Journal,
@@ -64,8 +61,8 @@ export const replay = (
       pending = pending.filter(({ entry }) => endOf(entry) > time)
       for (const { response, entry } of due.toSorted((a, b) => endOf(a.entry) - endOf(b.entry))) {
         yield* clock.moveTo(endOf(entry))
-        if (entry.status !== null)
-          yield* inRealTime(clock, Effect.timeoutOption(Fiber.await(response), responseTimeout))
+        const ended = Effect.timeoutOption(Fiber.await(response), responseTimeout)
+        if (entry.status !== null) yield* Effect.provideService(ended, Clock.Clock, clock.system)
         yield* Fiber.interrupt(response)
         compare(entry, yield* Fiber.await(response))
       }
