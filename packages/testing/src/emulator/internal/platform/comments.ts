@@ -3,9 +3,9 @@ import type { Update } from "@colloquy/core/model/Update"
 import { nextPosition, type Position } from "./ids.ts"
 import { byUser, emit } from "./events.ts"
 import { recordActivity } from "./members.ts"
-import type { Content } from "./messages.ts"
+import { type Content, recordIfBot } from "./messages.ts"
 import { type CommentState, type MessageState, now, type PlatformState, type UserState } from "./state.ts"
-import { notifyBots, recordSeen } from "./updates.ts"
+import { notifyBots } from "./updates.ts"
 import { idOf } from "./users.ts"
 
 /** The content of a comment. */
@@ -39,10 +39,6 @@ const notifyOfComment = (
   notifyBots(state, chat, update, by)
 }
 
-const recordIfBot = (state: PlatformState, { value: comment, message }: CommentState, by: UserState): void => {
-  if (by.profile.is_bot) recordSeen(state, message.chat, { _tag: "Comment", chat_id: message.chat.chat_id, comment })
-}
-
 /** Comments on a post, now, or at the position that the comment had. A comment `onBehalf` of the channel has no sender. */
 export const createComment = (
   state: PlatformState,
@@ -67,7 +63,7 @@ export const createComment = (
   state.comments.set(mid, made)
   notifyOfComment(state, "comment_created", made, author)
   emit(state, { type: "comment", ...byUser(message.chat, author), comment })
-  recordIfBot(state, made, author)
+  recordIfBot(state, message.chat, author, { _tag: "Comment", chat_id, comment })
   return made
 }
 
@@ -77,15 +73,16 @@ export const editComment = (
   content: CommentContent,
   by: UserState
 ): void => {
-  recordActivity(state, changed.message.chat, by)
+  const { chat } = changed.message
+  recordActivity(state, chat, by)
   const { mid, seq } = changed.value.body
   const previous = changed.value
   state.comments.change(changed, () => {
     changed.value = { ...changed.value, ...linkOf(content), body: bodyOf(content, { mid, seq }) }
   })
   notifyOfComment(state, "comment_edited", changed, by)
-  emit(state, { type: "comment_edited", ...byUser(changed.message.chat, by), comment: changed.value, previous })
-  recordIfBot(state, changed, by)
+  emit(state, { type: "comment_edited", ...byUser(chat, by), comment: changed.value, previous })
+  recordIfBot(state, chat, by, { _tag: "Comment", chat_id: chat.chat_id, comment: changed.value })
 }
 
 export const removeComment = (state: PlatformState, { mid, message }: CommentState, by: UserState): void => {

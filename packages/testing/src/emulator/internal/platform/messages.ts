@@ -35,7 +35,7 @@ const recipientOf = (chat: ChatState, author: UserState): Message["recipient"] =
 const localeOf = (chat: ChatState, author: UserState) =>
   chat.type === "dialog" && author.locale !== undefined ? { user_locale: author.locale } : {}
 
-const recordIfBot = (state: PlatformState, chat: ChatState, by: UserState, event: PersonEvent): void => {
+export const recordIfBot = (state: PlatformState, chat: ChatState, by: UserState, event: PersonEvent): void => {
   if (by.profile.is_bot) recordSeen(state, chat, event)
 }
 
