@@ -101,9 +101,7 @@ const parseLimits = (text: string | undefined): Effect.Effect<Options["limits"],
   const [host, messages, answers, polling = platformLimits.polling] = rates
   return (rates.length === 3 || rates.length === 4) && rates.every((rate) => Number.isInteger(rate) && rate > 0)
     ? Effect.succeed({ host, messages, answers, polling })
-    : Effect.fail(
-        commandError(`--limits ${text}: must be three or four integers above 0, such as 30,2,2 or 30,2,2,2, or off`)
-      )
+    : commandError(`--limits ${text}: must be three or four integers above 0, such as 30,2,2 or 30,2,2,2, or off`)
 }
 
 const isPort = (port: number): boolean => port >= 0 && port <= 65535
@@ -115,10 +113,9 @@ const parseUploadPorts = (
   if (text === undefined) return Effect.undefined
   const ports = text.split(",").map((port) => (/^\d+$/.test(port) ? Number(port) : Number.NaN))
   if (ports.length !== 4 || !ports.every((port) => port > 0 && isPort(port))) {
-    return Effect.fail(commandError(`--upload-ports ${text}: must be four ports, such as 8081,8082,8083,8084`))
+    return commandError(`--upload-ports ${text}: must be four ports, such as 8081,8082,8083,8084`)
   }
-  if (new Set([api, ...ports]).size < 5)
-    return Effect.fail(commandError(`--upload-ports ${text}: the ports must be different`))
+  if (new Set([api, ...ports]).size < 5) return commandError(`--upload-ports ${text}: the ports must be different`)
   const [image, video, audio, file] = ports
   return Effect.succeed({ image, video, audio, file })
 }
@@ -129,7 +126,7 @@ const parseDestination = (text: string | undefined): Effect.Effect<Destination |
   const port = Number(digits)
   return digits !== undefined && port > 0 && isPort(port)
     ? Effect.succeed({ host: host ?? text.slice(0, text.indexOf(":")), port })
-    : Effect.fail(commandError(`--webhook-to ${text}: must be a host and a port, such as 127.0.0.1:8443`))
+    : commandError(`--webhook-to ${text}: must be a host and a port, such as 127.0.0.1:8443`)
 }
 
 const isSecretHeader = Schema.is(SecretHeader)
