@@ -85,26 +85,13 @@ export const editComment = (
   recordIfBot(state, chat, by, { _tag: "Comment", chat_id: chat.chat_id, comment: changed.value })
 }
 
-export const removeComment = (state: PlatformState, { mid, message }: CommentState, by: UserState): void => {
-  recordActivity(state, message.chat, by)
-  message.comments.splice(
-    message.comments.findIndex((comment) => comment.mid === mid),
-    1
-  )
+export const removeComment = (state: PlatformState, comment: CommentState, by: UserState): void => {
+  const { message, mid } = comment
+  const { chat } = message
+  recordActivity(state, chat, by)
+  message.comments.splice(message.comments.indexOf(comment), 1)
   state.comments.delete(mid)
-  const { chat_id } = message.chat
-  notifyBots(
-    state,
-    message.chat,
-    {
-      update_type: "comment_removed",
-      timestamp: now(state),
-      message_id: mid,
-      chat_id,
-      user_id: idOf(by),
-      post_id: message.mid
-    },
-    by
-  )
-  emit(state, { type: "comment_removed", ...byUser(message.chat, by), comment_id: mid, message_id: message.mid })
+  const where = { message_id: mid, chat_id: chat.chat_id, user_id: idOf(by), post_id: message.mid }
+  notifyBots(state, chat, { update_type: "comment_removed", timestamp: now(state), ...where }, by)
+  emit(state, { type: "comment_removed", ...byUser(chat, by), comment_id: mid, message_id: message.mid })
 }
