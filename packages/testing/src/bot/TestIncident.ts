@@ -31,8 +31,7 @@ export class IncidentRepeated extends Data.TaggedError("IncidentRepeated")<{
 /** Puts the values, the timers and the update of an incident, with its journal, into an empty store. */
 const restore = (store: InboxStore.InboxStore["Service"], incident: Incident, update: QueuedUpdate.QueuedUpdate) =>
   Effect.gen(function* () {
-    const { failedAt, fingerprint, journal, partitionKey, timers, values } = incident
-    const revision = fingerprint
+    const { failedAt, fingerprint: revision, journal, partitionKey, timers, values } = incident
     const due = timers.map(({ dueAt, key, text }) => {
       const row = { text, due: { time: { at: dueAt }, partitionKey } }
       return { key, row, revision }
@@ -90,8 +89,7 @@ export const run = <E, R>(
     yield* Effect.orDie(restore(store, incident, update))
     yield* answerBy(incident.calls)
     const inbox = yield* Effect.provideService(Inbox.make(), InboxStore.InboxStore, store)
-    const errors = yield* drain(bot, inbox, 0)
-    const [error] = errors
+    const [error] = yield* drain(bot, inbox, 0)
     if (error !== undefined) return yield* new IncidentRepeated({ message: error })
   }).pipe(Effect.scoped, Effect.provide(layer)) as Effect.Effect<
     void,
