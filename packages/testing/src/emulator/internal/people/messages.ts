@@ -60,15 +60,13 @@ const mediaOf = Effect.fnUntraced(function* (actor: Actor, attachment: PersonMed
 })
 
 /** Completes an attachment as the platform does. */
-const completeAttachment = (actor: Actor, attachment: PersonAttachment): Action<Attachment> =>
-  Effect.suspend((): Action<Attachment> => {
-    if (!isMedia(attachment)) return Effect.succeed(attachment)
-    return Effect.flatMap(mediaOf(actor, attachment), (media): Action<Attachment> => {
-      if (media.type !== attachment.type) return cannot(actor, `no ${attachment.type} has the token ${media.token}`)
-      const { content: _, payload: __, ...rest } = attachment as PersonMedia
-      return Effect.succeed({ ...toAttachment(actor.state, media), ...defined(rest) } as Attachment)
-    })
-  })
+const completeAttachment = Effect.fnUntraced(function* (actor: Actor, attachment: PersonAttachment) {
+  if (!isMedia(attachment)) return attachment
+  const media = yield* mediaOf(actor, attachment)
+  if (media.type !== attachment.type) return yield* cannot(actor, `no ${attachment.type} has the token ${media.token}`)
+  const { content: _, payload: __, ...rest } = attachment as PersonMedia
+  return { ...toAttachment(actor.state, media), ...defined(rest) } as Attachment
+})
 
 type FindMessage = (actor: Actor, ref: MessageRef) => Action<MessageState>
 
