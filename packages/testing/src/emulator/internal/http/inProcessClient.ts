@@ -134,11 +134,7 @@ class InProcessResponse extends ClientResponse {
   }
 }
 
-interface Target {
-  readonly origin: string
-  readonly path: string
-  readonly query: string
-}
+type Target = Pick<URL, "origin" | "pathname" | "search">
 
 /** A URL that its parser does not change: each call of a bot has such a URL. */
 const normalized = /^(https:\/\/[a-z.]+)(\/[\w/~-]*(?:\.[\w~-]+)*)(\?[\w=&,.~-]*)?$/
@@ -146,15 +142,9 @@ const normalized = /^(https:\/\/[a-z.]+)(\/[\w/~-]*(?:\.[\w~-]+)*)(\?[\w=&,.~-]*
 const targetOf = (request: HttpClientRequest.HttpClientRequest): Target | undefined => {
   const parts = request.urlParams.params.length === 0 ? normalized.exec(request.url) : null
   if (parts !== null && Option.isNone(request.hash)) {
-    return { origin: parts[1], path: parts[2], query: parts[3] ?? "" }
+    return { origin: parts[1], pathname: parts[2], search: parts[3] ?? "" }
   }
-  return Option.getOrUndefined(
-    Option.map(HttpClientRequest.toUrl(request), ({ origin, pathname, search }) => ({
-      origin,
-      path: pathname,
-      query: search
-    }))
-  )
+  return Option.getOrUndefined(HttpClientRequest.toUrl(request))
 }
 
 /**
@@ -164,7 +154,7 @@ const targetOf = (request: HttpClientRequest.HttpClientRequest): Target | undefi
 export const makeClient = (handle: Handler): HttpClient.HttpClient => {
   const answer = (
     request: HttpClientRequest.HttpClientRequest,
-    { origin, path, query }: Target
+    { origin, pathname, search }: Target
   ): Effect.Effect<InProcessResponse, HttpClientError.HttpClientError> => {
     const listener = listeners.get(origin)
     if (listener === undefined) return Effect.fail(transportError(request, "unresolved"))
@@ -172,8 +162,8 @@ export const makeClient = (handle: Handler): HttpClient.HttpClient => {
     const { headers, method } = request
     const answered = handle({
       method,
-      path,
-      query,
+      path: pathname,
+      query: search,
       headers: contentType === undefined ? headers : { "content-type": contentType, ...headers },
       body,
       listener
@@ -186,9 +176,7 @@ export const makeClient = (handle: Handler): HttpClient.HttpClient => {
       onFailure: ({ kind }) => Effect.fail(transportError(request, kind))
     })
   }
-  const traced = HttpClient.make((request, { origin, pathname, search }) =>
-    answer(request, { origin, path: pathname, query: search })
-  )
+  const traced = HttpClient.make(answer)
   return HttpClient.makeWith<never, never, HttpClientError.HttpClientError, never>(
     Effect.flatMap((request) =>
       Effect.withFiber((fiber) => {
