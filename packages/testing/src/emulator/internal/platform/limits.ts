@@ -34,12 +34,8 @@ const bucketsOf = (endpoint: Endpoint.Any, bot: BotState, chat: ChatState | unde
   const self = String(idOf(bot.user))
   const scope = scopes[endpoint.endpoint as Endpoints.Name]
   const key = scope === "polling" ? self : chat && `${self} ${chat.chat_id}`
-  return scope === undefined || key === undefined
-    ? [["host", self]]
-    : [
-        ["host", self],
-        [scope, key]
-      ]
+  const host: Bucket = ["host", self]
+  return scope === undefined || key === undefined ? [host] : [host, [scope, key]]
 }
 
 /** How much of a limit is used. */
