@@ -182,14 +182,8 @@ export class StoppableClock extends SteppedClock {
 
   override sleep(duration: Duration.Duration): Effect.Effect<void> {
     return Effect.suspend(() => {
-      const sleeping = super.sleep(duration)
-      const until = this.currentTimeMillisUnsafe() + Duration.toMillis(duration)
-      return this.isRunning
-        ? Effect.andThen(
-            Effect.sync(() => this.#wakeAt(until)),
-            sleeping
-          )
-        : sleeping
+      if (this.isRunning) this.#wakeAt(this.currentTimeMillisUnsafe() + Duration.toMillis(duration))
+      return super.sleep(duration)
     })
   }
 
