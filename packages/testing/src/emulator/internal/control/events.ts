@@ -33,14 +33,7 @@ const maxText = 100
 
 /** The text that a request sends. */
 const textIn = ({ body }: Exchange): string | undefined => {
-  const parsed = parseBody(body)
-  if (!hasProperty(parsed, "text") && !hasProperty(parsed, "message") && !hasProperty(parsed, "notification"))
-    return undefined
-  const { message, notification, text } = parsed as {
-    readonly text?: unknown
-    readonly message?: unknown
-    readonly notification?: unknown
-  }
+  const { message, notification, text } = (parseBody(body) ?? {}) as Readonly<Record<string, unknown>>
   const found = text ?? (hasProperty(message, "text") ? message.text : undefined) ?? notification
   return typeof found === "string" && found !== "" ? found.slice(0, maxText) : undefined
 }
