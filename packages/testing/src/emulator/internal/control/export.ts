@@ -1,5 +1,4 @@
 import type { Attachment } from "@colloquy/core/model/Attachment"
-import type { LinkedMessage } from "@colloquy/core/model/Message"
 import * as Text from "@colloquy/core/model/Text"
 import type {
   ChatState,
@@ -49,7 +48,7 @@ const linkOf = (
   { chat, value }: MessageState,
   index: number
 ): SeedMessage["link"] | undefined => {
-  const link: LinkedMessage | null | undefined = value.link
+  const { link } = value
   const mid = link?.message?.mid
   if (link == null || mid === undefined) return undefined
   const type = link.type === "forward" ? "forward" : "reply"
@@ -94,7 +93,7 @@ const toSeedMessage = (chats: ReadonlyArray<ChatState>, message: MessageState, i
     mid: message.mid,
     timestamp: value.timestamp,
     ...text,
-    ...(rest === undefined || rest === null ? {} : { text: rest.text || "(forwarded message)" }),
+    ...(rest == null ? {} : { text: rest.text || "(forwarded message)" }),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(link === undefined ? {} : { link }),
     ...(comments.length === 0 ? {} : { comments: comments.map((comment) => toSeedComment(comments, comment)) })
