@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type { Person, UserRef } from "../../Person.ts"
 import { renameChat } from "../platform/chats.ts"
 import { addMember, hasRight, removeMember, setAdminRights } from "../platform/members.ts"
-import type { ChatState, MemberState, UserState } from "../platform/state.ts"
+import type { ChatState, UserState } from "../platform/state.ts"
 import { idOf } from "../platform/users.ts"
 import { problemOfRights, problemOfTitle } from "../platform/validation.ts"
 import { type Action, type Actor, administered, cannot, chatOf, joinedChat, openChat, userIdOf } from "./access.ts"
@@ -16,13 +16,11 @@ const userOf = (actor: Actor, ref: UserRef): Action<UserState> =>
     return user.profile.is_bot ? cannot(actor, `${user.profile.first_name} is a bot`) : Effect.succeed(user)
   })
 
-const memberOf = (actor: Actor, chat: ChatState, ref: UserRef): Action<MemberState> =>
-  Effect.flatMap(userOf(actor, ref), (user): Action<MemberState> => {
-    const member = chat.members.get(idOf(user))
-    return member === undefined
-      ? cannot(actor, `${user.profile.first_name} is not in the chat`)
-      : Effect.succeed(member)
-  })
+const memberOf = Effect.fnUntraced(function* (actor: Actor, chat: ChatState, ref: UserRef) {
+  const { first_name, user_id } = (yield* userOf(actor, ref)).profile
+  const member = chat.members.get(user_id)
+  return member ?? (yield* cannot(actor, `${first_name} is not in the chat`))
+})
 
 const requireRights = (actor: Actor, permissions: ReadonlyArray<Permission> | undefined): Action => {
   const problem = problemOfRights(permissions)
