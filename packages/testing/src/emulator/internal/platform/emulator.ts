@@ -149,11 +149,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     messages: (ref: ChatRef) =>
       Effect.sync(() => chatOf(ref)?.messages.map((message) => toMessage(state, message)) ?? []),
     comments: (ref: MessageRef) =>
-      Effect.sync(() => {
-        const mid = midOf(ref)
-        const message = mid === undefined ? undefined : state.messages.get(mid)
-        return message?.comments.map(({ value }) => value) ?? []
-      }),
+      Effect.sync(() => state.messages.get(midOf(ref)!)?.comments.map(({ value }) => value) ?? []),
     updates: Effect.sync(() => updatesOf(bot)),
     updatesOf: (ref: UserRef) => withBot("updatesOf", ref, updatesOf),
     deliver: (raw: unknown, ref: UserRef = bot.user.profile) =>
