@@ -1,5 +1,4 @@
 import * as CliConfig from "effect/cli/CliConfig"
-import type * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
@@ -31,9 +30,6 @@ const presenter: CliOutput.Presenter = {
   present: (event) => (event._tag === "InvalidInvocation" ? Effect.void : CliOutput.defaultPresenter.present(event))
 }
 
-const toCommandError = ({ errors }: CliError.ShowHelp): CommandError =>
-  commandError(errors.map(({ message }) => message).join("; ") || `see ${name} --help`)
-
 /** Runs the command. A failure prints one line on standard error. */
 export const main = (args: ReadonlyArray<string>) => mainWith(args, run)
 
@@ -43,9 +39,11 @@ export const mainWith = <R>(args: ReadonlyArray<string>, start: Start<R>) => {
   return Command.runWith(makeCommand(args.slice(end + 1), start), { version: "0.0.0" })(args.slice(0, end)).pipe(
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, { builtIns: [GlobalFlag.Help, GlobalFlag.Version] }),
-    Effect.catchDefect((defect) => Effect.fail(commandError(`internal error: ${reasonOf(defect)}`))),
-    Effect.catchTag("ShowHelp", (error) =>
-      error.errors.length === 0 ? Effect.void : Effect.fail(toCommandError(error))
+    Effect.catchDefect((defect) => commandError(`internal error: ${reasonOf(defect)}`)),
+    Effect.catchTag("ShowHelp", ({ errors }) =>
+      errors.length === 0
+        ? Effect.void
+        : commandError(errors.map(({ message }) => message).join("; ") || `see ${name} --help`)
     ),
     Effect.tapError((error) =>
       error._tag === "ProgramEnded" ? Effect.void : Console.error(`${name}: ${oneLine(error.message)}`)
