@@ -59,19 +59,6 @@ export const contentEncodingOf = (header: string | undefined): "gzip" | "deflate
 
 class DecompressionFailed extends Data.TaggedError("DecompressionFailed")<{ readonly cause: unknown }> {}
 
-const decompress = (
-  encoding: "gzip" | "deflate",
-  bytes: Uint8Array,
-  tooLarge: Effect.Effect<never, BodyError>
-): Effect.Effect<Uint8Array, DecompressionFailed | BodyError> =>
-  collectBody(
-    Stream.fromReadableStream<Uint8Array, DecompressionFailed>({
-      evaluate: () => new Blob([bytes]).stream().pipeThrough(new DecompressionStream!(encoding)),
-      onError: (cause) => new DecompressionFailed({ cause })
-    }),
-    tooLarge
-  )
-
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
 const malformed = (bytes: Uint8Array, problem: string): Received => {
@@ -91,7 +78,13 @@ const decodeCompressed = (
   bytes: Uint8Array,
   tooLarge: Effect.Effect<never, BodyError>
 ): Effect.Effect<Received, BodyError> =>
-  decompress(encoding, bytes, tooLarge).pipe(
+  collectBody(
+    Stream.fromReadableStream<Uint8Array, DecompressionFailed>({
+      evaluate: () => new Blob([bytes]).stream().pipeThrough(new DecompressionStream!(encoding)),
+      onError: (cause) => new DecompressionFailed({ cause })
+    }),
+    tooLarge
+  ).pipe(
     Effect.map(decode),
     Effect.catchTag("DecompressionFailed", () =>
       Effect.succeed(malformed(bytes, `it is not ${encoding}, or it is incomplete`))
