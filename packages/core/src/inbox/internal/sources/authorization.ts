@@ -97,17 +97,14 @@ export const makeAuthorize = ({ otherRoutes, path, secretHeader, secrets, url }:
     url
   )
 
-  const rejection = (status: number, response: Effect.Effect<WebhookResponse>, warning = Effect.void) =>
-    Effect.andThen(Effect.andThen(responses.countRejected(status), warning), response)
-
   const rejections = {
-    notFound: rejection(404, responses.notFound),
-    wrongPath: rejection(404, responses.notFound, warnPath),
-    method: rejection(405, responses.methodNotAllowed("POST")),
-    secret: rejection(403, responses.forbidden, warnSecret),
-    contentType: rejection(415, responses.notJson),
-    contentEncoding: rejection(415, responses.unknownEncoding),
-    size: rejection(413, responses.tooLarge)
+    notFound: responses.reject(responses.notFound),
+    wrongPath: responses.reject(responses.notFound, warnPath),
+    method: responses.reject(responses.methodNotAllowed("POST")),
+    secret: responses.reject(responses.forbidden, warnSecret),
+    contentType: responses.reject(responses.notJson),
+    contentEncoding: responses.reject(responses.unknownEncoding),
+    size: responses.reject(responses.tooLarge)
   }
 
   const serves = (request: WebhookRequest): boolean => {

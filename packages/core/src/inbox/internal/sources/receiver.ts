@@ -112,14 +112,10 @@ export const makeReceive = Effect.fnUntraced(function* ({ inbox, storeTimeout, t
   const warn = (message: string) => Effect.annotateLogs(Effect.logWarning(message), { url })
 
   const notStored = (reason: string) =>
-    responses
-      .countRejected(503)
-      .pipe(
-        Effect.andThen(
-          warn(`A delivery was not stored and is answered with 503: ${reason} The platform will send it again.`)
-        ),
-        Effect.andThen(responses.unavailable)
-      )
+    responses.reject(
+      responses.unavailable,
+      warn(`A delivery was not stored and is answered with 503: ${reason} The platform will send it again.`)
+    )
 
   const failed = (cause: Cause.Cause<ReceiveError>) =>
     notStored(Cause.hasInterruptsOnly(cause) ? "The program is stopping." : String(Cause.squash(cause)))
@@ -146,23 +142,17 @@ export const makeReceive = Effect.fnUntraced(function* ({ inbox, storeTimeout, t
     return Effect.tap(store(received), ({ status }) => (status === 200 ? warning : Effect.void))
   }
 
-  const rejectBody = ({ reason }: BodyError): Effect.Effect<WebhookResponse> => {
-    switch (reason) {
-      case "TooLarge":
-        return Effect.andThen(responses.countRejected(413), responses.tooLarge)
-      case "Timeout":
-        return Effect.andThen(responses.countRejected(408), responses.timedOut)
-      case "Aborted":
-        return Effect.andThen(responses.countRejected(400), responses.aborted)
-      case "AlreadyRead":
-        return responses
-          .countRejected(500)
-          .pipe(
-            Effect.andThen(Effect.annotateLogs(Effect.logError(alreadyRead), { url })),
-            Effect.andThen(responses.respond(500, { "content-type": "text/plain; charset=utf-8" }, alreadyRead))
-          )
-    }
+  const rejections: Readonly<Record<BodyError["reason"], Effect.Effect<WebhookResponse>>> = {
+    TooLarge: responses.reject(responses.tooLarge),
+    Timeout: responses.reject(responses.timedOut),
+    Aborted: responses.reject(responses.aborted),
+    AlreadyRead: responses.reject(
+      responses.respond(500, { "content-type": "text/plain; charset=utf-8" }, alreadyRead),
+      Effect.annotateLogs(Effect.logError(alreadyRead), { url })
+    )
   }
+
+  const rejectBody = ({ reason }: BodyError): Effect.Effect<WebhookResponse> => rejections[reason]
 
   // The function stores at once, so that a fast inbox needs no further fiber for the response.
   const receiveAtOnce = ({ header }: WebhookRequest, body: Uint8Array): Effect.Effect<WebhookResponse> => {

@@ -36,9 +36,15 @@ const rejected = Metric.counter("colloquy_webhook_rejected_total", {
 
 const byStatus = new Map<number, typeof rejected>()
 
-/** Counts a request that is not answered with 200. */
-export const countRejected = (status: number): Effect.Effect<void> => {
+const countRejected = (status: number): Effect.Effect<void> => {
   const metric = byStatus.get(status) ?? Metric.withAttributes(rejected, { status: String(status) })
   byStatus.set(status, metric)
   return Metric.update(metric, 1)
 }
+
+/** Answers a request with another status than 200: counts the request, and logs the warning, before the response. */
+export const reject = (
+  response: Effect.Effect<WebhookResponse>,
+  warning: Effect.Effect<void> = Effect.void
+): Effect.Effect<WebhookResponse> =>
+  Effect.tap(response, ({ status }) => Effect.andThen(countRejected(status), warning))
