@@ -30,7 +30,7 @@ import { Inbox } from "./Inbox.ts"
 import { secretForm, webhookUrlProblem } from "../base/internal/rules.ts"
 import { generateSecret, makeAuthorize, pathOf, secretLabel } from "./internal/sources/authorization.ts"
 import { makeHealth, makeHealthRoutes } from "./internal/sources/health.ts"
-import { collectBody, makeReceive } from "./internal/sources/receiver.ts"
+import { collectBody, makeReceive, maxBodySize as maxSize } from "./internal/sources/receiver.ts"
 import { keepSubscribed } from "./internal/sources/subscription.ts"
 import * as Platform from "../base/Platform.ts"
 import * as Settings from "../client/Settings.ts"
@@ -41,7 +41,6 @@ import { SecretCharacters, SecretHeader } from "../model/Subscription.ts"
 import * as Subscriptions from "../endpoints/Subscriptions.ts"
 import * as Updates from "./Updates.ts"
 import { TaggedError } from "../base/TaggedError.ts"
-import * as sizes from "./internal/sources/maxBodySize.ts"
 
 /**
  * A request without its body.
@@ -99,7 +98,7 @@ export class BodyError extends TaggedError("BodyError", () => ({
  * @category models
  * @since 0.1.0
  */
-export const maxBodySize: number = sizes.maxBodySize
+export const maxBodySize: number = maxSize
 
 /**
  * The state of the subscription: `unmanaged` if this process does not manage the subscription (`Webhook.layerReceiver`

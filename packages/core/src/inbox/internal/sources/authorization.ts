@@ -4,8 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Redacted from "effect/Redacted"
 import type { WebhookRequest, WebhookResponse } from "../../Webhook.ts"
-import { maxBodySize } from "./maxBodySize.ts"
-import { contentEncodingOf } from "./receiver.ts"
+import { contentEncodingOf, maxBodySize } from "./receiver.ts"
 import * as responses from "./responses.ts"
 
 // Every runtime has them, but the library is compiled without the types of any runtime.

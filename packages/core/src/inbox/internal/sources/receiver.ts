@@ -14,7 +14,6 @@ import { isTraced } from "../../../base/internal/tracing.ts"
 import type { Inbox, ReceiveError, Received } from "../../Inbox.ts"
 import { MalformedUpdate, parse } from "../../../model/Update.ts"
 import type { BodyError, WebhookRequest, WebhookResponse } from "../../Webhook.ts"
-import { maxBodySize } from "./maxBodySize.ts"
 import * as responses from "./responses.ts"
 
 // Every runtime has them, but the library is compiled without the types of any runtime.
@@ -28,6 +27,9 @@ declare const Blob: new (parts: ReadonlyArray<Uint8Array>) => {
   readonly stream: () => { readonly pipeThrough: (transform: object) => ReadableBytes }
 }
 declare const DecompressionStream: (new (format: "gzip" | "deflate") => object) | undefined
+
+/** Maximum size of a body, in bytes. */
+export const maxBodySize: number = 2 ** 20
 
 /** Collects the bytes of a body. Fails with `tooLarge` as soon as there are too many. */
 export const collectBody = <E>(
