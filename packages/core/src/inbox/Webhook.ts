@@ -300,8 +300,7 @@ const defaults = {
   bodyTimeout: "10 seconds",
   storeTimeout: "15 seconds",
   healthPath: "/health",
-  maxAge: "5 minutes",
-  checkEvery: "5 minutes"
+  maxAge: "5 minutes"
 } as const
 
 const isWebhookUrl = Schema.is(Subscriptions.WebhookUrl)
@@ -452,20 +451,9 @@ export const makeSubscription = Effect.fnUntraced(function* (
   const webhook = yield* Webhook
   const api = yield* BotApi
   const inbox = yield* Inbox
-  const { secret, secretCharacters, setSubscriptionState, url } = webhook
+  const { setSubscriptionState, url } = webhook
   setSubscriptionState("pending")
-  const { untilRevoked } = yield* Effect.annotateLogs(
-    keepSubscribed(api, {
-      url,
-      secret,
-      secretCharacters,
-      updateTypes: options.updateTypes,
-      checkEvery: options.checkEvery ?? defaults.checkEvery,
-      unsubscribeAtStop: options.unsubscribeAtStop ?? false,
-      setState: setSubscriptionState
-    }),
-    { url }
-  )
+  const { untilRevoked } = yield* Effect.annotateLogs(keepSubscribed(api, webhook, options), { url })
   const services = Context.add(Context.make(BotApi, api), Webhook, webhook)
   return { inbox, source: untilRevoked, drain: Effect.void, services }
 })

@@ -1,5 +1,4 @@
 import * as Deferred from "effect/Deferred"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
@@ -9,7 +8,7 @@ import type * as ApiError from "../../../client/ApiError.ts"
 import type { BotApi } from "../../../client/BotApi.ts"
 import type { Subscription } from "../../../model/Subscription.ts"
 import * as Subscriptions from "../../../endpoints/Subscriptions.ts"
-import type { SubscriptionState } from "../../Webhook.ts"
+import type { SubscriptionOptions, Webhook } from "../../Webhook.ts"
 import { watchFiber } from "../../../base/internal/watchFiber.ts"
 import { makePlatformOutage, withoutRetries } from "../../../client/internal/retry.ts"
 
@@ -31,22 +30,15 @@ const normalize = (url: string): string => {
 const typesOf = (types: ReadonlyArray<string> | null | undefined): string =>
   types == null ? "all" : [...new Set(types)].sort().join()
 
-interface Options {
-  readonly url: string
-  readonly secret: Redacted.Redacted
-  readonly secretCharacters: string
-  readonly updateTypes: ReadonlyArray<string> | undefined
-  readonly checkEvery: Duration.Input
-  readonly unsubscribeAtStop: boolean
-  readonly setState: (state: SubscriptionState) => void
-}
-
 /**
  * Creates the subscription, and checks the subscription periodically until the scope closes. Returns an effect that
  * fails when the platform no longer accepts the token.
  */
-export const keepSubscribed = Effect.fnUntraced(function* (api: BotApi["Service"], options: Options) {
-  const { secret, secretCharacters, setState, updateTypes: update_types, url } = options
+export const keepSubscribed = Effect.fnUntraced(function* (
+  api: BotApi["Service"],
+  { secret, secretCharacters, setSubscriptionState, url }: Webhook["Service"],
+  { checkEvery = "5 minutes", unsubscribeAtStop = false, updateTypes: update_types }: SubscriptionOptions
+) {
   const wanted = typesOf(update_types)
   const revoked = yield* Deferred.make<never, ApiError.Unauthorized>()
   // A platform may list other types than the requested types. Then one new subscription is enough.
@@ -55,7 +47,7 @@ export const keepSubscribed = Effect.fnUntraced(function* (api: BotApi["Service"
 
   const report = (state: "active" | "missing") =>
     Effect.andThen(
-      Effect.sync(() => setState(state)),
+      Effect.sync(() => setSubscriptionState(state)),
       Metric.update(subscribed, state === "active" ? 1 : 0)
     )
 
@@ -106,12 +98,10 @@ export const keepSubscribed = Effect.fnUntraced(function* (api: BotApi["Service"
   )
 
   yield* makePlatformOutage()(subscribe)
-  if (options.unsubscribeAtStop) yield* Effect.addFinalizer(() => Effect.annotateLogs(unsubscribe, { url }))
+  if (unsubscribeAtStop) yield* Effect.addFinalizer(() => Effect.annotateLogs(unsubscribe, { url }))
   yield* report("active")
   yield* Effect.annotateLogs(Effect.logInfo("The webhook is subscribed."), { update_types: wanted })
-  const checking = yield* Effect.forkScoped(
-    Effect.repeat(Effect.delay(checkUntraced, options.checkEvery), Schedule.forever)
-  )
+  const checking = yield* Effect.forkScoped(Effect.repeat(Effect.delay(checkUntraced, checkEvery), Schedule.forever))
   watchFiber(checking, (cause) => void Deferred.doneUnsafe(revoked, Exit.failCause(cause)))
   return { untilRevoked: Deferred.await(revoked) }
 })
