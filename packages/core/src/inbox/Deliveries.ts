@@ -18,7 +18,7 @@ import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Types from "effect/Types"
-import { isReadonlyArrayNonEmpty, type NonEmptyReadonlyArray } from "effect/Array"
+import { isArrayNonEmpty, type NonEmptyReadonlyArray } from "effect/Array"
 import type * as Handler from "./Handler.ts"
 import * as rules from "../base/internal/rules.ts"
 import * as grouped from "./internal/consumer/groupedWithin.ts"
@@ -106,20 +106,6 @@ type Deliveries<A, S, E, R> = Stream.Stream<Delivery<A, S>, E, R>
 
 const derive = <B, S>(delivery: Delivery<unknown, S>, value: B): Delivery<B, S> => new MappedDelivery(delivery, value)
 
-/** Transforms arrays of deliveries into arrays, which can be empty. */
-const transformArrays = <A, B, E, R>(
-  self: Stream.Stream<A, E, R>,
-  f: (array: NonEmptyReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>>
-): Stream.Stream<B, E, R> =>
-  Stream.transformPull(self, (pull) => {
-    const next: Pull.Pull<NonEmptyReadonlyArray<B>, E> = Effect.flatMap(pull, (array) =>
-      Effect.flatMap(f(array), (transformed) =>
-        isReadonlyArrayNonEmpty(transformed) ? Effect.succeed(transformed) : next
-      )
-    )
-    return Effect.succeed(next)
-  })
-
 /**
  * Transforms the values. The delivery stays the same.
  *
@@ -146,15 +132,19 @@ const filterMap = <A, S, E, R, B>(
   self: Deliveries<A, S, E, R>,
   f: (delivery: Delivery<A, S>) => Delivery<B, S> | undefined
 ): Deliveries<B, S, E, R> =>
-  transformArrays(self, (array) => {
-    const kept: Array<Delivery<B, S>> = []
-    const dropped: Array<Delivery<A, S>> = []
-    for (const delivery of array) {
-      const taken = f(delivery)
-      if (taken === undefined) dropped.push(delivery)
-      else kept.push(taken)
-    }
-    return dropped.length === 0 ? Effect.succeed(kept) : Effect.as(drain(dropped), kept)
+  Stream.transformPull(self, (pull) => {
+    const next: Pull.Pull<NonEmptyReadonlyArray<Delivery<B, S>>, E> = Effect.flatMap(pull, (array) => {
+      const kept: Array<Delivery<B, S>> = []
+      const dropped: Array<Delivery<A, S>> = []
+      for (const delivery of array) {
+        const taken = f(delivery)
+        if (taken === undefined) dropped.push(delivery)
+        else kept.push(taken)
+      }
+      const emitted = isArrayNonEmpty(kept) ? Effect.succeed(kept) : next
+      return dropped.length === 0 ? emitted : Effect.andThen(drain(dropped), emitted)
+    })
+    return Effect.succeed(next)
   })
 
 /**
