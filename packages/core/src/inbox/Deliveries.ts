@@ -28,11 +28,10 @@ import { whileRunning } from "./internal/handlers/current.ts"
 import { narrow } from "./internal/handlers/narrow.ts"
 import { drain } from "./internal/consumer/drain.ts"
 import { defaultRetry } from "./internal/consumer/retry.ts"
-import { branches, MappedDelivery, settleable } from "./internal/consumer/settlement.ts"
+import { branches, MappedDelivery, settleable, TypeId as deliveryTypeId } from "./internal/consumer/settlement.ts"
 import * as settlement from "./internal/consumer/settlement.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import type { Of, Update } from "../model/Update.ts"
-import * as typeIds from "./internal/consumer/deliveryTypeId.ts"
 
 /**
  * Identifies a delivery.
@@ -40,7 +39,7 @@ import * as typeIds from "./internal/consumer/deliveryTypeId.ts"
  * @category type ids
  * @since 0.1.0
  */
-export const TypeId: "~@colloquy/core/Delivery" = typeIds.TypeId
+export const TypeId: "~@colloquy/core/Delivery" = deliveryTypeId
 
 /**
  * The services that a delivery provides to the effects that handle the delivery.

@@ -3,7 +3,6 @@ import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Delivery, Variance } from "../../Deliveries.ts"
-import { TypeId } from "./deliveryTypeId.ts"
 import type { InboxStore } from "../../InboxStore.ts"
 import { StoreError } from "../../../base/StoreError.ts"
 import type { Update } from "../../../model/Update.ts"
@@ -13,6 +12,9 @@ import type { Handling } from "./handling.ts"
 import type { HandlerMetrics } from "./metrics.ts"
 import type { Batch } from "../kernel/partition.ts"
 import { GroupAttempt } from "./statements.ts"
+
+/** Identifies a delivery. */
+export const TypeId = "~@colloquy/core/Delivery"
 
 /** How a delivery is settled. `after` is in milliseconds. */
 export type Outcome =

@@ -1,2 +1,0 @@
-/** Identifies a delivery. */
-export const TypeId = "~@colloquy/core/Delivery"
