@@ -52,9 +52,6 @@ const extend = (base: Services, handling: Handling): Services => {
   return context
 }
 
-const withAttempt = (context: Services, attempt: number): Services =>
-  attempt === 1 ? context : Context.add(context, CurrentAttempt, attempt)
-
 const contextOfOne = (base: Services, { current, handling }: Handled): Services => {
   if (handling.base !== base) {
     handling.base = base
@@ -96,5 +93,5 @@ export const contextOf = <R, S = never>(
 ): Context.Context<R> => {
   // A delivery has the services `S` of its bot, which the operators of `Deliveries` know by its type.
   const context: Services = updates.length === 1 ? contextOfOne(base, updates[0]!) : contextOfMany(base, updates, group)
-  return withAttempt(context, attempt) as Context.Context<R>
+  return (attempt === 1 ? context : Context.add(context, CurrentAttempt, attempt)) as Context.Context<R>
 }
