@@ -17,7 +17,6 @@ export const makeWaiter = (isReady: () => boolean) => {
   })
 
   return {
-    isWaiting: (): boolean => waiting !== undefined,
     until: Effect.suspend(() => (isReady() ? Effect.void : registered)),
     /** Called after each change that the condition depends on. */
     wake: (): void => {
