@@ -14,10 +14,6 @@ export class Process {
     this.name = name
     this.skew = skew
   }
-
-  get isRunning(): boolean {
-    return this.isAlive && !this.isFrozen
-  }
 }
 
 export interface Task {
