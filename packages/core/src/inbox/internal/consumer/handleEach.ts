@@ -11,15 +11,8 @@ import type { Delivery } from "../../Deliveries.ts"
 import * as Handler from "../../Handler.ts"
 import { isNotHandledCause } from "../handlers/notHandled.ts"
 import * as pool from "./pool.ts"
-import type { Retry } from "./retry.ts"
 import { acknowledged, MappedDelivery, type UpdateDelivery, settleAll } from "./settlement.ts"
 import { makeWaiter } from "./waiter.ts"
-
-export interface Options {
-  readonly concurrency: number
-  readonly timeout: Duration.Duration
-  readonly retry: Retry
-}
 
 /** Passes deliveries to a pool whenever the pool is free. */
 const feed = <A, E, R>(
@@ -49,7 +42,7 @@ export const whileHeld = <A, E, R>(
 export const runForEach = <A, E, R, E2, R2>(
   self: Stream.Stream<Delivery<A>, E, R>,
   handler: Handler.Handler<E2, R2, A>,
-  options: Options & { readonly shutdownTimeout: Duration.Duration | undefined }
+  options: pool.HandleOptions & { readonly shutdownTimeout: Duration.Duration | undefined }
 ): Effect.Effect<void, E, R | R2> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -75,7 +68,7 @@ export const runForEach = <A, E, R, E2, R2>(
 export const mapEffect = <A, E, R, B, E2, R2>(
   self: Stream.Stream<Delivery<A>, E, R>,
   f: (value: A) => Effect.Effect<B, E2, R2>,
-  options: Options
+  options: pool.HandleOptions
 ): Stream.Stream<Delivery<B>, E, R | R2> =>
   Stream.transformPull(self, (pull, scope) =>
     Effect.gen(function* () {

@@ -26,7 +26,14 @@ import { storeFailureIn } from "./storeFailure.ts"
 import { type Suspended, SuspendedHandlers } from "./suspended.ts"
 import { makeWaiter } from "./waiter.ts"
 
-export interface Options<A, B, E, R> {
+/** The options of `Deliveries.HandleOptions`, with their defaults. */
+export interface HandleOptions {
+  readonly concurrency: number
+  readonly timeout: Duration.Duration
+  readonly retry: Retry
+}
+
+export interface Options<A, B, E, R> extends HandleOptions {
   /** Handles the value of a delivery. */
   readonly handle: (value: A) => Effect.Effect<B, E, R>
   /** Whether a failure means that the delivery is not to be handled, so that it counts as handled. Default: never. */
@@ -38,9 +45,6 @@ export interface Options<A, B, E, R> {
    * interrupted.
    */
   readonly onHandled: (deliveries: ReadonlyArray<Settleable<A>>) => Effect.Effect<void, StoreError>
-  readonly concurrency: number
-  readonly timeout: Duration.Duration
-  readonly retry: Retry
 }
 
 /** Time after the interruption of handlers for their finalizers and for the store. */
