@@ -23,10 +23,7 @@ export interface Failures {
   readonly onRefusal: (delivery: Settleable<unknown>) => Effect.Effect<void>
 }
 
-const annotate = <E, R>(
-  effect: Effect.Effect<void, E, R>,
-  { updates }: Settleable<unknown>
-): Effect.Effect<void, E, R> =>
+const annotate = (effect: Effect.Effect<void>, { updates }: Settleable<unknown>): Effect.Effect<void> =>
   updates.length === 1 ? Effect.annotateLogs(effect, annotationsOf(updates[0]!.value)) : effect
 
 /** `isStopping`: a delivery that fails is then left to the next start. */
