@@ -7,7 +7,7 @@ import type { Encoded } from "../../../client/internal/codec.ts"
 import { parsePlain, stringify } from "../../../base/internal/json.ts"
 import { chatOf, createdBy, type Sent } from "../../../client/internal/journal/created.ts"
 import type { Call, EndpointCall, Response } from "../../../client/internal/journal/current.ts"
-import { find } from "./lookUp.ts"
+import { find, type Page } from "./lookUp.ts"
 
 /** Stores index texts of this length as they are. */
 const maxIdentity = 256
@@ -54,10 +54,7 @@ export const toCall = <Request, Success>(
         ? undefined
         : ({ after, dialog, requests }) => {
             const bodies = (requests.length > 0 ? requests : [call.encoded().body ?? "null"]).map(parsePlain)
-            const page = (from: number | undefined) =>
-              lookUp.page({ request, dialog, execute }, from) as
-                | Effect.Effect<ReadonlyArray<Sent>, ApiError.ApiError>
-                | undefined
+            const page: Page = (from) => lookUp.page({ request, dialog, execute }, from) as ReturnType<Page>
             return Effect.map(find(page, bodies, after, execute), (found) => {
               const encode = Schema.encodeSync(success as Schema.Codec<Success, unknown>)
               return found.flatMap((sent) => {

@@ -126,11 +126,11 @@ export const matches = <A extends Sent>(
     .sort((a, b) => b.tokens - a.tokens || a.message.timestamp - b.message.timestamp)
     .map(({ message }) => message)
 
+/** The pages of a look-up, as its endpoint declares them, for one call. */
+export type Page = (from: number | undefined) => Effect.Effect<ReadonlyArray<Sent>, ApiError.ApiError> | undefined
+
 /** All messages since a time, by pages that list the latest first. */
-const sentSince = (
-  page: (from: number | undefined) => Effect.Effect<ReadonlyArray<Sent>, ApiError.ApiError> | undefined,
-  after: number
-): Effect.Effect<ReadonlyArray<Sent>, ApiError.ApiError> =>
+const sentSince = (page: Page, after: number): Effect.Effect<ReadonlyArray<Sent>, ApiError.ApiError> =>
   Effect.gen(function* () {
     const sent = new Map<string, Sent>()
     let from: number | undefined
@@ -152,7 +152,7 @@ const sentSince = (
 
 /** Finds the messages that a call may have sent, the best match first. */
 export const find = (
-  page: (from: number | undefined) => Effect.Effect<ReadonlyArray<Sent>, ApiError.ApiError> | undefined,
+  page: Page,
   bodies: ReadonlyArray<unknown>,
   after: number,
   execute: LostCall<unknown>["execute"]
