@@ -5,7 +5,6 @@ import type {
   CommitResult,
   InboxStore,
   Partition,
-  RowWrite,
   Statement,
   Stats,
   StoredUpdate,
@@ -186,18 +185,6 @@ const makeCommit = (
     else if (partitions.release(key)) onWork(now)
   }
 
-  const apply = (
-    counts: Counts,
-    parts: ReadonlyArray<Part>,
-    writes: ReadonlyArray<RowWrite>,
-    hasJournals: boolean,
-    now: number
-  ): void => {
-    for (const part of parts) applyPart(counts, part, hasJournals, now)
-    const due = rows.write(0, writes, now)
-    if (due !== undefined) onWork(due)
-  }
-
   /** Applies a commit with statements in a transaction of its own. */
   const applyWith = (counts: Counts, statements: ReadonlyArray<Statement>, run: () => void): CommitResult => {
     const before = { ...counts }
@@ -234,7 +221,11 @@ const makeCommit = (
     if (!isWhole && parts.length > 1) return "applied"
     const admitted = isWhole && writes.length > 0 ? rows.admit(0, writes) : none
     if (admitted === undefined) return "conflict"
-    const run = () => apply(counts, parts, admitted, hasJournals, now)
+    const run = () => {
+      for (const part of parts) applyPart(counts, part, hasJournals, now)
+      const due = rows.write(0, admitted, now)
+      if (due !== undefined) onWork(due)
+    }
     if (isWhole && statements.length > 0) return applyWith(counts, statements, run)
     run()
     return "applied"
