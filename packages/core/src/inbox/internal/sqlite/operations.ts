@@ -44,7 +44,7 @@ const none: ReadonlyArray<never> = []
 class Conflict extends Error {}
 
 /** The parts of the store, over one database. */
-const partsOf = (database: Database, prefix: string) => {
+const partsOf = (database: Database, { onWork, prefix }: Hooks) => {
   const { all } = database
   const tables = tablesOf(prefix)
   const updates = makeUpdates(all, tables)
@@ -54,7 +54,7 @@ const partsOf = (database: Database, prefix: string) => {
     tables,
     updates,
     partitions: makePartitions(all, tables, updates),
-    rows: makeRows(all, tables),
+    rows: makeRows(all, tables, onWork),
     counts: makeCounts(all, tables)
   }
 }
@@ -109,8 +109,7 @@ const makeAdding = ({ all, counts, partitions, rows, tables, updates }: Parts, {
     for (const { error, update } of batch.deadLetters) {
       if (isNew(update.fingerprint, batch)) updates.insertDead(counts, update, error, batch.now)
     }
-    const due = batch.rows === undefined ? undefined : rows.write(0, batch.rows, batch.now)
-    if (due !== undefined) onWork(due)
+    if (batch.rows !== undefined) rows.write(0, batch.rows, batch.now)
     return counts.nextId - before
   }
 
@@ -223,8 +222,7 @@ const makeCommit = (
     if (admitted === undefined) return "conflict"
     const run = () => {
       for (const part of parts) applyPart(counts, part, hasJournals, now)
-      const due = rows.write(0, admitted, now)
-      if (due !== undefined) onWork(due)
+      rows.write(0, admitted, now)
     }
     if (isWhole && statements.length > 0) return applyWith(counts, statements, run)
     run()
@@ -239,7 +237,7 @@ const makeCommit = (
 
 /** The operations of a store in SQLite. They are synchronous, and each of them has to run in a transaction. */
 export const makeOperations = (database: Database, hooks: Hooks) => {
-  const parts = partsOf(database, hooks.prefix)
+  const parts = partsOf(database, hooks)
   const { all, counts, partitions, rows, tables, updates } = parts
   const { onWork, ownerOf } = hooks
   const { enqueue, moveDue, takeDeadLetters } = makeAdding(parts, hooks)
@@ -277,8 +275,7 @@ export const makeOperations = (database: Database, hooks: Hooks) => {
     const updateId = journal === undefined ? 0 : numberOf(journal.id)
     const admitted = rows.admit(updateId, writes)
     if (admitted === undefined) return "conflict"
-    const due = rows.write(updateId, admitted, now)
-    if (due !== undefined) onWork(due)
+    rows.write(updateId, admitted, now)
     return "applied"
   }
 

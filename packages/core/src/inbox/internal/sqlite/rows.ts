@@ -23,8 +23,8 @@ const dueAtOf = ({ due }: RowContent, now: number): number | null => {
 /** A due row, and the update that the row becomes. */
 type DueTuple = [key: string, text: string, revision: string, dueAt: number, partitionKey: string]
 
-/** Rows, by the id of the update to whose journal they belong, or 0. */
-export const makeRows = (all: Database["all"], { rows }: Tables) => {
+/** Rows, by the id of the update to whose journal they belong, or 0. Writes pass their first due time to `onWork`. */
+export const makeRows = (all: Database["all"], { rows }: Tables, onWork: (at: number) => void) => {
   const selectRevision = `SELECT revision FROM ${rows} WHERE update_id = ? AND key = ?`
   const deleteRow = `DELETE FROM ${rows} WHERE update_id = ? AND key = ?`
   const replaceRow = `INSERT OR REPLACE INTO ${rows} (update_id, key, text, revision, expires_at, user, due_at, partition_key)
@@ -72,14 +72,13 @@ export const makeRows = (all: Database["all"], { rows }: Tables) => {
       }
       return admitted
     },
-    /** Writes rows, and returns the earliest of their due times. */
-    write: (updateId: number, writes: ReadonlyArray<RowWrite>, now: number): number | undefined => {
+    write: (updateId: number, writes: ReadonlyArray<RowWrite>, now: number): void => {
       let earliest: number | undefined
       for (const each of writes) {
         const dueAt = write(updateId, each, now)
         if (dueAt !== null && (earliest === undefined || dueAt < earliest)) earliest = dueAt
       }
-      return earliest
+      if (earliest !== undefined) onWork(earliest)
     },
     read: (key: string): Row | undefined => {
       const [found] = all<RowTuple>(selectRow, encodeText(key))
