@@ -19,22 +19,18 @@ type DeadTuple = [...UpdateTuple, error: string, failedAt: number]
 
 const columns = "id, partition_key, fingerprint, received_at, text, attempts"
 
-export const toEntry = ([id, partitionKey, fingerprint, receivedAt, text]: readonly [
-  number,
-  string,
-  string,
-  number,
-  string,
-  ...Array<unknown>
-]): QueuedUpdate.Entry => ({
-  id: String(id),
-  update: QueuedUpdate.fromStored({
-    fingerprint: decodeText(fingerprint),
-    partitionKey: decodeText(partitionKey),
-    receivedAt,
-    text: decodeText(text)
-  })
-})
+export const toEntry = (row: readonly [...UpdateTuple, ...Array<unknown>]): QueuedUpdate.Entry => {
+  const [id, partitionKey, fingerprint, receivedAt, text] = row
+  return {
+    id: String(id),
+    update: QueuedUpdate.fromStored({
+      fingerprint: decodeText(fingerprint),
+      partitionKey: decodeText(partitionKey),
+      receivedAt,
+      text: decodeText(text)
+    })
+  }
+}
 
 const toDeadLetter = (row: DeadTuple): StoredUpdate => {
   const [, , , , , attempts, error, failedAt] = row
