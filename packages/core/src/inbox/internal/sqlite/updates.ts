@@ -46,9 +46,6 @@ export const makeUpdates = (all: Database["all"], { deadLetters, updates }: Tabl
   const selectHead = `SELECT id FROM ${updates} WHERE partition_key = ? ORDER BY id LIMIT 1`
   const selectFirst = `SELECT ${columns}, crashes FROM ${updates} WHERE partition_key = ? ORDER BY id LIMIT ? + 0`
 
-  const takeDead = (where: string, ...params: ReadonlyArray<number>): ReadonlyArray<DeadTuple> =>
-    all<DeadTuple>(`DELETE FROM ${deadLetters} WHERE ${where} RETURNING ${columns}, error, failed_at`, ...params)
-
   return {
     insert: (counts: Counts, [, key, fingerprint, receivedAt, text, attempts]: UpdateTuple): number => {
       const id = counts.nextId++
@@ -121,11 +118,9 @@ export const makeUpdates = (all: Database["all"], { deadLetters, updates }: Tabl
       ).map(toDeadLetter),
     /** Deletes and returns a dead letter. */
     takeDead: (counts: Counts, id: string): UpdateTuple | undefined => {
-      const [taken] = takeDead("id = ?", numberOf(id))
-      if (taken === undefined) return undefined
-      counts.deadLetters--
-      const [oldId, key, fingerprint, receivedAt, text, attempts] = taken
-      return [oldId, key, fingerprint, receivedAt, text, attempts]
+      const [taken] = all<UpdateTuple>(`DELETE FROM ${deadLetters} WHERE id = ? RETURNING ${columns}`, numberOf(id))
+      if (taken !== undefined) counts.deadLetters--
+      return taken
     },
     /** Returns ids of dead letters that failed before a time. */
     deadBefore: (failedBefore: number, limit: number): ReadonlyArray<string> =>
