@@ -14,25 +14,16 @@ import type {
 import * as Result from "effect/Result"
 import { StoreError } from "../../../base/StoreError.ts"
 import { type Counts, makeCounts } from "./counts.ts"
-import type { Database } from "../../SqliteInboxStore.ts"
+import type { Database, Options } from "../../SqliteInboxStore.ts"
 import { makePartitions } from "./partitions.ts"
 import { makeRows } from "./rows.ts"
 import { create, tablesOf } from "./tables.ts"
 import { decodeText, encodeText, numberOf } from "./texts.ts"
 import { makeUpdates, toEntry, type UpdateTuple } from "./updates.ts"
 
-/** The connection of the operations to their surroundings. */
-export interface Hooks {
-  /** The names of the tables begin with this prefix. */
-  readonly prefix: string
-  /** The stored name of an owner. */
-  readonly ownerOf: (owner: string) => string
-  /** Called in the transaction when a claim can return something from a time on. */
-  readonly onWork: (at: number) => void
-  /** Executes a statement of the author, and returns its rows. */
-  readonly execute: (sql: string, params: ReadonlyArray<unknown>) => ReadonlyArray<unknown>
-  /** Converts the error of a statement of the author. */
-  readonly toSqlError: (cause: unknown) => unknown
+/** The connection of the operations to their surroundings: the options of the store that they need, with the defaults. */
+export type Hooks = {
+  readonly [K in "execute" | "onWork" | "ownerOf" | "prefix" | "toSqlError"]: NonNullable<Options[K]>
 }
 
 const earliest = (a: number | undefined, b: number | undefined): number | undefined =>
