@@ -732,10 +732,6 @@ export const toWebHandler: Effect.Effect<WebHandler, never, Webhook> = Effect.ge
   return (request) => {
     const { method, url } = request
     const header = (name: string) => request.headers.get(name) ?? undefined
-    return run(
-      Effect.map(webhook.handle({ method, url, header, body: webBodyOf(request) }), (response) =>
-        toWebResponse(response)
-      )
-    )
+    return run(Effect.map(webhook.handle({ method, url, header, body: webBodyOf(request) }), toWebResponse))
   }
 })
