@@ -118,9 +118,4 @@ export interface HandlingCase {
  * @category cases
  * @since 0.1.0
  */
-export const handling = ({
-  concurrency = 1,
-  everyPoint = true,
-  runs = 30,
-  withStore
-}: HandlingOptions): ReadonlyArray<HandlingCase> => handlingCases({ withStore, runs, concurrency, everyPoint })
+export const handling = (options: HandlingOptions): ReadonlyArray<HandlingCase> => handlingCases(options)

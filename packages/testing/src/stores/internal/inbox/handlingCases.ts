@@ -1,8 +1,8 @@
-import type { InboxStore } from "@colloquy/core/inbox/InboxStore"
 import type * as Journal from "@colloquy/core/inbox/Journal"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, ok } from "node:assert"
 import type * as Faults from "../../../emulator/Faults.ts"
+import type { HandlingCase, HandlingOptions } from "../../InboxSuite.ts"
 import { maxTicks, placeOf } from "./handlingProcesses.ts"
 import { compare, effectsOf, makePrograms, makeRandom, type Program } from "./handlingPrograms.ts"
 import { type Attack, type Outcome, run } from "./handlingRun.ts"
@@ -59,15 +59,7 @@ const assertOnce = ({ policy, programs }: Attack, outcome: Outcome, what: string
   deepStrictEqual(ticks, maxTicks, `recurring timer: ${what}`)
 }
 
-/** Runs an effect with an empty store. */
-export type WithStore = <A, E>(effect: Effect.Effect<A, E, InboxStore>) => Effect.Effect<A, unknown>
-
-export interface Options {
-  readonly withStore: WithStore
-  readonly runs: number
-  readonly concurrency: number
-  readonly everyPoint: boolean
-}
+type WithStore = HandlingOptions["withStore"]
 
 const attack = (withStore: WithStore, attack: Attack, seed: number): Effect.Effect<Outcome> =>
   withStore(run(attack)).pipe(
@@ -83,7 +75,7 @@ const attack = (withStore: WithStore, attack: Attack, seed: number): Effect.Effe
 const seedsOf = (runs: number) => Array.from({ length: runs }, (_, index) => index + 1)
 
 /** Kills a random program at each of its points. */
-const atEachPoint = ({ concurrency, withStore }: Options, policy: Journal.Policy, seed: number) =>
+const atEachPoint = (withStore: WithStore, concurrency: number, policy: Journal.Policy, seed: number) =>
   Effect.gen(function* () {
     const programs = makePrograms(makeRandom(seed), 1)
     for (let first = 0; ; first += concurrency) {
@@ -97,7 +89,7 @@ const atEachPoint = ({ concurrency, withStore }: Options, policy: Journal.Policy
   })
 
 /** Kills processes at random points, again and again, and cuts off requests. */
-const repeatedly = ({ withStore }: Options, policy: Journal.Policy, seed: number) => {
+const repeatedly = (withStore: WithStore, policy: Journal.Policy, seed: number) => {
   const random = makeRandom(seed)
   const programs = makePrograms(random, 4)
   const kills = Array.from({ length: 4 }, () => random.next(60))
@@ -105,17 +97,20 @@ const repeatedly = ({ withStore }: Options, policy: Journal.Policy, seed: number
   return attack(withStore, { policy, programs, processes: seed % 3 === 0 ? 2 : 1, kills, faults }, seed)
 }
 
-export const handlingCases = (options: Options) => [
-  ...(options.everyPoint
+export const handlingCases = ({
+  concurrency = 1,
+  everyPoint = true,
+  runs = 30,
+  withStore
+}: HandlingOptions): ReadonlyArray<HandlingCase> => [
+  ...(everyPoint
     ? [
         {
           name: "does everything once, at whatever point a process is killed, where the bot may read the chat",
           effect: Effect.forEach(
-            seedsOf(Math.ceil(options.runs / 10)),
-            (seed) => atEachPoint(options, "lookUp", seed),
-            {
-              discard: true
-            }
+            seedsOf(Math.ceil(runs / 10)),
+            (seed) => atEachPoint(withStore, concurrency, "lookUp", seed),
+            { discard: true }
           )
         }
       ]
@@ -123,8 +118,7 @@ export const handlingCases = (options: Options) => [
   ...Object.entries(policies).map(([name, policy]) => ({
     name: `does what handlers ask for, if processes are killed repeatedly, with ${name === "a function" ? "a function as policy" : `the policy "${name}"`}`,
     effect: Effect.gen(function* () {
-      const { concurrency, runs } = options
-      const outcomes = yield* Effect.forEach(seedsOf(runs), (seed) => repeatedly(options, policy, seed), {
+      const outcomes = yield* Effect.forEach(seedsOf(runs), (seed) => repeatedly(withStore, policy, seed), {
         concurrency
       })
       const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((sum, outcome) => sum + of(outcome), 0)
