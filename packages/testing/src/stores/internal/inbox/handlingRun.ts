@@ -5,7 +5,6 @@ import { InboxStore } from "@colloquy/core/inbox/InboxStore"
 import type * as Journal from "@colloquy/core/inbox/Journal"
 import { type Message, MessageId } from "@colloquy/core/model/Message"
 import * as State from "@colloquy/core/bot/State"
-import type { Of } from "@colloquy/core/bot/State"
 import * as Timer from "@colloquy/core/bot/Timer"
 import * as Update from "@colloquy/core/model/Update"
 import * as Duration from "effect/Duration"
@@ -81,7 +80,7 @@ const uncertain = (outcome: string) =>
   })
 
 /** The values of a state, with their chats. */
-const valuesOf = <A, O extends Of>(entries: Stream.Stream<State.Entry<A, O>, StoreError, Inbox.Inbox>) =>
+const valuesOf = <A, O extends State.Of>(entries: Stream.Stream<State.Entry<A, O>, StoreError, Inbox.Inbox>) =>
   Effect.map(Stream.runCollect(entries), (entries) =>
     entries.map(({ key, value }) => ({
       chat_id: (key as { readonly chat_id?: ChatId }).chat_id,
@@ -142,11 +141,11 @@ export const run = Effect.fnUntraced(
       life.kill()
       fiber.interruptUnsafe()
     }
-    const found = yield* inInbox(
+    const { dead, ...found } = yield* inInbox(
       Effect.gen(function* () {
         const total: Record<string, number> = {}
         for (const [of, state] of Object.entries(counts)) {
-          for (const { chat_id, value } of yield* valuesOf(State.stream(state as State.State<number, Of>))) {
+          for (const { chat_id, value } of yield* valuesOf(State.stream(state as State.State<number, State.Of>))) {
             const place = chat_id === undefined ? "" : ` of ${chat_id === dialog ? "dialog" : "group"}`
             total[`${of}${place}`] = value
           }
@@ -174,20 +173,16 @@ export const run = Effect.fnUntraced(
         messages.filter(({ sender }) => sender?.is_bot === true).map(look)
       )
     const outcome: Outcome = {
+      ...found,
       kills: killed,
       dialog: yield* sentTo(dialog),
       group: yield* sentTo(group),
       steps: world.ran,
-      counts: found.counts,
-      sums: found.sums,
-      rung: found.rung,
-      set: found.set,
-      ticks: found.ticks,
       dead: {
-        programs: found.dead.flatMap((update) =>
+        programs: dead.flatMap((update) =>
           Update.textOf(update) === undefined ? [] : [Number(Update.textOf(update))]
         ),
-        timers: found.dead.flatMap((update) =>
+        timers: dead.flatMap((update) =>
           update.update_type === "colloquy_timer" ? [String(JSON.parse(update.value))] : []
         )
       },
