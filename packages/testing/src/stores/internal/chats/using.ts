@@ -1,6 +1,7 @@
 import * as ApiError from "@colloquy/core/client/ApiError"
 import * as Chats from "@colloquy/core/endpoints/Chats"
 import * as ChatStore from "@colloquy/core/bot/ChatStore"
+import type { Chat } from "@colloquy/core/model/Chat"
 import type * as Update from "@colloquy/core/model/Update"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -9,6 +10,10 @@ import * as Fixtures from "../../../bot/Fixtures.ts"
 import * as TestBotApi from "../../../bot/TestBotApi.ts"
 import { test } from "../test.ts"
 import { added, at, chat_id, equals, idOf, ids, knownChatOf, removed, titled, total, upsert } from "./support.ts"
+
+/** Refreshes the chat. `answer` is the answer of the platform. */
+const refreshed = (answer: Effect.Effect<Chat, ApiError.NotFound>) =>
+  Effect.provide(ChatStore.refresh(chat_id), TestBotApi.layer(TestBotApi.on(Chats.get, () => answer)))
 
 export const programCases = [
   test("stores the chats of a tracked stream", function* () {
@@ -47,12 +52,7 @@ export const programCases = [
   test("refreshes the title and the user, without replacing newer facts", function* () {
     yield* upsert(added(0), titled(1, "At first"))
     const refresh = (seconds: number, title: string) =>
-      Effect.provide(
-        ChatStore.refresh(chat_id),
-        TestBotApi.layer(
-          TestBotApi.on(Chats.get, () => Effect.succeed(Fixtures.chat({ title, last_event_time: at(seconds) })))
-        )
-      )
+      refreshed(Effect.succeed(Fixtures.chat({ title, last_event_time: at(seconds) })))
     equals(Option.getOrThrow(yield* refresh(2, "Refreshed")).title, "Refreshed")
     yield* upsert(titled(5, "Renamed since"))
     equals(Option.getOrThrow(yield* refresh(3, "Refreshed late")).title, "Renamed since")
@@ -64,12 +64,7 @@ export const programCases = [
   test("removes a chat that the bot cannot see at a refresh, unless an update arrived meanwhile", function* () {
     const answer = { endpoint: "Chats.get", status: 404, body: "{}" }
     const refresh = (meanwhile: Effect.Effect<void, never> = Effect.void) =>
-      Effect.provide(
-        ChatStore.refresh(chat_id),
-        TestBotApi.layer(
-          TestBotApi.on(Chats.get, () => Effect.andThen(meanwhile, Effect.fail(new ApiError.NotFound(answer))))
-        )
-      )
+      refreshed(Effect.andThen(meanwhile, Effect.fail(new ApiError.NotFound(answer))))
     equals(yield* refresh(), Option.none())
     yield* upsert(added(0))
     const store = yield* ChatStore.ChatStore
@@ -82,7 +77,6 @@ export const programCases = [
   test("removes a chat in which the bot no longer is at a refresh", function* () {
     yield* upsert(added(0))
     const chat = Fixtures.chat({ status: "left", last_event_time: at(1) })
-    const Api = TestBotApi.layer(TestBotApi.on(Chats.get, () => Effect.succeed(chat)))
-    equals(yield* Effect.provide(ChatStore.refresh(chat_id), Api), Option.none())
+    equals(yield* refreshed(Effect.succeed(chat)), Option.none())
   })
 ]
