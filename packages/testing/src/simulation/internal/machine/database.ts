@@ -1,6 +1,6 @@
 /** The port of the store, as a process reaches it: through a network, with faults, and shared with other processes. */
 import type { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
-import { type Commit, InboxStore, type Write } from "@colloquy/core/inbox/InboxStore"
+import type { Commit, InboxStore, Write } from "@colloquy/core/inbox/InboxStore"
 import type { RateLimiterStore } from "@colloquy/core/client/RateLimiterStore"
 import { StoreError, type StoreName } from "@colloquy/core/base/StoreError"
 import * as Context from "effect/Context"
@@ -118,29 +118,18 @@ const callFrom = (
     })
 }
 
-const inboxOf = (store: Store, call: Call, listen: Store["listen"]): Store =>
-  InboxStore.of({
-    isShared: true,
-    executesStatements: store.executesStatements,
-    listen,
-    enqueue: (batch) => call("enqueue", batch, store.enqueue(batch)),
-    claim: (claim) => call("claim", claim, store.claim(claim)),
-    // The consumer changes the owner of a commit that it repeats.
-    commit: (commits) => {
-      const sent = commits.map(fieldsOf)
-      return call("commit", sent, store.commit(sent))
-    },
-    renew: (owner, leaseDuration) => call("renew", { owner, leaseDuration }, store.renew(owner, leaseDuration)),
-    write: (writes) => call("write", writes, store.write(writes)),
-    read: (keys) => call("read", keys, store.read(keys)),
-    rows: (page) => call("rows", page, store.rows(page)),
-    forget: (rows) => call("forget", rows, store.forget(rows)),
-    updates: (page) => call("updates", page, store.updates(page)),
-    takeDeadLetters: (letters) => call("takeDeadLetters", letters, store.takeDeadLetters(letters)),
-    stats: call("stats", undefined, store.stats),
-    cleanup: (limits) => call("cleanup", limits, store.cleanup(limits)),
-    untilNext: call("untilNext", undefined, store.untilNext)
-  })
+const inboxOf = (store: Store, call: Call, listen: Store["listen"]): Store => ({
+  // Each other operation has one argument or none, which is its request.
+  ...remoteOf(store, (operation, [request], effect) => call(operation, request, effect)),
+  isShared: true,
+  listen,
+  // The consumer changes the owner of a commit that it repeats.
+  commit: (commits) => {
+    const sent = commits.map(fieldsOf)
+    return call("commit", sent, store.commit(sent))
+  },
+  renew: (owner, leaseDuration) => call("renew", { owner, leaseDuration }, store.renew(owner, leaseDuration))
+})
 
 /** Makes stores reachable for several processes. */
 export const makeDatabase = (machine: Machine, stores: Stores): Database => {
