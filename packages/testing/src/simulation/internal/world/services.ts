@@ -4,14 +4,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Scheduler from "effect/Scheduler"
-import type { Dice } from "./dice.ts"
 import type { Process } from "./process.ts"
-
-interface World {
-  readonly now: number
-  readonly dice: Dice
-  readonly schedule: (process: Process, run: () => void, priority: number) => void
-}
+import type { World } from "./world.ts"
 
 export const servicesOf = (
   world: World,
