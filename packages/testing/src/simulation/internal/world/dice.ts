@@ -16,25 +16,21 @@ export const hashOf = (text: string): number => {
 /** Random decisions. Dice with the same label make the same decisions. */
 export class Dice {
   readonly #label: string
-  readonly #next: () => number
+  /** A number from 0 to 1 (exclusive). */
+  readonly next: () => number
 
   constructor(label: string) {
     this.#label = label
-    this.#next = mulberry(hashOf(label))
-  }
-
-  /** A number from 0 to 1 (exclusive). */
-  next(): number {
-    return this.#next()
+    this.next = mulberry(hashOf(label))
   }
 
   /** An integer from 0 to `max` (exclusive). */
   int(max: number): number {
-    return Math.floor(this.#next() * max)
+    return Math.floor(this.next() * max)
   }
 
   chance(probability: number): boolean {
-    return this.#next() < probability
+    return this.next() < probability
   }
 
   pick<A>(all: ReadonlyArray<A>): A {
@@ -43,7 +39,7 @@ export class Dice {
 
   /** Picks a value by its weight. */
   weighted<A>(all: ReadonlyArray<readonly [weight: number, value: A]>): A {
-    let rest = this.#next() * all.reduce((sum, [weight]) => sum + weight, 0)
+    let rest = this.next() * all.reduce((sum, [weight]) => sum + weight, 0)
     for (const [weight, value] of all) {
       rest -= weight
       if (rest < 0) return value
