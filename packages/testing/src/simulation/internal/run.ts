@@ -49,7 +49,7 @@ export interface Outcome {
 }
 
 /** The parts of the simulation of a seed. */
-interface Stage extends Machine {
+export interface Stage extends Machine {
   readonly subject: Subject
   readonly seedCase: Case
   readonly plan: Plan
@@ -236,7 +236,7 @@ const carryOut = async (stage: Stage): Promise<Ending> => {
   })
   const opened = await world.open(process, Context.empty(), stores)
   const database = makeDatabase(stage, { process, ...opened })
-  const reach = await makeServices({ ...stage, latency: plan.latency, context: caller }, options.services ?? {})
+  const reach = await makeServices(stage)
   const bots = makeBots(stage, (process, _version, context) => {
     const base = servicesOf({ database, plan, platform }, process, context)
     const api = Layer.effect(

@@ -6,20 +6,9 @@ import * as Scope from "effect/Scope"
 import type { AnyService } from "../Simulation.ts"
 import { CurrentRun } from "./machine/machine.ts"
 import { type RemoteCall, remoteOf } from "./machine/remote.ts"
-import type { ServiceFaults } from "./plan.ts"
-import { type Recording, SimulatedFault } from "./recording.ts"
-import type { World } from "./world/world.ts"
+import { SimulatedFault } from "./recording.ts"
+import type { Stage } from "./run.ts"
 import { Process } from "./world/process.ts"
-
-export interface Network {
-  readonly world: World
-  readonly recording: Recording
-  /** Maximum duration of each way, in milliseconds. */
-  readonly latency: number
-  /** The services of the program that runs the simulation. */
-  readonly context: Context.Context<never>
-  readonly strikes: (fault: keyof ServiceFaults, process: Process, detail: string) => boolean
-}
 
 /** A service without faults. */
 interface Instance {
@@ -32,7 +21,7 @@ interface Instance {
 /** A call of a process that is carried out in the process of the service. */
 const callOf =
   (
-    { context, latency, recording, strikes, world }: Network,
+    { plan, recording, strikes, subject, world }: Stage,
     from: Process,
     { name, process, service }: Instance
   ): RemoteCall =>
@@ -46,7 +35,7 @@ const callOf =
     })
     return Effect.withFiber((fiber) => {
       const run = fiber.getRef(CurrentRun)
-      const way = Effect.suspend(() => Effect.sleep(world.dice.int(latency + 1)))
+      const way = Effect.suspend(() => Effect.sleep(world.dice.int(plan.latency + 1)))
       const carriedOut = Effect.onExit(effect, (exit) =>
         Effect.sync(() => {
           const isSuccess = Exit.isSuccess(exit)
@@ -65,18 +54,16 @@ const callOf =
         if (strikes("serviceAfter", from, detail)) return yield* failed
         return result
       })
-      return world.remotely(from, process, context, answered)
+      return world.remotely(from, process, subject.context, answered)
     })
   }
 
 /** Makes the services of a seed. Returns them as a process of the bot reaches them. */
-export const makeServices = async (
-  network: Network,
-  services: Readonly<Record<string, AnyService>>
-): Promise<(from: Process) => Context.Context<never>> => {
-  const { context, world } = network
+export const makeServices = async (stage: Stage): Promise<(from: Process) => Context.Context<never>> => {
+  const { subject, world } = stage
+  const { context, options } = subject
   const instances: Array<Instance> = []
-  for (const [name, service] of Object.entries(services)) {
+  for (const [name, service] of Object.entries(options.services ?? {})) {
     const process = new Process(name)
     const scope = await world.open(process, context, Scope.make())
     instances.push({
@@ -96,7 +83,7 @@ export const makeServices = async (
         Context.add(
           all,
           instance.service.tag,
-          remoteOf(instance.shape, callOf(network, from, instance))
+          remoteOf(instance.shape, callOf(stage, from, instance))
         ) as Context.Context<never>,
       Context.empty()
     )
