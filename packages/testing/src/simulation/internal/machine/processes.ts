@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Logger from "effect/Logger"
+import type { ProcessChanged } from "../../SimulationEvent.ts"
 import { Process } from "../world/process.ts"
 import type { Disturbance, Machine } from "./machine.ts"
 
@@ -55,6 +56,9 @@ export const makeBots = (
       history.add({ type: "log", process: name, level: logLevel, message: text.slice(0, 400) })
     })
 
+  const change = (process: Process, change: ProcessChanged["change"], detail = "") =>
+    history.add({ type: "process", process: process.name, change, detail })
+
   const startOne = (version: number) => {
     const index = generation++
     const process = new Process(`bot${index + 1}`, plan.skews[index % plan.skews.length])
@@ -62,13 +66,13 @@ export const makeBots = (
     const context = Context.make(Logger.CurrentLoggers, new Set([loggerOf(process)])).pipe(
       Context.add(Deliveries.ImmediateShutdown, false)
     ) as Context.Context<never>
-    history.add({ type: "process", process: process.name, change: "started", detail: `version ${version}` })
+    change(process, "started", `version ${version}`)
     const fiber = world.fork(process, context, programOf(process, version, context))
     const bot: Running = { process, version, fiber, isStopping: false, hasEnded: false }
     fiber.addObserver((exit) => {
       bot.hasEnded = true
       const detail = exit._tag === "Success" ? "success" : String(exit.cause).slice(0, 300)
-      history.add({ type: "process", process: process.name, change: "ended", detail })
+      change(process, "ended", detail)
       if (bot.isStopping) return
       // A bot gives up if the store fails for longer than ten minutes, and a supervisor starts the bot again.
       const hasGivenUp = exit._tag === "Failure" && Cause.squash(exit.cause) instanceof Outage.GaveUp
@@ -91,12 +95,6 @@ export const makeBots = (
     later(millis, () => {
       if (!isOver) startOne(Math.max(version, oldest))
     })
-
-  const change = (
-    process: Process,
-    change: "killed" | "frozen" | "continued" | "stopping" | "clock" | "cut" | "joined",
-    detail = ""
-  ) => history.add({ type: "process", process: process.name, change, detail })
 
   const stopOne = (bot: Running) => {
     bot.isStopping = true
