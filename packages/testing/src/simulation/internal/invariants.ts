@@ -39,13 +39,13 @@ export const everyPressIsAnswered: Invariant = (history) => {
 const runsOf = (history: History): ReadonlyMap<number, HandlingBegan> =>
   new Map(ofType(history, "began").map((began) => [began.run, began]))
 
-const count = (counts: Map<string, number>, key: string): void => {
-  counts.set(key, (counts.get(key) ?? 0) + 1)
-}
+/** What the handlers handle that have made requests, by the numbers of the requests. */
+const handledBy = (history: History, runs = runsOf(history)): ReadonlyMap<number, HandlingBegan | undefined> =>
+  new Map(ofType(history, "sent").map(({ request, run }) => [request, run === undefined ? undefined : runs.get(run)]))
 
 export const noMessageTwice: Invariant = (history) => {
   const runs = runsOf(history)
-  const requests = new Map(ofType(history, "sent").map(({ request, run }) => [request, run]))
+  const requests = handledBy(history, runs)
   const asked = new Map<string, Map<number, number>>()
   for (const { endpoint, run, text } of ofType(history, "asked")) {
     if (endpoint !== "Messages.send") continue
@@ -56,14 +56,14 @@ export const noMessageTwice: Invariant = (history) => {
   }
   const sent = new Map<string, number>()
   for (const executed of ofType(history, "executed")) {
-    const run = requests.get(executed.request)
-    const handled = run === undefined ? undefined : runs.get(run)
+    const handled = requests.get(executed.request)
     if (!isSending(executed) || handled === undefined) continue
     const text = textIn(executed.body)
     const key = JSON.stringify([handled.update, text])
-    count(sent, key)
+    const times = (sent.get(key) ?? 0) + 1
+    sent.set(key, times)
     const most = Math.max(0, ...(asked.get(key)?.values() ?? []))
-    if ((sent.get(key) ?? 0) > most)
+    if (times > most)
       return {
         message: `The bot has sent ${quoted(text)} twice for one update`,
         chat_id: handled.chat_id,
@@ -119,20 +119,11 @@ const chatOfScope = (scope: string): number | undefined => {
   return chat === undefined ? undefined : Number(chat)
 }
 
-/** When the people of each chat saw a word of the bot: the requests of handlers that change something. */
-const wordsOf = (history: History): ReadonlyMap<number | undefined, ReadonlyArray<number>> => {
-  const runs = runsOf(history)
-  const requests = new Map(ofType(history, "sent").map(({ request, run }) => [request, run]))
-  const words = new Map<number | undefined, Array<number>>()
-  for (const { at, method, request, status } of ofType(history, "executed")) {
-    const run = requests.get(request)
-    const chat = run === undefined ? undefined : runs.get(run)?.chat_id
-    if (method === "GET" || status !== 200 || chat === undefined) continue
-    const times = words.get(chat) ?? []
-    times.push(at)
-    words.set(chat, times)
-  }
-  return words
+/** The words of the bot that the people of each chat saw: the requests of handlers that change something. */
+const wordsOf = (history: History): ReadonlyMap<number | undefined, ReadonlyArray<Of<"executed">>> => {
+  const requests = handledBy(history)
+  const words = ofType(history, "executed").filter(({ method, status }) => method !== "GET" && status === 200)
+  return Map.groupBy(words, ({ request }) => requests.get(request)?.chat_id)
 }
 
 /** The updates that a handler has taken. */
@@ -152,7 +143,7 @@ export const nobodyWaits = ({
       const update = callback_id ?? message_id ?? ""
       const isInDialog = chat_id !== undefined && chat_id > 0 && !left.has(chat_id)
       if ((action !== "press" && action !== "send") || !isInDialog || !taken.has(update)) continue
-      const word = words.get(chat_id)?.find((time) => time >= at) ?? Infinity
+      const word = words.get(chat_id)?.find((executed) => executed.at >= at)?.at ?? Infinity
       // Nobody can answer while processes are killed again and again.
       const since = word === Infinity ? at : Math.max(at, disturbed.findLast((time) => time < word) ?? 0)
       if (word - since <= limit) continue
