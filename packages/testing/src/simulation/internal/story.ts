@@ -65,11 +65,6 @@ const faults: Readonly<Record<string, string>> = {
   serviceAgain: "carried out twice:"
 }
 
-interface Names {
-  /** The descriptions of the requests, by their numbers. */
-  readonly requests: ReadonlyMap<string, string>
-}
-
 const textIn = (body: string): string => {
   try {
     const { text }: { readonly text?: unknown } = JSON.parse(body)
@@ -95,7 +90,8 @@ const saidOf = (method: string, path: string, body: string): string | undefined 
 
 const nameOf = (process: string): string => process.replace(/^bot/, "process ")
 
-const sentenceOf = (event: SimulationEvent, { requests }: Names): string | undefined => {
+/** `requests`: the descriptions of the requests, by their numbers. */
+const sentenceOf = (event: SimulationEvent, requests: ReadonlyMap<string, string>): string | undefined => {
   switch (event.type) {
     case "did":
       return `${event.person} ${actionOf(event)}`
@@ -193,7 +189,7 @@ export const storyOf = (
   const sentences = merged(
     events.flatMap((event) => {
       if (event.at > at) return []
-      const sentence = sentenceOf(event, { requests })
+      const sentence = sentenceOf(event, requests)
       return sentence === undefined ? [] : [[event.at, sentence] as const]
     })
   )
