@@ -233,10 +233,7 @@ export const follow = ({ interval = "1 second", last = 0 }: FollowOptions = {}):
         return added
       })
       const shown = last === 0 ? [] : earlier.slice(-last)
-      return Stream.concat(
-        Stream.fromIterable(shown),
-        Stream.flatMap(Stream.fromEffectRepeat(next), (added) => Stream.fromIterable(added))
-      )
+      return Stream.concat(Stream.fromIterable(shown), Stream.fromIterableEffectRepeat(next))
     })
   )
 }
