@@ -86,9 +86,7 @@ export const make = Effect.fnUntraced(function* (
   const untilAvailable = makePlatformOutage()
 
   const poll = (request: Updates.ListRequest) =>
-    Effect.catchTag(untilAvailable(api.execute(Updates.list, { types, ...request })), "GaveUp", (error) =>
-      Effect.die(error)
-    )
+    Effect.catchTag(untilAvailable(api.execute(Updates.list, { types, ...request })), "GaveUp", Effect.die)
 
   const skipPending: (
     marker: bigint | undefined
