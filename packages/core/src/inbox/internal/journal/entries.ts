@@ -70,19 +70,17 @@ export const wasRead = (read: ReadonlyArray<Row> = none, stored: ReadonlyArray<R
 export class Entries {
   readonly #owner: Owner
   readonly #record: Record
-  readonly #outage: Outage
-  readonly #nextRevision: () => string
+  readonly #writing: Writing
   readonly #bySlot: Map<string, JournalEntry>
   /** The revisions of all rows that this process has read, or may have written. */
   readonly #revisions: Set<string>
   /** The entries that the store may not have, in the order in which the store gets them. */
   readonly #unwritten = new Set<JournalEntry>()
 
-  constructor(owner: Owner, stored: ReadonlyArray<Row> = none, record: Record, { nextRevision, outage }: Writing) {
+  constructor(owner: Owner, stored: ReadonlyArray<Row> = none, record: Record, writing: Writing) {
     this.#owner = owner
     this.#record = record
-    this.#outage = outage
-    this.#nextRevision = nextRevision
+    this.#writing = writing
     this.#bySlot = bySlot(stored)
     this.#revisions = new Set(stored.map(({ revision }) => revision))
   }
@@ -133,7 +131,7 @@ export class Entries {
       const unwritten = this.#unwritten
       const all = this.#owner.state === "open" && unwritten.size > 0 ? [...unwritten, ...entries] : entries
       if (all.length === 0) return Effect.succeed("applied" as const)
-      const rows = all.map((entry) => toRow(entry, this.#nextRevision()))
+      const rows = all.map((entry) => toRow(entry, this.#writing.nextRevision()))
       for (const { revision } of rows) this.#revisions.add(revision)
       const recorded = Effect.map(this.#record(rows), (result) => {
         this.#owner.storeFailure = undefined
@@ -146,7 +144,7 @@ export class Entries {
       this.#owner.storeFailure = error
       return error.isRetryable
     }
-    return Effect.flatMap(Effect.orDie(this.#outage.retryOrDie(written, isRetried)), (result) =>
+    return Effect.flatMap(Effect.orDie(this.#writing.outage.retryOrDie(written, isRetried)), (result) =>
       result === "applied" || this.#owner.state === "closed" ? Effect.void : Effect.interrupt
     )
   }

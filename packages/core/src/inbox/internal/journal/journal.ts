@@ -164,14 +164,11 @@ export class Journal implements UpdateJournal, Owner {
   }
 
   #open(): Opened {
-    return (this.#opened ??= this.#make())
-  }
-
-  #make(): Opened {
+    if (this.#opened !== undefined) return this.#opened
     const { clocks, count, writeSoon, writing } = this.#shared
     const entries = new Entries(this, this.#stored, this.#record, writing)
     const calls = new Calls({ queued: this.#queued, entries, clocks, count, writeSoon: () => writeSoon(this) })
-    return { entries, calls, slots: makeSlots() }
+    return (this.#opened = { entries, calls, slots: makeSlots() })
   }
 }
 
