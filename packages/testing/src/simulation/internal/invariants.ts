@@ -39,7 +39,7 @@ export const everyPressIsAnswered: Invariant = (history) => {
 const runsOf = (history: History): ReadonlyMap<number, HandlingBegan> =>
   new Map(ofType(history, "began").map((began) => [began.run, began]))
 
-/** What the handlers handle that have made requests, by the numbers of the requests. */
+/** The handled updates by the numbers of the requests that their handlers have made. */
 const handledBy = (history: History, runs = runsOf(history)): ReadonlyMap<number, HandlingBegan | undefined> =>
   new Map(ofType(history, "sent").map(({ request, run }) => [request, run === undefined ? undefined : runs.get(run)]))
 
