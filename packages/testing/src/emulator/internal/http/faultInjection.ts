@@ -84,6 +84,7 @@ export const withFaults = (
   { bot, chats, endpoint, onApplied }: Target,
   next: Handling
 ): Handling => {
+  if (state.faults.length === 0) return next
   const matches = ({ path, rule }: FaultState): boolean =>
     rule.delivery === undefined &&
     rule.update_type === undefined &&

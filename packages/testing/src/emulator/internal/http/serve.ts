@@ -216,12 +216,13 @@ export const makeServe = (context: EmulatorContext): Handler => {
 
   /** Without faults, the request is answered at once. A fault may prevent the answer. */
   const underFaults = (incoming: Incoming): Answering => {
-    if (state.faults.length === 0) return answer(incoming)
     const { bot, exchange, match, request } = incoming
     const { endpoint } = exchange
     const onApplied = (rule: Rule): void => {
       exchange.fault ??= rule
     }
+    if (state.faults.length === 0)
+      return withFaults(state, request, { endpoint, bot, chats: [], onApplied }, answer(incoming))
     const params = match?._tag === "Found" ? match.params : {}
     const chats = requestedChats(state, bot, params, request.query).map(({ chat_id }) => chat_id)
     exchange.chat_id = chats[0]
