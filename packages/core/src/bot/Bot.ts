@@ -296,7 +296,7 @@ const publish = (bot: Bot<unknown, unknown>, services: Context.Context<never> | 
  * - When `run` is interrupted, the source is stopped, and running handlers are interrupted at `shutdownTimeout`. In a
  *   test with the emulator, handlers are interrupted at once: see `Deliveries.ImmediateShutdown`. Updates that are not
  *   handled stay in the inbox. `run` ends at most 5 seconds after `shutdownTimeout` if a handler cannot be interrupted or
- *   the store is unavailable, and at most 10 seconds after it if both is the case.
+ *   the store is unavailable, and at most 10 seconds after `shutdownTimeout` if both problems occur.
  *
  * Ends when the source has ended and all its updates are handled. Fails with the error of the source if the source
  * cannot continue, after running handlers had their `shutdownTimeout`. Dies if `concurrency` or `maxInMemory` is not a

@@ -567,8 +567,8 @@ export const ackAll = (deliveries: ReadonlyArray<Delivery<unknown>>): Effect.Eff
  * - Handlers run in the context of their delivery, as {@link provide} describes.
  * - When the effect is interrupted, the sources of its deliveries are stopped, running handlers have until
  *   `shutdownTimeout`, and all other deliveries stay in the inbox. The effect ends at most 5 seconds after
- *   `shutdownTimeout` if a handler cannot be interrupted or the store is unavailable, and at most 10 seconds after it if
- *   both is the case.
+ *   `shutdownTimeout` if a handler cannot be interrupted or the store is unavailable, and at most 10 seconds after
+ *   `shutdownTimeout` if both problems occur.
  *
  * Ends when the stream has ended and all deliveries are handled. Fails with the error of the stream, after running handlers
  * had their `shutdownTimeout`. Dies if `concurrency` is not a positive whole number.
