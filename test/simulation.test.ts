@@ -14,7 +14,8 @@ import { fingerprintOf, makeSimulation, simulate } from "./simulation/run.ts"
 import { sqliteStore } from "./simulation/sqlite.ts"
 import { makeDatabase } from "../packages/testing/src/simulation/internal/machine/database.ts"
 import { traceOf } from "./simulation/trace.ts"
-import { ofType } from "./simulation/history.ts"
+import { type Event, ofType } from "./simulation/history.ts"
+import { auditHandling } from "./simulation/auditor/handling.ts"
 import { epoch } from "../packages/testing/src/simulation/internal/world/world.ts"
 import { Process } from "../packages/testing/src/simulation/internal/world/process.ts"
 
@@ -88,6 +89,35 @@ describe("the store of the simulator", () => {
       promote(epoch)
     }
     assert.lengthOf(new Set(ids), 4)
+  })
+})
+
+describe("the auditor", () => {
+  const leaseDuration = 10_000
+  const storeAt = (at: number, process: string, operation: string, result: unknown): Event => {
+    const request = { owner: `${process}.0`, leaseDuration }
+    return { type: "store", at, sentAt: at, process, operation, request, result }
+  }
+  const claimAt = (at: number, process: string) => storeAt(at, process, "claim", [{ key: "1", updates: [] }])
+  const renewAt = (at: number, process: string) => storeAt(at, process, "renew", ["1"])
+  const failOver: Event = { type: "failedOver", at: 5000, since: 1000 }
+
+  it.each<[name: string, expected: number, events: ReadonlyArray<Event>]>([
+    ["nothing was disturbed", 1, [claimAt(0, "bot1"), claimAt(40_000, "bot2")]],
+    ["its lease ended after a failover", 0, [claimAt(0, "bot1"), failOver, claimAt(40_000, "bot2")]],
+    [
+      "its lease ended long after a failover",
+      1,
+      [claimAt(0, "bot1"), failOver, renewAt(6000, "bot1"), renewAt(30_000, "bot1"), claimAt(41_000, "bot2")]
+    ]
+  ])("judges that a process loses its chat: %s", (_name, expected, events) => {
+    const plan = { ...planOf(1, "handlers"), leaseDuration: leaseDuration / 1000, disturbances: [] }
+    const faults = { ...plan.faults, storeAfter: 0, storeBefore: 0, storeSlow: 0 }
+    const { violations } = auditHandling({ plan: { ...plan, faults }, events, ending: { stoppedAt: Infinity } })
+    assert.lengthOf(
+      violations.filter(({ rule }) => rule === "a process that works keeps its chats"),
+      expected
+    )
   })
 })
 

@@ -3,7 +3,7 @@ import type { Plan } from "../plan.ts"
 import type { Event, Handling } from "../history.ts"
 import type { StoreApplied } from "@colloquy/testing/simulation/SimulationEvent"
 import { isRelease, Ledger, type Settled } from "./ledger.ts"
-import type { Recording, Violation } from "./recording.ts"
+import type { Ending, Recording, Violation } from "./recording.ts"
 import { subjectOf } from "./subjects.ts"
 
 interface Open {
@@ -152,11 +152,13 @@ class Judge {
 
   /** A lease can end only because its process or the store was disturbed. */
   #checkTakeOver({ at, process, request, result }: StoreApplied & Pick<Event, "at">): void {
-    if (this.#isStoreFaulty || at - this.#failedOverAt < 3 * this.#leaseDuration) return
+    if (this.#isStoreFaulty) return
     const { owner } = request as { readonly owner: string }
     for (const { key } of result as ReadonlyArray<{ readonly key: string }>) {
       const lease = this.ledger.leases.get(key)
       if (lease === undefined || (lease.process === process && lease.owner !== owner)) continue
+      // A lease that ended soon after a failover can be claimed at any time.
+      if (lease.until - this.#failedOverAt < 3 * this.#leaseDuration) continue
       // A claim that was under way when a stream was closed leaves a lease that nobody renews.
       if (this.#released.has(lease.owner)) continue
       const { continuedAt, isAlive, isCut, isFrozen } = this.#process(lease.process)
@@ -295,7 +297,10 @@ export const auditHandling = ({
   ending,
   events,
   plan
-}: Recording): { readonly violations: ReadonlyArray<Violation>; readonly ledger: Ledger } => {
+}: Pick<Recording, "events" | "plan"> & { readonly ending: Pick<Ending, "stoppedAt"> }): {
+  readonly violations: ReadonlyArray<Violation>
+  readonly ledger: Ledger
+} => {
   const judge = new Judge(plan, ending.stoppedAt)
   for (const event of events) judge.take(event)
   judge.end()
