@@ -162,11 +162,12 @@ const checkScope = (scope: string) =>
     ? Effect.void
     : Effect.fail(invalid(`"${scope}" is not a scope: use chat:ID, user:ID, chat:ID/user:ID, key:JSON, or bot.`))
 
-const nameArgument = Argument.String("name").pipe(Argument.withDescription("Name of the state"))
-
-const scopeArgument = Argument.String("scope").pipe(
-  Argument.withDescription("To what the value belongs: chat:ID, user:ID, chat:ID/user:ID, key:JSON, or bot")
-)
+const stateArguments = {
+  name: Argument.String("name").pipe(Argument.withDescription("Name of the state")),
+  scope: Argument.String("scope").pipe(
+    Argument.withDescription("To what the value belongs: chat:ID, user:ID, chat:ID/user:ID, key:JSON, or bot")
+  )
+}
 
 const parseJson = (text: string): unknown =>
   Result.getOrElse(
@@ -187,7 +188,7 @@ const readState = (name: string, scope: string) =>
     }
   )
 
-const getState = ({ name, scope }: { readonly name: string; readonly scope: string }) =>
+const getState = ({ name, scope }: Command.Command.Config.Infer<typeof stateArguments>) =>
   Effect.gen(function* () {
     const { row, value, version } = yield* readState(name, scope)
     if (row === undefined) return yield* failed(`The state "${name}" has no value for ${scope}.`)
@@ -204,17 +205,18 @@ const parseValue = (text: string): Effect.Effect<unknown, CommandFailed> =>
     catch: () => invalid(`The value is not JSON. A text is in quotes: '"ru"'.`)
   })
 
-const setState = ({
-  name,
-  scope,
-  value,
-  version
-}: {
-  readonly name: string
-  readonly scope: string
-  readonly value: unknown
-  readonly version: Option.Option<number>
-}) =>
+const setFlags = {
+  ...stateArguments,
+  value: Argument.String("json").pipe(
+    Argument.withDescription("The value as JSON. The bot checks it when it reads it")
+  ),
+  version: Flag.Int("version-of-schema").pipe(
+    Flag.withDescription("Version of the schema of the value. Default: that of the present value, or 1"),
+    Flag.optional
+  )
+}
+
+const setState = ({ name, scope, version }: Command.Command.Config.Infer<typeof setFlags>, value: unknown) =>
   Effect.gen(function* () {
     const { store } = yield* Inbox.Inbox
     const stored = yield* readState(name, scope)
@@ -279,27 +281,14 @@ const forgetUser = (user_id: UserId, flags: ConfirmFlags) =>
 export const state = Command.make("state").pipe(
   Command.withDescription("Shows and changes the state of the bot, and deletes the stored data of a user"),
   Command.withSubcommands([
-    Command.make("get", { name: nameArgument, scope: scopeArgument }, (flags) =>
+    Command.make("get", stateArguments, (flags) =>
       Effect.andThen(checkScope(flags.scope), stores.onInbox(getState(flags)))
     ).pipe(Command.withDescription("Prints a value as JSON")),
-    Command.make(
-      "set",
-      {
-        name: nameArgument,
-        scope: scopeArgument,
-        value: Argument.String("json").pipe(
-          Argument.withDescription("The value as JSON. The bot checks it when it reads it")
-        ),
-        version: Flag.Int("version-of-schema").pipe(
-          Flag.withDescription("Version of the schema of the value. Default: that of the present value, or 1"),
-          Flag.optional
-        )
-      },
-      (flags) =>
-        Effect.andThen(
-          checkScope(flags.scope),
-          Effect.flatMap(parseValue(flags.value), (value) => stores.onInbox(setState({ ...flags, value })))
-        )
+    Command.make("set", setFlags, (flags) =>
+      Effect.andThen(
+        checkScope(flags.scope),
+        Effect.flatMap(parseValue(flags.value), (value) => stores.onInbox(setState(flags, value)))
+      )
     ).pipe(
       Command.withDescription("Writes a value. An update that is being handled with the old value is handled again")
     ),

@@ -56,7 +56,12 @@ const sourceOf = (id: string, module: string, isRaw: boolean, incident: Incident
   })
 }
 
-const write = ({ bot, id, raw }: { readonly bot: string; readonly id: string; readonly raw: boolean }) =>
+const deadTestFlags = {
+  id: Argument.String("id").pipe(Argument.withDescription("Id of the dead letter")),
+  ...testFlags
+}
+
+const write = ({ bot, id, raw }: Command.Command.Config.Infer<typeof deadTestFlags>) =>
   Effect.gen(function* () {
     const found = yield* Incident.ofDeadLetter(id)
     if (Option.isNone(found)) {
@@ -66,14 +71,7 @@ const write = ({ bot, id, raw }: { readonly bot: string; readonly id: string; re
   })
 
 /** The command `dead test`. */
-export const deadTest = Command.make(
-  "test",
-  {
-    id: Argument.String("id").pipe(Argument.withDescription("Id of the dead letter")),
-    ...testFlags
-  },
-  (flags) => onInbox(write(flags))
-).pipe(
+export const deadTest = Command.make("test", deadTestFlags, (flags) => onInbox(write(flags))).pipe(
   Command.withDescription(
     "Prints a Vitest test that handles the update of a dead letter again, with its state and recorded answers, in virtual time and without a network"
   )

@@ -53,12 +53,19 @@ export const tail = Command.make(
   )
 )
 
-interface StoryFlags {
-  readonly as: "seed" | "test" | "text"
-  readonly bot: string
-  readonly limit: number
-  readonly raw: boolean
+const storyFlags = {
+  chat: Argument.String("chat").pipe(Argument.withDescription("Id of the chat")),
+  limit: limitFlag,
+  as: Flag.Literals("as", ["text", "test", "seed"]).pipe(
+    Flag.withDefault("text"),
+    Flag.withDescription(
+      "text, a Vitest test of the bot, or a seed, with which the page of the emulator shows the conversation. Default: text"
+    )
+  ),
+  ...testFlags
 }
+
+type StoryFlags = Command.Command.Config.Infer<typeof storyFlags>
 
 const testOf = (chat: ChatId, story: TestStory.Story, { bot, raw }: StoryFlags) =>
   // Most runs do not need the emulator.
@@ -114,20 +121,8 @@ const printStoryOf = (chat_id: ChatId, flags: StoryFlags) =>
   })
 
 /** The command `updates story`. */
-export const story = Command.make(
-  "story",
-  {
-    chat: Argument.String("chat").pipe(Argument.withDescription("Id of the chat")),
-    limit: limitFlag,
-    as: Flag.Literals("as", ["text", "test", "seed"]).pipe(
-      Flag.withDefault("text"),
-      Flag.withDescription(
-        "text, a Vitest test of the bot, or a seed, with which the page of the emulator shows the conversation. Default: text"
-      )
-    ),
-    ...testFlags
-  },
-  ({ chat, ...flags }) => Effect.flatMap(parseChatId(chat), (chat_id) => onInbox(printStoryOf(chat_id, flags)))
+export const story = Command.make("story", storyFlags, (flags) =>
+  Effect.flatMap(parseChatId(flags.chat), (chat_id) => onInbox(printStoryOf(chat_id, flags)))
 ).pipe(
   Command.withDescription("Prints the last updates of a chat with what the bot did: parts, calls and errors"),
   Command.withExamples([

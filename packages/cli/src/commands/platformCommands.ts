@@ -19,19 +19,26 @@ import { type CommandFailed, failed, invalid } from "../base/failure.ts"
 import { count, print, printRows, type Row, time } from "../base/output.ts"
 import { probe } from "../base/probe.ts"
 
-const send = ({
-  chat,
-  format,
-  silent,
-  text,
-  to
-}: {
-  readonly chat: string
-  readonly format: Option.Option<"markdown" | "html">
-  readonly silent: boolean
-  readonly text: string
-  readonly to: Messages.To
-}) =>
+const sendFlags = {
+  chat: Argument.String("chat").pipe(Argument.withDescription("Id of the chat, or of the user with --user")),
+  text: Argument.String("text").pipe(
+    Argument.filter(
+      (text) => Platform.lengthOf(text) <= Platform.maxTextLength,
+      (text) => `The text has ${Platform.lengthOf(text)} characters: at most ${Platform.maxTextLength} are allowed.`
+    ),
+    Argument.withDescription(`Text of the message, at most ${Platform.maxTextLength} characters`)
+  ),
+  toUser: switchFlag("user", "The id is that of a user, not of a chat"),
+  format: Flag.Literals("format", ["markdown", "html"]).pipe(
+    Flag.withDescription("Format of the text. Default: plain text"),
+    Flag.optional
+  ),
+  silent: switchFlag("silent", "Sends without a notification")
+}
+
+type SendFlags = Command.Command.Config.Infer<typeof sendFlags>
+
+const send = ({ chat, format, silent, text }: SendFlags, to: Messages.To) =>
   Effect.gen(function* () {
     const message = yield* Messages.send({
       ...to,
@@ -47,33 +54,13 @@ const send = ({
     )
   })
 
-const recipientOf = (flags: {
-  readonly chat: string
-  readonly toUser: boolean
-}): Effect.Effect<Messages.To, CommandFailed> =>
+const recipientOf = (flags: SendFlags): Effect.Effect<Messages.To, CommandFailed> =>
   flags.toUser
     ? Effect.map(parseUserId(flags.chat), (user_id) => ({ user_id }))
     : Effect.map(parseChatId(flags.chat), (chat_id) => ({ chat_id }))
 
-export const sendCommand = Command.make(
-  "send",
-  {
-    chat: Argument.String("chat").pipe(Argument.withDescription("Id of the chat, or of the user with --user")),
-    text: Argument.String("text").pipe(
-      Argument.filter(
-        (text) => Platform.lengthOf(text) <= Platform.maxTextLength,
-        (text) => `The text has ${Platform.lengthOf(text)} characters: at most ${Platform.maxTextLength} are allowed.`
-      ),
-      Argument.withDescription(`Text of the message, at most ${Platform.maxTextLength} characters`)
-    ),
-    toUser: switchFlag("user", "The id is that of a user, not of a chat"),
-    format: Flag.Literals("format", ["markdown", "html"]).pipe(
-      Flag.withDescription("Format of the text. Default: plain text"),
-      Flag.optional
-    ),
-    silent: switchFlag("silent", "Sends without a notification")
-  },
-  (flags) => Effect.flatMap(recipientOf(flags), (to) => asBot(send({ ...flags, to })))
+export const sendCommand = Command.make("send", sendFlags, (flags) =>
+  Effect.flatMap(recipientOf(flags), (to) => asBot(send(flags, to)))
 ).pipe(
   Command.withDescription("Sends a message as the bot"),
   Command.withExamples([{ command: 'colloquy send -42 "The shop opens at nine."', description: "Writes to a group" }])
@@ -111,15 +98,19 @@ const subscribeBySettings = Effect.gen(function* () {
   return Subscriptions.subscribeWith({ secretCharacters, insecure: isInsecure })
 })
 
-const setSubscription = ({
-  types,
-  url,
-  withSecret
-}: {
-  readonly types: ReadonlyArray<string>
-  readonly url: string
-  readonly withSecret: boolean
-}) =>
+const subscriptionFlags = {
+  url: urlArgument,
+  types: Flag.String("type").pipe(
+    Flag.atLeast(0),
+    Flag.withDescription("Type of updates to deliver; repeat it for more. Default: all")
+  ),
+  withSecret: Flag.Boolean("secret").pipe(
+    Flag.withDefault(true),
+    Flag.withDescription("Deliveries carry the secret BOT_WEBHOOK_SECRET. Default: true")
+  )
+}
+
+const setSubscription = ({ types, url, withSecret }: Command.Command.Config.Infer<typeof subscriptionFlags>) =>
   Effect.gen(function* () {
     const { secret } = yield* Settings.all({ secret: Webhook.settings.secret })
     if (withSecret && secret === undefined) {
@@ -157,21 +148,9 @@ export const subscriptions = Command.make("subscriptions").pipe(
     Command.make("list", {}, () => asBot(listSubscriptions)).pipe(
       Command.withDescription("Lists the subscribed webhooks")
     ),
-    Command.make(
-      "set",
-      {
-        url: urlArgument,
-        types: Flag.String("type").pipe(
-          Flag.atLeast(0),
-          Flag.withDescription("Type of updates to deliver; repeat it for more. Default: all")
-        ),
-        withSecret: Flag.Boolean("secret").pipe(
-          Flag.withDefault(true),
-          Flag.withDescription("Deliveries carry the secret BOT_WEBHOOK_SECRET. Default: true")
-        )
-      },
-      (flags) => asBot(setSubscription(flags))
-    ).pipe(Command.withDescription("Subscribes a webhook, or changes its subscription")),
+    Command.make("set", subscriptionFlags, (flags) => asBot(setSubscription(flags))).pipe(
+      Command.withDescription("Subscribes a webhook, or changes its subscription")
+    ),
     Command.make("remove", { url: urlArgument, ...confirmFlags }, ({ url, ...flags }) =>
       asBot(removeSubscription(url, flags))
     ).pipe(Command.withDescription("Removes the subscription of a webhook, after a question"))
@@ -197,7 +176,19 @@ const howToAccept =
   "Generate a secret, for example with `openssl rand -hex 32`, add it to BOT_WEBHOOK_ACCEPTED_SECRETS of every process of the " +
   "bot, restart them, and run the command again with the same setting."
 
-const rotateSecret = ({ probes, url }: { readonly probes: number; readonly url: Option.Option<string> }) =>
+const rotateFlags = {
+  url: Flag.String("url").pipe(
+    Flag.filter(URL.canParse, (url) => `--url "${url}": is not a URL`),
+    Flag.withDescription("URL of the webhook. Default: BOT_WEBHOOK_URL, or the only one that is subscribed"),
+    Flag.optional
+  ),
+  probes: positiveFlag("probes").pipe(
+    Flag.withDefault(20),
+    Flag.withDescription("Number of connections on which the new secret must be accepted. Default: 20")
+  )
+}
+
+const rotateSecret = ({ probes, url }: Command.Command.Config.Infer<typeof rotateFlags>) =>
   Effect.gen(function* () {
     const { accepted, current, header } = yield* Settings.all({
       accepted: Webhook.settings.acceptedSecrets,
@@ -238,21 +229,7 @@ const rotateSecret = ({ probes, url }: { readonly probes: number; readonly url: 
 export const webhook = Command.make("webhook").pipe(
   Command.withDescription("Changes the webhook of the bot"),
   Command.withSubcommands([
-    Command.make(
-      "rotate-secret",
-      {
-        url: Flag.String("url").pipe(
-          Flag.filter(URL.canParse, (url) => `--url "${url}": is not a URL`),
-          Flag.withDescription("URL of the webhook. Default: BOT_WEBHOOK_URL, or the only one that is subscribed"),
-          Flag.optional
-        ),
-        probes: positiveFlag("probes").pipe(
-          Flag.withDefault(20),
-          Flag.withDescription("Number of connections on which the new secret must be accepted. Default: 20")
-        )
-      },
-      (flags) => asBot(rotateSecret(flags))
-    ).pipe(
+    Command.make("rotate-secret", rotateFlags, (flags) => asBot(rotateSecret(flags))).pipe(
       Command.withDescription(
         "Changes the secret to the new one in BOT_WEBHOOK_ACCEPTED_SECRETS, after the running bot was seen to accept it, so that no delivery is lost"
       )

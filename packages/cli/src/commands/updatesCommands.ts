@@ -58,12 +58,18 @@ const readUpdates = (file: string) =>
     return updates
   })
 
-interface ReplayFlags {
-  readonly again: boolean
-  readonly dryRun: boolean
-  readonly file: string
-  readonly rate: Option.Option<number>
+const replayFlags = {
+  file: Argument.String("file").pipe(
+    Argument.withDescription(
+      "JSON: an update in each line, an array, or an answer of GET /updates. - is standard input"
+    )
+  ),
+  again: switchFlag("again", "Also queues updates that the inbox received in the last 24 hours"),
+  dryRun: switchFlag("dry-run", "Checks the file, and stores nothing"),
+  rate: rateFlag
 }
+
+type ReplayFlags = Command.Command.Config.Infer<typeof replayFlags>
 
 const enqueue = (updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>, { again, rate }: ReplayFlags) =>
   Effect.gen(function* () {
@@ -94,19 +100,8 @@ export const updates = Command.make("updates").pipe(
   Command.withSubcommands([
     tail,
     story,
-    Command.make(
-      "replay",
-      {
-        file: Argument.String("file").pipe(
-          Argument.withDescription(
-            "JSON: an update in each line, an array, or an answer of GET /updates. - is standard input"
-          )
-        ),
-        again: switchFlag("again", "Also queues updates that the inbox received in the last 24 hours"),
-        dryRun: switchFlag("dry-run", "Checks the file, and stores nothing"),
-        rate: rateFlag
-      },
-      replay
-    ).pipe(Command.withDescription("Queues the updates of a file, for the bot to handle"))
+    Command.make("replay", replayFlags, replay).pipe(
+      Command.withDescription("Queues the updates of a file, for the bot to handle")
+    )
   ])
 )

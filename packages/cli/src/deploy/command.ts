@@ -1,5 +1,4 @@
 import { Inbox } from "@colloquy/core/inbox/Inbox"
-import type { Prediction } from "@colloquy/core/inbox/Rehearsal"
 import * as Rehearsal from "@colloquy/core/inbox/Rehearsal"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -16,18 +15,21 @@ import { withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
 import * as report from "./report.ts"
 
-type Outcome = Prediction["outcome"]
-
-interface Flags {
-  readonly file: string
-  readonly allow: ReadonlyArray<Outcome>
-  readonly strict: boolean
+const deployFlags = {
+  file: Argument.String("MODULE").pipe(
+    Argument.withDescription("The module of the new program, which exports the bot, for example dist/main.js")
+  ),
+  allow: Flag.Literals("allow", report.outcomes).pipe(
+    Flag.atLeast(0),
+    Flag.withDescription("An outcome that is no problem, such as outdated; repeat it for more")
+  ),
+  strict: switchFlag("strict", "Counts everything that does not go on as it is as a problem")
 }
 
 const check = Effect.fnUntraced(function* (
   { bot, services }: Program,
   states: ReadonlyArray<Rehearsal.RehearsedState>,
-  { allow, strict }: Flags
+  { allow, strict }: Command.Command.Config.Infer<typeof deployFlags>
 ) {
   const { store } = yield* Inbox
   // The emulator takes a third of the time in which the command starts, and other commands do not need the emulator.
@@ -54,24 +56,12 @@ const check = Effect.fnUntraced(function* (
 })
 
 /** Rehearses what the program of a module would do with the stored data of the bot. */
-export const checkDeploy = Command.make(
-  "check-deploy",
-  {
-    file: Argument.String("MODULE").pipe(
-      Argument.withDescription("The module of the new program, which exports the bot, for example dist/main.js")
-    ),
-    allow: Flag.Literals("allow", report.outcomes).pipe(
-      Flag.atLeast(0),
-      Flag.withDescription("An outcome that is no problem, such as outdated; repeat it for more")
-    ),
-    strict: switchFlag("strict", "Counts everything that does not go on as it is as a problem")
-  },
-  (flags) =>
-    Effect.gen(function* () {
-      const states = Rehearsal.collectStates()
-      const program = yield* importProgram(flags.file)
-      yield* withSettings(Effect.provide(check(program, states, flags), stores.inbox))
-    })
+export const checkDeploy = Command.make("check-deploy", deployFlags, (flags) =>
+  Effect.gen(function* () {
+    const states = Rehearsal.collectStates()
+    const program = yield* importProgram(flags.file)
+    yield* withSettings(Effect.provide(check(program, states, flags), stores.inbox))
+  })
 ).pipe(
   Command.withDescription(
     "Says what a new program would do with the stored conversations, scenes, states, timers, updates and dead letters, without a change. Exit code 1: a problem was found"

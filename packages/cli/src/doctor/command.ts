@@ -7,7 +7,6 @@ import type * as Bot from "@colloquy/core/bot/Bot"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -140,14 +139,24 @@ export const checkAssumptions = (chat_id: number) => {
   return Effect.orElseSucceed(asBot(compared), (error) => [skipped(name, toFailure(error).message)])
 }
 
-interface Flags {
-  readonly bot: Option.Option<string>
-  readonly interval: Duration.Duration
-  readonly verify: Option.Option<number>
-  readonly watch: boolean
+const doctorFlags = {
+  bot: Flag.String("bot").pipe(
+    Flag.withMetavar("MODULE"),
+    Flag.withDescription(
+      "Module that exports the bot, for example src/bot.ts: lists its parts, and compares its commands with those of the platform"
+    ),
+    Flag.optional
+  ),
+  verify: Flag.Int("verify").pipe(
+    Flag.withMetavar("CHAT"),
+    Flag.withDescription("Also runs verify-platform in this test chat; with --watch, once a day"),
+    Flag.optional
+  ),
+  watch: switchFlag("watch", "Checks again and again, and prints the checks whose state changes. Press Ctrl-C to end"),
+  interval: intervalFlag("5 minutes", "100 millis", "How often --watch checks")
 }
 
-const run = ({ bot, interval, verify: chat, watch: isWatched }: Flags) =>
+const run = ({ bot, interval, verify: chat, watch: isWatched }: Command.Command.Config.Infer<typeof doctorFlags>) =>
   Effect.gen(function* () {
     const own = withSettings(allChecks(Option.getOrUndefined(bot)))
     const all = Option.isNone(chat) ? own : yield* withDaily(own, checkAssumptions(chat.value))
@@ -170,29 +179,7 @@ const run = ({ bot, interval, verify: chat, watch: isWatched }: Flags) =>
   })
 
 /** Checks everything that a bot needs to run. */
-export const doctor = Command.make(
-  "doctor",
-  {
-    bot: Flag.String("bot").pipe(
-      Flag.withMetavar("MODULE"),
-      Flag.withDescription(
-        "Module that exports the bot, for example src/bot.ts: lists its parts, and compares its commands with those of the platform"
-      ),
-      Flag.optional
-    ),
-    verify: Flag.Int("verify").pipe(
-      Flag.withMetavar("CHAT"),
-      Flag.withDescription("Also runs verify-platform in this test chat; with --watch, once a day"),
-      Flag.optional
-    ),
-    watch: switchFlag(
-      "watch",
-      "Checks again and again, and prints the checks whose state changes. Press Ctrl-C to end"
-    ),
-    interval: intervalFlag("5 minutes", "100 millis", "How often --watch checks")
-  },
-  run
-).pipe(
+export const doctor = Command.make("doctor", doctorFlags, run).pipe(
   Command.withDescription(
     "Checks the token, TLS, the clock, the webhook, the disk, the database and Redis, and says what to do about each problem. Exit code 1: a problem was found"
   )
