@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
-import { isSuccess, type Observe, withMessage } from "./observe.ts"
-import { type Probe, read, unless } from "./probe.ts"
+import { expects, type Observe, succeeds, withMessage } from "./observe.ts"
+import { type Probe, read } from "./probe.ts"
 
 const commentOf = (body: unknown): unknown => read(body, "body", "mid") ?? read(body, "message", "body", "mid")
 
@@ -17,33 +17,34 @@ const withComment = (observe: (probe: Probe, path: string, comment_id: string) =
 /** The observations of comments, in a channel. */
 export const comments = {
   sendComment: withMessage((probe, mid) =>
-    Effect.map(
+    expects(
       probe.call("POST", `/messages/${mid}/comments`, { body: { text: "A comment alone" } }),
-      ({ body, status }) =>
-        unless(status === 200 && typeof commentOf(body) === "string", "the comment", { status, body })
+      "the comment",
+      (status, body) => status === 200 && typeof commentOf(body) === "string"
     )
   ),
   getComment: withComment((probe, path, comment_id) =>
-    Effect.map(probe.call("GET", `${path}/${comment_id}`), ({ body, status }) =>
-      unless(status === 200 && read(body, "body", "mid") === comment_id, "the comment", { status, body })
+    expects(
+      probe.call("GET", `${path}/${comment_id}`),
+      "the comment",
+      (status, body) => status === 200 && read(body, "body", "mid") === comment_id
     )
   ),
   listComments: withComment((probe, path, comment_id) =>
-    Effect.map(probe.call("GET", path), ({ body, status }) =>
-      unless(status === 200 && read(body, "messages", 0, "body", "mid") === comment_id, "`messages` with the comment", {
-        status,
-        body
-      })
+    expects(
+      probe.call("GET", path),
+      "`messages` with the comment",
+      (status, body) => status === 200 && read(body, "messages", 0, "body", "mid") === comment_id
     )
   ),
   editComment: withComment((probe, path, comment_id) =>
-    Effect.map(probe.call("PUT", path, { query: { comment_id }, body: { text: "Edited" } }), ({ body, status }) =>
-      unless(status === 200, "200 for the query parameter `comment_id`", { status, body })
+    expects(
+      probe.call("PUT", path, { query: { comment_id }, body: { text: "Edited" } }),
+      "200 for the query parameter `comment_id`",
+      (status) => status === 200
     )
   ),
   removeComment: withComment((probe, path, comment_id) =>
-    Effect.map(probe.call("DELETE", path, { query: { comment_id } }), ({ body, status }) =>
-      unless(isSuccess(status, body), "`success: true`", { status, body })
-    )
+    succeeds(probe.call("DELETE", path, { query: { comment_id } }))
   )
 } satisfies Readonly<Record<string, Observe>>

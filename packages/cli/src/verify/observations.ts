@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { hexOf } from "../base/anonymous.ts"
 import { type Observation, type Probe, read, unless } from "./probe.ts"
 import { comments } from "./comments.ts"
-import { called, isList, isSuccess, keys, midOf, type Observe, refused, sent, timeOf, withMessage } from "./observe.ts"
+import { expects, failsWith, lists, midOf, type Observe, refuses, sent, succeeds, withMessage } from "./observe.ts"
 import { uploads } from "./uploads.ts"
 
 const markupTypes = (body: unknown): ReadonlyArray<unknown> => {
@@ -39,30 +39,27 @@ const contact = {
 const forward = (mid: string) => ({ link: { type: "forward", mid } })
 
 const me: Readonly<Record<"botInfo" | "userNames" | "commandLimits" | "listSubscriptions", Observe>> = {
-  botInfo: called(
-    (probe) => probe.call("GET", "/me"),
-    "the profile of the bot",
-    (status, body) => status === 200 && read(body, "is_bot") === true && typeof read(body, "user_id") === "number"
-  ),
-  userNames: called(
-    (probe) => probe.call("GET", "/me"),
-    "a `name` beside `first_name`",
-    (_, body) => typeof read(body, "name") === "string"
-  ),
+  botInfo: (probe) =>
+    expects(
+      probe.call("GET", "/me"),
+      "the profile of the bot",
+      (status, body) => status === 200 && read(body, "is_bot") === true && typeof read(body, "user_id") === "number"
+    ),
+  userNames: (probe) =>
+    expects(
+      probe.call("GET", "/me"),
+      "a `name` beside `first_name`",
+      (_, body) => typeof read(body, "name") === "string"
+    ),
   // The call is refused, so the commands of the bot do not change.
-  commandLimits: called(
-    (probe) =>
+  commandLimits: (probe) =>
+    refuses(
       probe.call("PATCH", "/me/commands", {
         body: { commands: Array.from({ length: 33 }, (_, index) => ({ name: `c${index}`, description: "A command" })) }
       }),
-    "400 for 33 commands",
-    (status) => status === 400
-  ),
-  listSubscriptions: called(
-    (probe) => probe.call("GET", "/subscriptions"),
-    "`subscriptions`",
-    (status, body) => status === 200 && isList(read(body, "subscriptions"))
-  )
+      "400 for 33 commands"
+    ),
+  listSubscriptions: (probe) => lists(probe.call("GET", "/subscriptions"), "subscriptions")
 }
 
 const texts = {
@@ -80,7 +77,7 @@ const texts = {
   absentParts: sent(
     { text: "A text alone" },
     "neither `attachments` nor `markup`",
-    (body) => !keys(body).includes("attachments") && !keys(body).includes("markup")
+    (body) => read(body, "attachments") === undefined && read(body, "markup") === undefined
   ),
   emptyText: sent({ attachments: [location] }, "an empty `text`", (body) => read(body, "text") === ""),
   markupUnits: sent(
@@ -109,8 +106,10 @@ const texts = {
     "a plain text *x*",
     (body) => read(body, "text") === "*x*" && markupTypes(body).length === 0
   ),
-  markupLength: refused({ text: `<b>${"x".repeat(3996)}</b>`, format: "html" }, "400 for 4003 characters with markup"),
-  keyboardLimits: refused({ text: "A keyboard", attachments: [keyboard(31, 1)] }, "400 for 31 rows"),
+  markupLength: (probe) =>
+    refuses(probe.send({ text: `<b>${"x".repeat(3996)}</b>`, format: "html" }), "400 for 4003 characters with markup"),
+  keyboardLimits: (probe) =>
+    refuses(probe.send({ text: "A keyboard", attachments: [keyboard(31, 1)] }), "400 for 31 rows"),
   markdownQuoteEnd: sent(
     { text: "> a\nb", format: "markdown" },
     "a quote of the first line",
@@ -121,11 +120,13 @@ const texts = {
     "a link with its `url`",
     (body) => read(body, "markup", 0, "type") === "link" && read(body, "markup", 0, "url") === "https://example.com/"
   ),
-  expiredTokens: refused(
-    { attachments: [{ type: "image", payload: { token: "a-token-that-never-existed" } }] },
-    "400 for an unknown token of an attachment"
-  ),
-  soleAttachments: refused({ attachments: [contact, location] }, "400 for a contact beside a location"),
+  expiredTokens: (probe) =>
+    refuses(
+      probe.send({ attachments: [{ type: "image", payload: { token: "a-token-that-never-existed" } }] }),
+      "400 for an unknown token of an attachment"
+    ),
+  soleAttachments: (probe) =>
+    refuses(probe.send({ attachments: [contact, location] }), "400 for a contact beside a location"),
   sentAttachments: sent(
     { attachments: [contact] },
     "a contact with `vcf_info`",
@@ -157,11 +158,17 @@ const texts = {
   )
 } satisfies Readonly<Record<string, Observe>>
 
+const pin = (probe: Probe, mid: string) =>
+  probe.call("PUT", chat(probe, "/pin"), { body: { message_id: mid, ...probe.silently } })
+
+const timeOf = (body: unknown): number => Number(read(body, "message", "timestamp"))
+
 const messages = {
   listedByBoth: withMessage((probe, mid) =>
-    Effect.map(
+    expects(
       probe.call("GET", "/messages", { query: { chat_id: probe.subject.chat_id, message_ids: mid } }),
-      ({ body, status }) => unless(read(body, "messages", 0, "body", "mid") === mid, "this message", { status, body })
+      "this message",
+      (_, body) => read(body, "messages", 0, "body", "mid") === mid
     )
   ),
   listMessages: (probe) =>
@@ -186,118 +193,69 @@ const messages = {
       })
     }),
   editMessage: withMessage((probe, mid) =>
-    Effect.map(
-      probe.call("PUT", "/messages", { query: { message_id: mid }, body: { text: "Edited" } }),
-      ({ body, status }) => unless(isSuccess(status, body), "`success: true`", { status, body })
-    )
+    succeeds(probe.call("PUT", "/messages", { query: { message_id: mid }, body: { text: "Edited" } }))
   ),
-  removeMessage: withMessage((probe, mid) =>
-    Effect.map(probe.remove(mid), ({ body, status }) =>
-      unless(isSuccess(status, body), "`success: true`", { status, body })
-    )
-  ),
+  removeMessage: withMessage((probe, mid) => succeeds(probe.remove(mid))),
   forwardBody: withMessage((probe, mid) =>
-    Effect.map(probe.send(forward(mid)), ({ body, status }) =>
-      unless(read(body, "message", "body", "text") === "", "an empty `text`", { status, body })
-    )
+    expects(probe.send(forward(mid)), "an empty `text`", (_, body) => read(body, "message", "body", "text") === "")
   ),
   forwardOfForward: withMessage((probe, mid) =>
-    Effect.gen(function* () {
-      const first = yield* probe.send(forward(mid))
-      const { body, status } = yield* probe.send(forward(midOf(first.body)))
-      return unless(read(body, "message", "link", "message", "mid") === mid, "a link to the original", { status, body })
-    })
-  ),
-  pin: withMessage((probe, mid) =>
-    Effect.map(
-      probe.call("PUT", chat(probe, "/pin"), { body: { message_id: mid, ...probe.silently } }),
-      ({ body, status }) => unless(isSuccess(status, body), "`success: true`", { status, body })
+    expects(
+      Effect.flatMap(probe.send(forward(mid)), ({ body }) => probe.send(forward(midOf(body)))),
+      "a link to the original",
+      (_, body) => read(body, "message", "link", "message", "mid") === mid
     )
   ),
+  pin: withMessage((probe, mid) => succeeds(pin(probe, mid))),
   getPin: withMessage((probe, mid) =>
     Effect.gen(function* () {
-      const pinned = yield* probe.call("PUT", chat(probe, "/pin"), { body: { message_id: mid, ...probe.silently } })
-      if (pinned.status !== 200) return "the message was not pinned"
-      const { body, status } = yield* probe.call("GET", chat(probe, "/pin"))
-      return unless(read(body, "message", "body", "mid") === mid, "the pinned `message`", { status, body })
+      const { status } = yield* pin(probe, mid)
+      if (status !== 200) return "the message was not pinned"
+      const pinned = probe.call("GET", chat(probe, "/pin"))
+      return yield* expects(pinned, "the pinned `message`", (_, body) => read(body, "message", "body", "mid") === mid)
     })
   ),
-  unpin: called((probe) => probe.call("DELETE", chat(probe, "/pin")), "`success: true`", isSuccess)
+  unpin: (probe) => succeeds(probe.call("DELETE", chat(probe, "/pin")))
 } satisfies Readonly<Record<string, Observe>>
 
 const chats = {
-  dialogIds: called(
-    (probe) => probe.call("GET", chat(probe)),
-    "a positive id of a dialog, or a negative one",
-    (_, body, { subject }) => (read(body, "type") === "dialog") === subject.chat_id > 0
-  ),
-  chatStatus: called(
-    (probe) => probe.call("GET", chat(probe)),
-    "the status `active`",
-    (status, body) => status === 200 && read(body, "status") === "active"
-  ),
-  chatActions: called(
-    (probe) => probe.call("POST", chat(probe, "/actions"), { body: { action: "typing_on" } }),
-    "`success: true`",
-    isSuccess
-  ),
-  senderActions: called(
-    (probe) => probe.call("POST", chat(probe, "/actions"), { body: { action: "singing" } }),
-    "400 for an unknown action",
-    (status) => status === 400
-  ),
-  listMembers: called(
-    (probe) => probe.call("GET", chat(probe, "/members")),
-    "`members`",
-    (status, body) => status === 200 && isList(read(body, "members"))
-  ),
-  membersPage: called(
-    (probe) => probe.call("GET", chat(probe, "/members"), { query: { count: 101 } }),
-    "400 for 101 members",
-    (status) => status === 400
-  ),
-  getMe: called(
-    (probe) => probe.call("GET", chat(probe, "/members/me")),
-    "the bot as a member",
-    (status, body) => status === 200 && read(body, "is_bot") === true && typeof read(body, "is_admin") === "boolean"
-  ),
-  listAdmins: called(
-    (probe) => probe.call("GET", chat(probe, "/members/admins")),
-    "`members`",
-    (status, body) => status === 200 && isList(read(body, "members"))
-  )
+  dialogIds: (probe) =>
+    expects(
+      probe.call("GET", chat(probe)),
+      "a positive id of a dialog, or a negative one",
+      (_, body) => (read(body, "type") === "dialog") === probe.subject.chat_id > 0
+    ),
+  chatStatus: (probe) =>
+    expects(
+      probe.call("GET", chat(probe)),
+      "the status `active`",
+      (status, body) => status === 200 && read(body, "status") === "active"
+    ),
+  chatActions: (probe) => succeeds(probe.call("POST", chat(probe, "/actions"), { body: { action: "typing_on" } })),
+  senderActions: (probe) =>
+    refuses(probe.call("POST", chat(probe, "/actions"), { body: { action: "singing" } }), "400 for an unknown action"),
+  listMembers: (probe) => lists(probe.call("GET", chat(probe, "/members")), "members"),
+  membersPage: (probe) =>
+    refuses(probe.call("GET", chat(probe, "/members"), { query: { count: 101 } }), "400 for 101 members"),
+  getMe: (probe) =>
+    expects(
+      probe.call("GET", chat(probe, "/members/me")),
+      "the bot as a member",
+      (status, body) => status === 200 && read(body, "is_bot") === true && typeof read(body, "is_admin") === "boolean"
+    ),
+  listAdmins: (probe) => lists(probe.call("GET", chat(probe, "/members/admins")), "members")
 } satisfies Readonly<Record<string, Observe>>
 
 const errors = {
-  commonErrorCodes: called(
-    (probe) => probe.call("GET", "/me", { token: "no-token" }),
-    "401 `verify.token`",
-    (status, body) => status === 401 && read(body, "code") === "verify.token"
-  ),
-  otherErrorCodes: called(
-    (probe) => probe.call("GET", "/chats/-999999999999"),
-    "404 `chat.not.found`",
-    (status, body) => status === 404 && read(body, "code") === "chat.not.found"
-  ),
-  methodNotAllowed: called(
-    (probe) => probe.call("PATCH", "/messages", { body: {} }),
-    "405 `method.not.allowed`",
-    (status, body) => status === 405 && read(body, "code") === "method.not.allowed"
-  ),
-  maxRequestSize: called(
-    (probe) => probe.send({ text: "x".repeat(4 * 1024 * 1024) }),
-    "413 `proto.payload`",
-    (status, body) => status === 413 && read(body, "code") === "proto.payload"
-  )
+  commonErrorCodes: (probe) => failsWith(probe.call("GET", "/me", { token: "no-token" }), 401, "verify.token"),
+  otherErrorCodes: (probe) => failsWith(probe.call("GET", "/chats/-999999999999"), 404, "chat.not.found"),
+  methodNotAllowed: (probe) => failsWith(probe.call("PATCH", "/messages", { body: {} }), 405, "method.not.allowed"),
+  maxRequestSize: (probe) => failsWith(probe.send({ text: "x".repeat(4 * 1024 * 1024) }), 413, "proto.payload")
 } satisfies Readonly<Record<string, Observe>>
 
 const updates = {
   // Without a marker, the call commits no update.
-  listUpdates: called(
-    (probe) => probe.call("GET", "/updates", { query: { limit: 1, timeout: 0 } }),
-    "`updates`",
-    (status, body) => status === 200 && isList(read(body, "updates"))
-  )
+  listUpdates: (probe) => lists(probe.call("GET", "/updates", { query: { limit: 1, timeout: 0 } }), "updates")
 } satisfies Readonly<Record<string, Observe>>
 
 const observationsOf = (

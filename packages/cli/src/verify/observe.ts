@@ -3,45 +3,42 @@ import { type Observation, type Probe, read, unless } from "./probe.ts"
 
 export type Observe = Observation["observe"]
 
-export const keys = (value: unknown): ReadonlyArray<string> =>
-  typeof value === "object" && value !== null ? Object.keys(value) : []
-
-export const isList = (value: unknown): boolean => Array.isArray(value)
-
 export const midOf = (body: unknown): string => String(read(body, "message", "body", "mid"))
 
-export const timeOf = (body: unknown): number => Number(read(body, "message", "timestamp"))
-
-export const isSuccess = (status: number, body: unknown): boolean => status === 200 && read(body, "success") === true
+type Answered = ReturnType<Probe["call"]>
 
 /** Observes the answer to one call. */
-export const called =
-  (
-    call: (probe: Probe) => ReturnType<Probe["call"]>,
-    expected: string,
-    isExpected: (status: number, body: unknown, probe: Probe) => boolean
-  ): Observe =>
-  (probe) =>
-    Effect.map(call(probe), (answer) => unless(isExpected(answer.status, answer.body, probe), expected, answer))
+export const expects = (
+  answered: Answered,
+  expected: string,
+  isExpected: (status: number, body: unknown) => boolean
+): ReturnType<Observe> =>
+  Effect.map(answered, (answer) => unless(isExpected(answer.status, answer.body), expected, answer))
+
+export const succeeds = (answered: Answered) =>
+  expects(answered, "`success: true`", (status, body) => status === 200 && read(body, "success") === true)
+
+export const refuses = (answered: Answered, expected: string) => expects(answered, expected, (status) => status === 400)
+
+export const failsWith = (answered: Answered, status: number, code: string) =>
+  expects(answered, `${status} \`${code}\``, (found, body) => found === status && read(body, "code") === code)
+
+export const lists = (answered: Answered, name: string) =>
+  expects(answered, `\`${name}\``, (status, body) => status === 200 && Array.isArray(read(body, name)))
 
 /** Observes a message that is sent. */
-export const sent = (
-  content: Readonly<Record<string, unknown>>,
-  expected: string,
-  isExpected: (body: unknown, probe: Probe) => boolean
-): Observe =>
-  called(
-    (probe) => probe.send(content),
-    expected,
-    (status, body, probe) => status === 200 && isExpected(read(body, "message", "body"), probe)
-  )
-
-export const refused = (content: Readonly<Record<string, unknown>>, expected: string): Observe =>
-  called(
-    (probe) => probe.send(content),
-    expected,
-    (status) => status === 400
-  )
+export const sent =
+  (
+    content: Readonly<Record<string, unknown>>,
+    expected: string,
+    isExpected: (body: unknown, probe: Probe) => boolean
+  ): Observe =>
+  (probe) =>
+    expects(
+      probe.send(content),
+      expected,
+      (status, body) => status === 200 && isExpected(read(body, "message", "body"), probe)
+    )
 
 /** Sends a message, and then observes a call that concerns the message. */
 export const withMessage =
