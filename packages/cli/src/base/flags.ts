@@ -1,5 +1,8 @@
-import * as Duration from "effect/Duration"
+import * as CliError from "effect/cli/CliError"
 import * as Flag from "effect/cli/Flag"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
 /** A flag that is off unless it is given. */
@@ -37,4 +40,21 @@ export const intervalFlag = (standard: Duration.Input, minimum: Duration.Input, 
       (text) => `--interval "${text}": must be a duration of at least ${minimum}, such as "${standard}".`
     ),
     Flag.withDescription(`${description}. Default: ${standard}`)
+  )
+
+/** A flag with a time in milliseconds, given as `2026-11-21T10:00:00Z`, or as a duration before now, such as `2 hours`. */
+export const timeFlag = (name: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("TIME"),
+    Flag.withDescription(description),
+    Flag.mapEffect((text) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const ago = Duration.fromInput(text as Duration.Input)
+        if (Option.isSome(ago)) return Effect.succeed(now - Duration.toMillis(ago.value))
+        const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
+        const message = `--${name} "${text}": must be a time, such as 2026-11-21T10:00:00Z, or a duration, such as "2 hours".`
+        return Number.isNaN(at) ? Effect.fail(new CliError.ValidationError({ message })) : Effect.succeed(at)
+      })
+    ),
+    Flag.optional
   )

@@ -26,10 +26,11 @@ import { resolve } from "node:path"
 import { parseUserId } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid, writing } from "../base/failure.ts"
+import { timeFlag } from "../base/flags.ts"
 import { type Color, count, print, printColored, printRows, type Row, table, time } from "../base/output.ts"
 import { Process, readInput, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
-import { limitFlag, parseTime } from "./updateView.ts"
+import { limitFlag } from "./updateView.ts"
 
 const onChats = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.chats))
 
@@ -38,24 +39,18 @@ const chatFlags = {
     Flag.withDescription("Only chats of this type: dialog, chat or channel"),
     Flag.optional
   ),
-  activeSince: Flag.String("active-since").pipe(
-    Flag.withMetavar("TIME"),
-    Flag.withDescription('Only chats with an update since this time: 2026-11-21T10:00:00Z, or "7 days" ago'),
-    Flag.optional
+  activeSince: timeFlag(
+    "active-since",
+    'Only chats with an update since this time: 2026-11-21T10:00:00Z, or "7 days" ago'
   )
 }
 
 type ChatFlags = Command.Command.Config.Infer<typeof chatFlags>
 
-const filterOf = ({ activeSince, type }: ChatFlags) =>
-  Effect.map(parseTime("--active-since", activeSince), (since) => ({
-    type: Option.getOrUndefined(type),
-    activeSince: since
-  }))
-
-/** Checks the time of a filter before the settings are read. */
-const checked = <A, E, R>({ activeSince }: ChatFlags, effect: Effect.Effect<A, E, R>) =>
-  Effect.andThen(parseTime("--active-since", activeSince), effect)
+const filterOf = ({ activeSince, type }: ChatFlags) => ({
+  type: Option.getOrUndefined(type),
+  activeSince: Option.getOrUndefined(activeSince)
+})
 
 const chatToJson = Schema.encodeSync(KnownChat)
 
@@ -74,19 +69,14 @@ const chatRow = (chat: KnownChat): Row => {
 }
 
 const listChats = ({ limit, ...flags }: ChatFlags & { readonly limit: number }) =>
-  Effect.gen(function* () {
-    yield* printRows(ChatStore.stream(yield* filterOf(flags)), limit, "No chat matches.", chatRow)
-  })
+  printRows(ChatStore.stream(filterOf(flags)), limit, "No chat matches.", chatRow)
 
 const countChats = (flags: ChatFlags) =>
-  Effect.gen(function* () {
-    const chats = yield* ChatStore.count(yield* filterOf(flags))
-    yield* print({ chats }, String(chats))
-  })
+  Effect.flatMap(ChatStore.count(filterOf(flags)), (chats) => print({ chats }, String(chats)))
 
 const exportChats = ({ file, ...flags }: ChatFlags & { readonly file: Option.Option<string> }) =>
   Effect.gen(function* () {
-    const lines = ChatStore.exportNdjson(yield* filterOf(flags))
+    const lines = ChatStore.exportNdjson(filterOf(flags))
     if (Option.isNone(file)) {
       return yield* Stream.runForEach(lines, (line) => Console.log(line.trimEnd()))
     }
@@ -132,10 +122,10 @@ const importChats = (records: ReadonlyArray<ChatRecord.ChatRecord>) =>
 export const chats = Command.make("chats").pipe(
   Command.withDescription("Shows, exports and imports the chats that the bot knows"),
   Command.withSubcommands([
-    Command.make("list", { ...chatFlags, limit: limitFlag }, (flags) => checked(flags, onChats(listChats(flags)))).pipe(
+    Command.make("list", { ...chatFlags, limit: limitFlag }, (flags) => onChats(listChats(flags))).pipe(
       Command.withDescription("Lists chats in the order of their ids")
     ),
-    Command.make("count", chatFlags, (flags) => checked(flags, onChats(countChats(flags)))).pipe(
+    Command.make("count", chatFlags, (flags) => onChats(countChats(flags))).pipe(
       Command.withDescription("Prints the number of chats")
     ),
     Command.make(
@@ -147,7 +137,7 @@ export const chats = Command.make("chats").pipe(
           Argument.optional
         )
       },
-      (flags) => checked(flags, onChats(exportChats(flags)))
+      (flags) => onChats(exportChats(flags))
     ).pipe(Command.withDescription("Writes the chats as NDJSON: a chat in each line")),
     Command.make("import", { file: Argument.String("file") }, ({ file }) =>
       Effect.flatMap(readChats(file), (records) => onChats(importChats(records)))

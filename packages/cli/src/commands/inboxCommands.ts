@@ -8,7 +8,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { rateFlag, switchFlag } from "../base/flags.ts"
+import { rateFlag, switchFlag, timeFlag } from "../base/flags.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { failed, invalid } from "../base/failure.ts"
 import { count, duration, print, printRows, time } from "../base/output.ts"
@@ -21,7 +21,6 @@ import {
   entryRow,
   filterOf,
   limitFlag,
-  parseTime,
   type UpdateFilter,
   updateFlags
 } from "./updateView.ts"
@@ -93,37 +92,25 @@ const deadFlags = {
     Flag.withDescription("Only dead letters whose error contains this text. Upper and lower case are equal"),
     Flag.optional
   ),
-  since: Flag.String("since").pipe(
-    Flag.withMetavar("TIME"),
-    Flag.withDescription(
-      'Only dead letters that failed at or after this time: a time such as 2026-11-21T10:00:00Z, or "2 hours" before now'
-    ),
-    Flag.optional
+  since: timeFlag(
+    "since",
+    'Only dead letters that failed at or after this time: a time such as 2026-11-21T10:00:00Z, or "2 hours" before now'
   ),
-  until: Flag.String("until").pipe(
-    Flag.withMetavar("TIME"),
-    Flag.withDescription("Only dead letters that failed before this time, given as for --since"),
-    Flag.optional
-  )
+  until: timeFlag("until", "Only dead letters that failed before this time, given as for --since")
 }
 
 type DeadFilter = Command.Command.Config.Infer<typeof deadFlags>
 
 const isEmpty = ({ cause, chat, kinds, since, until }: DeadFilter): boolean =>
-  kinds.length === 0 && [cause, chat, since, until].every(Option.isNone)
+  kinds.length === 0 && [cause, chat, since, until].every(Option.isNone<string | number>)
 
 const matching = (filter: DeadFilter) =>
-  Stream.unwrap(
-    Effect.gen(function* () {
-      const since = yield* parseTime("--since", filter.since)
-      const until = yield* parseTime("--until", filter.until)
-      return Operations.deadLetters({ ...filterOf(filter), cause: Option.getOrUndefined(filter.cause), since, until })
-    })
-  )
-
-/** Checks the times of a filter before the settings are read. */
-const checked = <A, E, R>({ since, until }: DeadFilter, effect: Effect.Effect<A, E, R>) =>
-  Effect.andThen(Effect.andThen(parseTime("--since", since), parseTime("--until", until)), effect)
+  Operations.deadLetters({
+    ...filterOf(filter),
+    cause: Option.getOrUndefined(filter.cause),
+    since: Option.getOrUndefined(filter.since),
+    until: Option.getOrUndefined(filter.until)
+  })
 
 const listDead = ({ limit, ...filter }: DeadFilter & { readonly limit: number }) =>
   printRows(matching(filter), limit, "No dead letter matches.", deadLetterRow)
@@ -234,7 +221,7 @@ const drop = (flags: ChangeFlags & ConfirmFlags) =>
 export const dead = Command.make("dead").pipe(
   Command.withDescription("Shows, replays and deletes dead letters: updates whose handler failed in all attempts"),
   Command.withSubcommands([
-    Command.make("list", { ...deadFlags, limit: limitFlag }, (flags) => checked(flags, onInbox(listDead(flags)))).pipe(
+    Command.make("list", { ...deadFlags, limit: limitFlag }, (flags) => onInbox(listDead(flags))).pipe(
       Command.withDescription("Lists the dead letters, the oldest first")
     ),
     Command.make("show", { id: Argument.String("id") }, ({ id }) => onInbox(showDead(id))).pipe(
@@ -242,12 +229,12 @@ export const dead = Command.make("dead").pipe(
     ),
     deadTest,
     Command.make("replay", { ...changeFlags, rate: rateFlag }, (flags) =>
-      checked(flags, Effect.andThen(checkSelection("replay", flags), onInbox(replay(flags))))
+      Effect.andThen(checkSelection("replay", flags), onInbox(replay(flags)))
     ).pipe(
       Command.withDescription("Moves dead letters to the end of their partitions, so that they are handled again")
     ),
     Command.make("drop", { ...changeFlags, ...confirmFlags }, (flags) =>
-      checked(flags, Effect.andThen(checkSelection("drop", flags), onInbox(drop(flags))))
+      Effect.andThen(checkSelection("drop", flags), onInbox(drop(flags)))
     ).pipe(Command.withDescription("Deletes dead letters, after a question"))
   ])
 )

@@ -3,13 +3,9 @@ import * as Update from "@colloquy/core/model/Update"
 import { chatOf, deadLetterToJson, entryToJson, kindOf } from "@colloquy/core/tools/Operations"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { type CommandFailed, invalid } from "../base/failure.ts"
 import { positiveFlag } from "../base/flags.ts"
 import { type Row, time } from "../base/output.ts"
 import { lateAfter } from "../base/stores.ts"
@@ -78,25 +74,3 @@ export const limitFlag = positiveFlag("limit").pipe(
   Flag.withDefault(50),
   Flag.withDescription("Maximum number. If there are more, standard error says so. Default: 50")
 )
-
-/** Parses a time: `2026-11-21T10:00:00Z`, or a duration before now, such as `2 hours`. */
-export const parseTime = (
-  flag: string,
-  text: Option.Option<string>
-): Effect.Effect<number | undefined, CommandFailed> =>
-  Option.match(text, {
-    onNone: () => Effect.undefined,
-    onSome: (text) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        const ago = Duration.fromInput(text as Duration.Input)
-        if (Option.isSome(ago)) return Effect.succeed(now - Duration.toMillis(ago.value))
-        const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
-        return Number.isNaN(at)
-          ? Effect.fail(
-              invalid(
-                `${flag} "${text}": must be a time, such as 2026-11-21T10:00:00Z, or a duration, such as "2 hours".`
-              )
-            )
-          : Effect.succeed(at)
-      })
-  })
