@@ -638,6 +638,27 @@ describe("a menu on the emulator", () => {
     }).pipe(Effect.provide(platform))
   )
 
+  it.effect("a menu that is gone keeps its keyboard if its message has a contact, which would lose data", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const dialog = yield* ann.start()
+      const show = Command.make("old").on((update) =>
+        Messages.reply(update, {
+          text: "Old",
+          attachments: [
+            { type: "contact", payload: { name: "Ann", contact_id: ann.user_id } },
+            Keyboard.make([Keyboard.callback("One", "menu_gone:1")])
+          ]
+        })
+      )
+      yield* during(show, ann.send("/old"))
+      const before = yield* last(dialog)
+      yield* pressLast(Bot.make() as never, ann, dialog, "One")
+      assert.deepStrictEqual(yield* last(dialog), before)
+      assert.deepStrictEqual(yield* notifications, ["This button is out of date."])
+    }).pipe(Effect.provide(platform))
+  )
+
   it.effect.each(["Close", "Finish", "Thanks"])("a message that has only a keyboard is removed by %s", (button) =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
