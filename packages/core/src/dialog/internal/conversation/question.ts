@@ -12,7 +12,7 @@ import * as payload from "./payload.ts"
 import { type Question, QuestionMessage } from "./questionMessage.ts"
 import type { Entry, Waiting } from "./record.ts"
 import { isSuccess, toBody } from "./event.ts"
-import { PendingQuestion } from "./pendingQuestion.ts"
+import { offer } from "./pendingQuestion.ts"
 import { predict, type Run } from "./run.ts"
 
 export type Asked = Effect.Effect<unknown, unknown, unknown>
@@ -61,7 +61,7 @@ export class Asking {
     run.reach()
     const { event, waiting } = run
     if (run.rehearse !== undefined) return this.#ifPossible(this.#compare(waiting))
-    const offered = Effect.suspend(() => new PendingQuestion(this, waiting).offer(event))
+    const offered = Effect.suspend(() => offer(this, waiting, event))
     return event?._tag === "Timeout" ? offered : this.#ifPossible(offered)
   }
 
