@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Semaphore from "effect/Semaphore"
+import { withLock } from "../../../base/internal/keyedLock.ts"
 import { RequestFailed } from "../../../client/ApiError.ts"
 import { AttachmentRequest } from "../../../model/AttachmentRequest.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
@@ -33,30 +33,6 @@ const keyOf = ({ name, source, type }: RandomAccessRequest) => {
     Effect.mapError((cause) => new UploadFailed({ type, fileName, reason: sourceFailed(cause) }))
   )
 }
-
-interface Lock {
-  readonly semaphore: Semaphore.Semaphore
-  users: number
-}
-
-const locks = new WeakMap<Cache, Map<string, Lock>>()
-
-/** Runs effects of the same key one after the other. */
-const withLock = <A, E, R>(cache: Cache, key: string, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.suspend(() => {
-    const cacheLocks = locks.get(cache) ?? new Map<string, Lock>()
-    locks.set(cache, cacheLocks)
-    const lock = cacheLocks.get(key) ?? { semaphore: Semaphore.makeUnsafe(1), users: 0 }
-    cacheLocks.set(key, lock)
-    lock.users++
-    return Effect.ensuring(
-      lock.semaphore.withPermit(self),
-      Effect.sync(() => {
-        lock.users--
-        if (lock.users === 0) cacheLocks.delete(key)
-      })
-    )
-  })
 
 const isMedia = (attachment: AttachmentRequest): attachment is Media =>
   ["image", "video", "audio", "file"].includes(attachment.type)

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Semaphore from "effect/Semaphore"
+import { withLock } from "../../../base/internal/keyedLock.ts"
 import * as Journal from "../../../inbox/Journal.ts"
 import type { Keyboard } from "../../../model/Keyboard.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
@@ -16,21 +16,6 @@ const Shown = Schema.NullOr(Schema.Struct({ message_id: MessageId, content: Sche
 
 const makeState = (name: string) =>
   State.make(`colloquy_dashboard:${name}`, Shown, { of: "chat", initial: () => null, onStale: "initial" })
-
-/** Runs one effect of a chat at a time. */
-const makeLock = () => {
-  const locks = new Map<ChatId, { readonly semaphore: Semaphore.Semaphore; users: number }>()
-  return <A, E, R>(chat_id: ChatId, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.suspend(() => {
-      const lock = locks.get(chat_id) ?? { semaphore: Semaphore.makeUnsafe(1), users: 0 }
-      locks.set(chat_id, lock)
-      lock.users++
-      return Effect.ensuring(
-        lock.semaphore.withPermit(effect),
-        Effect.sync(() => void (--lock.users === 0 && locks.delete(chat_id)))
-      )
-    })
-}
 
 const withoutId = new Error("The platform has sent a message without its id.")
 
@@ -57,7 +42,6 @@ const edit = Effect.fnUntraced(function* (message_id: MessageId, body: NewMessag
 /** Creates the operation that shows content in the message of a chat, and sends a message if none can be edited. */
 export const make = (name: string) => {
   const state = makeState(name)
-  const withLock = makeLock()
   return Effect.fnUntraced(function* (chat_id: ChatId, { keyboard, text }: Content) {
     const shown = state.at({ chat_id })
     // The state has no migrations, and an id of a message is a valid value.
@@ -101,7 +85,7 @@ export const make = (name: string) => {
         yield* write(isSent ? content : "", message_id)
         return isSent ? message_id : undefined
       })
-      const sent = yield* withLock(chat_id, sending)
+      const sent = yield* withLock(state, chat_id, sending)
       if (sent !== undefined) return sent
     }
   })
