@@ -972,6 +972,197 @@ export interface Assumption {
  */
 export type AssumptionName = keyof typeof assumptions
 
+/** The facts by name, each after its grade. */
+const facts = {
+  soleAttachments:
+    "A: `audio`, `file`, `contact` and `sticker` must be the only attachment of a message, apart from a keyboard.",
+  recipient: "C: Exactly one of `user_id` and `chat_id` says who receives a message.",
+  messageIds:
+    "A: The id of a message is `mid.`, 16 hexadecimal digits of the id of its chat (two's complement) and 16 of its `seq`.",
+  repliesAcrossChats:
+    "C: A message can reply to a message of another chat that the bot is in: the document names no such limit.",
+  absentParts: "A: A message has no `attachments` or `markup` in its body where it has none.",
+  emptyText: "C: A message without a text has an empty `text` in its body.",
+  forwardBody:
+    "B: The body of a message that only forwards another has `mid`, `seq` and an empty `text`. The document allows null.",
+  forwardOfForward:
+    "C: A forward of a message that only forwards another links to the original, in the chat where it was first published.",
+  listMessages: "A: GET /messages takes `before` and `after` with the meaning they have in the call for comments.",
+  listedByBoth: "C: GET /messages with `chat_id` and `message_ids` returns the messages with these ids.",
+  editMessage:
+    "A: PUT /messages takes the query parameter `message_id` and a NewMessageBody, and returns {success, message?}.",
+  removeMessage: "A: DELETE /messages takes the query parameter `message_id`, and returns {success, message?}.",
+  messageEditWindow:
+    "A: In a dialog, a message without an inline keyboard can be edited for 7 days; every other message can always be edited.",
+  removableMessages:
+    "A: A bot can remove its own messages in a dialog, and in group chats and channels any message with the right `delete`.",
+  descriptionEdits:
+    "C: PATCH /chats changes the description. In one report, `description` alone was answered with an error in a body of status 200, and other fields with 200 and the old description.",
+  forwardingProhibited:
+    'B: Forwarding can fail with 403 `chat.denied`, "Forwarding messages from this chat or channel is prohibited".',
+  answerNotification: "A: The field `notification` of POST /answers carries the one-time notification.",
+  emptyAnswer: "B: POST /answers with neither `message` nor `notification` is rejected with 400 `proto.payload`.",
+  receivedAttachments:
+    "A: The payloads of received `video`, `audio`, `file`, `sticker`, `contact`, `inline_keyboard`, `share` and `location` attachments.",
+  sentAttachments: "A: The payloads of `sticker`, `contact`, `share` and `location` attachments to send.",
+  stickerByUrl: "B: A sticker is sent by its `code` or by its `url`.",
+  storedFiles: "B: An uploaded file is stored until its message is deleted.",
+  requestedContact:
+    "A: The contact that a user sends by a `request_contact` button has their vCard with their phone number as `TEL` in `vcf_info`, and the user in `max_info`.",
+  contactHash:
+    "C: The `hash` of such a contact is the HMAC-SHA256 of `vcf_info` with the token of the bot as the key, in hexadecimal digits.",
+  buttonTypes: "A: The types of buttons besides `link`, and their fields.",
+  keyboardLimits:
+    "A: The limits of a keyboard: number of buttons, of rows and of buttons in a row, lengths of texts, payloads and addresses.",
+  markupTypes: "A: The types of markup elements, and the fields of a link and a mention.",
+  markupUnits: "B: `from` and `length` of a markup element count UTF-16 code units.",
+  characters:
+    "C: The maximum lengths of texts, titles, descriptions and buttons count Unicode code points: a text of 4000 emoji is valid.",
+  markupSyntax: "A: The elements of HTML and the delimiters of markdown for each type of markup.",
+  quotesRecognized:
+    "C: `<blockquote>` and `> text` are recognized as quotes. In one report they were not, and their text remained.",
+  unknownHtmlTags: "B: An unknown tag in a text with `format: html` is removed, and the text in it remains.",
+  markupLength: "C: The maximum length of a text applies to the text with its markup.",
+  mentionUrl: "C: A link to `max://user/` and the ID of a user is a mention of that user.",
+  markdownEscapes: "C: In markdown, a backslash before a special character makes it plain text, as in CommonMark.",
+  markdownQuoteEnd: "C: In markdown, a line that does not start with `>` ends a quote.",
+  listComments: "A: GET /messages/{messageId}/comments returns {messages: [Comment], marker?}.",
+  commentTimes: "A: In GET /messages/{messageId}/comments, `after` means later than, and `before` means earlier than.",
+  commentMarker:
+    "C: GET /messages/{messageId}/comments takes the `marker` of the previous page, as the other lists do.",
+  getComment: "A: GET /messages/{messageId}/comments/{commentId} returns a Comment.",
+  sendComment:
+    "A: POST /messages/{messageId}/comments returns a Comment as documented, {message: Comment} as seen in traffic, or both in one object.",
+  editComment: "A: The query parameter `comment_id` holds the id of the comment to edit.",
+  removeComment:
+    "A: DELETE /messages/{messageId}/comments takes the query parameter `comment_id`, and returns {success, message?}.",
+  commentEditWindow: "B: A comment can be edited for 26 hours.",
+  commentRemoval: "B: Removing a comment, also one of the bot, requires the rights `read_all_messages` and `delete`.",
+  suspendedStatus: "A: The status of a chat can be `suspended`: the user stopped the dialog.",
+  dialogIds: "A: Only dialogs have a positive `chat_id`.",
+  chatActions: "A: POST /chats/{chatId}/actions takes {action}, and returns {success, message?}.",
+  senderActions: "A: The actions that POST /chats/{chatId}/actions takes.",
+  getPin: "A: GET /chats/{chatId}/pin returns {message?}.",
+  pin: "A: PUT /chats/{chatId}/pin takes {message_id, notify?}, and returns {success, message?}.",
+  unpin: "A: DELETE /chats/{chatId}/pin returns {success, message?}.",
+  serviceMessages:
+    "C: The notice that members receive of a change of the chat is not a message of the chat, and bots receive no update of it.",
+  closedChats:
+    "C: Sending messages, adding members, pinning and editing fail with 403 `chat.denied` in a closed chat and in an archived channel.",
+  listMembers: "A: GET /chats/{chatId}/members returns {members, marker?}.",
+  membersPage: "A: GET /chats/{chatId}/members returns 1 to 100 members. Default: 20.",
+  addMembers: "A: POST /chats/{chatId}/members returns {success, message?, failed_user_ids?, failed_user_details?}.",
+  removeMember:
+    "A: DELETE /chats/{chatId}/members takes the query parameters `user_id` and `block`, and returns {success, message?}.",
+  getMe: "A: GET /chats/{chatId}/members/me returns a ChatMember.",
+  leaveChat: "A: DELETE /chats/{chatId}/members/me returns {success, message?}.",
+  listAdmins: "A: GET /chats/{chatId}/members/admins returns {members, marker?}.",
+  setAdmins:
+    "A: POST /chats/{chatId}/members/admins takes {admins: [{user_id, permissions, alias?}]}, and returns {success, message?}.",
+  removeAdmin: "A: DELETE /chats/{chatId}/members/admins/{userId} returns {success, message?}.",
+  maxAdmins: "A: A chat has at most 50 administrators.",
+  permissions: "A: The administrator rights besides the four that the document names.",
+  oldPermissions:
+    "B: The rights `post_edit_delete_message`, `edit_message` and `delete_message` are old names: they arrive, and are not granted.",
+  ownerStays: "C: Removing the owner of a group chat returns `success: true` and changes nothing.",
+  userNames: "A: A user has the deprecated field `name`, with the first and the last name.",
+  botInfo: "A: GET /me returns a UserWithPhoto and `commands`.",
+  setCommands: "A: PATCH /me/commands takes {commands}, and returns {commands?}.",
+  commandLimits:
+    "A: PATCH /me/commands takes at most 32 commands, with names of 1 to 64 and descriptions of 1 to 128 characters.",
+  startPayloadLength: "B: The payload of a deep link has at most 128 characters.",
+  startPayloadCharacters: "C: A deep link carries letters, digits, `_` and `-` of its payload unchanged.",
+  updateTypes: "A: The types of updates besides the five that the document names, and the fields of all of them.",
+  oldAppsStart:
+    "B: Old versions of the messenger open a deep link without its payload. A typed `/start` is a `message_created`, not a `bot_started`.",
+  removedDialogs: "B: `dialog_removed` comes together with `bot_stopped`, and the bot cannot write to the dialog.",
+  duplicateUpdates: "B: The same event has the same `mid`, `callback_id` or time in each delivery.",
+  joinedByThemselves: "A: `user_added` has no `inviter_id` where a person joined by themselves.",
+  leftByThemselves: "A: `user_removed` has no `admin_id` where a person left by themselves.",
+  botsAsMembers:
+    "C: The other bots in a chat receive `user_added` and `user_removed` for a bot that is added or removed.",
+  updatesOfStoppedDialogs:
+    "B: An edited or removed message, `dialog_cleared`, `dialog_muted` and `dialog_unmuted` can also arrive for a dialog that its user stopped.",
+  chatStatus:
+    "B: The bot is in a chat whose status is `active`, and not in one whose status is `removed`, `left`, `closed` or `suspended`. `last_event_time` is not earlier than the last change of the title and of the bot's membership.",
+  jsonDepth: "C: JSON of the platform is nested at most 256 levels deep.",
+  jsonValues:
+    "C: An update, and a response without its list, has at most 16,384 values. An element of a list likewise.",
+  jsonDigits: "C: An integer of the platform has at most 1000 digits.",
+  listUpdates: "A: GET /updates returns {updates, marker?}. A marker that is passed commits everything before it.",
+  updatesPage: "A: GET /updates returns 1 to 1000 updates (default: 100) and waits 0 to 90 seconds (default: 30).",
+  updatesPageReturned:
+    "B: GET /updates returns at most 100 updates and waits for at most 30 seconds, also where more is requested.",
+  updateRetention: "A: The platform keeps updates for 24 hours.",
+  commentsByWebhookOnly: "A: Updates of comments come by webhook only.",
+  rightsByWebhookOnly: "B: `bot_admin_permissions_changed` comes by webhook only.",
+  commentsAsMessages:
+    "C: A comment can come as `message_created`, `message_edited` or `message_removed` with the `post_id` of its post.",
+  pollingRate: "A: GET /updates can be called twice per second.",
+  editRate: "A: In one chat, 2 messages can be edited per second.",
+  removalRate: "A: In one chat, 2 messages can be deleted per second.",
+  retryAfterHeader: "B: A response with status 429 has no Retry-After header.",
+  rateLimitScopes:
+    "C: Editing or deleting a message, sending a comment and editing a comment count as sending a message to the chat. The pages state each limit by itself.",
+  rejectedRequests: "B: A request that is rejected with 429 does not count towards a limit.",
+  listSubscriptions: "A: GET /subscriptions returns {subscriptions: [{url, time, update_types?}]}.",
+  unsubscribe: "A: DELETE /subscriptions takes the query parameter `url`, and returns {success, message?}.",
+  miniAppInitData:
+    'A: The init data of a mini app are a query string with `auth_date`, `query_id`, `user` {id, first_name, last_name, username, language_code, photo_url}, `chat` {id, type}, `start_param`, `ip` (B) and `hash`. `hash` is the hexadecimal HMAC-SHA256 of the other decoded fields as lines `name=value` in alphabetical order; its key is the HMAC-SHA256 of the token with the key "WebAppData".',
+  miniAppUrl: "B: The address of a mini app starts with `https://` and has at most 1024 characters.",
+  miniAppAuthDate: "C: The `auth_date` of a mini app is in milliseconds, or in seconds if it is below 10^11.",
+  webhookSecretOfRetries: "C: A retried delivery carries the secret that the subscription has at that time.",
+  webhookContentType: "B: A delivery has a JSON type as its content type, or none.",
+  deliveryOrder:
+    "C: A failed delivery does not delay the updates after it: they are delivered at once, and its retries come between them.",
+  changedSubscriptions: "C: A subscription that is changed keeps its retries, and the 8 hours start again.",
+  unsubscribeClock: "C: The 8 hours without a success start at the first failure after the last success.",
+  commonErrorCodes:
+    "A: The codes `verify.token`, `deprecated.token`, `chat.denied`, `access.denied` and `attachment.not.ready` in the body of an error, and the texts of `chat.denied`.",
+  otherErrorCodes:
+    "B: The codes `proto.payload`, `chat.not.found`, `message.not.found`, `not.found`, `comments.timeout_exceeded`, `too.many.requests` and `internal.error` in the body of an error.",
+  methodNotAllowed: "C: The body of an error with status 405 has the code `method.not.allowed`.",
+  deprecatedToken: "C: A token that was replaced by another one is rejected with 403 `deprecated.token`.",
+  maxRequestSize: "C: The body of an API request has at most 4 MiB; a larger one is rejected with 413 `proto.payload`.",
+  uploadSizeUnits: "C: The megabytes and gigabytes of the upload limits are powers of two.",
+  audioExtensions:
+    'C: The "others" of audio files are aac, aiff, flac, oga, ogg, opus and wma. Every extension can be uploaded as a file. In one report, `.wav` was refused with 415.',
+  forbiddenExtension: "C: An upload host rejects a forbidden extension with 415.",
+  uploadTooLarge: "C: An upload host rejects a file that is too large with 413, as soon as the size is known.",
+  uploadRejections:
+    "C: An upload host can reject a file with status 200: the body has an `error_code`, or a `retval` other than 1.",
+  mediaUploadResponse:
+    "A: The response to an image is `photos`, each with a token; the response to video and audio is `<retval>1</retval>`, or `retval` in JSON.",
+  fileUploadResponse: "B: The response to a file has its token beside `fileId`.",
+  fileNameEncoding:
+    "B: A file name that is not plain ASCII is percent-encoded in the content disposition of a form and of a part.",
+  uploadFields: "C: A form uploads its file in the field `data`; for audio and video also in the field `file`.",
+  maxUploadParts:
+    "C: An upload can have 1000 parts. Programs that send more exist, so the client sends no more and the emulator accepts any number.",
+  partRequest:
+    "B: A part is sent as raw bytes by POST, with `Content-Range: bytes first-last/size` and the name of the file.",
+  partResponse: "C: The response to a part is `0-<last byte>/<size>`: how much has been received.",
+  misplacedPart: "C: A part is rejected with 416 or 500 where it does not continue the upload.",
+  uploadStatus: "C: A status query returns 200 and how much has been received, or 204 where the upload has not begun.",
+  uploadStatusUnavailable: "C: Some responses to a status query say nothing about the upload: the host is unavailable.",
+  expiredTokens: "C: An attachment token that no longer works is rejected with 400, as is one that never existed.",
+  processingTime: "B: Processing a file takes from under a second to minutes: 2 MiB per second, 200 ms at least.",
+  videoFiles:
+    "C: The renditions `mp4_…` of GET /videos/{token} are files; the `url` of a video attachment can be a page.",
+  renewedAddresses:
+    "C: The attachments of a message that is requested again have new addresses, also of audio, files and stickers, under the same tokens.",
+  imageUrlLifetime: "C: The address of an image works for one day.",
+  expiredImageUrl: "C: The address of an image that has expired returns 410.",
+  unrecognizedImages: "C: An upload host accepts an image whose format it does not recognize.",
+  audioWithoutDuration: "C: An upload host accepts audio whose header does not state its duration.",
+  videoWithoutHeader:
+    "C: A video whose header does not state its size and duration has 1280 x 720 px and lasts one second.",
+  getVideo: "A: GET /videos/{token} returns token, urls, thumbnail, width, height and duration."
+} as const satisfies Readonly<Record<string, `${Grade}: ${string}`>>
+
+const parse = (rows: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { grade: row[0], fact: row.slice(3) }])) as never
+
 /**
  * All assumptions by name. Code that relies on an assumption names it with the tag `@assumption`.
  *
@@ -986,374 +1177,8 @@ export type AssumptionName = keyof typeof assumptions
  * @category assumptions
  * @since 0.1.0
  */
-export const assumptions = {
-  soleAttachments: {
-    grade: "A",
-    fact: "`audio`, `file`, `contact` and `sticker` must be the only attachment of a message, apart from a keyboard."
-  },
-  recipient: { grade: "C", fact: "Exactly one of `user_id` and `chat_id` says who receives a message." },
-  messageIds: {
-    grade: "A",
-    fact: "The id of a message is `mid.`, 16 hexadecimal digits of the id of its chat (two's complement) and 16 of its `seq`."
-  },
-  repliesAcrossChats: {
-    grade: "C",
-    fact: "A message can reply to a message of another chat that the bot is in: the document names no such limit."
-  },
-  absentParts: {
-    grade: "A",
-    fact: "A message has no `attachments` or `markup` in its body where it has none."
-  },
-  emptyText: { grade: "C", fact: "A message without a text has an empty `text` in its body." },
-  forwardBody: {
-    grade: "B",
-    fact: "The body of a message that only forwards another has `mid`, `seq` and an empty `text`. The document allows null."
-  },
-  forwardOfForward: {
-    grade: "C",
-    fact: "A forward of a message that only forwards another links to the original, in the chat where it was first published."
-  },
-  listMessages: {
-    grade: "A",
-    fact: "GET /messages takes `before` and `after` with the meaning they have in the call for comments."
-  },
-  listedByBoth: {
-    grade: "C",
-    fact: "GET /messages with `chat_id` and `message_ids` returns the messages with these ids."
-  },
-  editMessage: {
-    grade: "A",
-    fact: "PUT /messages takes the query parameter `message_id` and a NewMessageBody, and returns {success, message?}."
-  },
-  removeMessage: {
-    grade: "A",
-    fact: "DELETE /messages takes the query parameter `message_id`, and returns {success, message?}."
-  },
-  messageEditWindow: {
-    grade: "A",
-    fact: "In a dialog, a message without an inline keyboard can be edited for 7 days; every other message can always be edited."
-  },
-  removableMessages: {
-    grade: "A",
-    fact: "A bot can remove its own messages in a dialog, and in group chats and channels any message with the right `delete`."
-  },
-  descriptionEdits: {
-    grade: "C",
-    fact: "PATCH /chats changes the description. In one report, `description` alone was answered with an error in a body of status 200, and other fields with 200 and the old description."
-  },
-  forwardingProhibited: {
-    grade: "B",
-    fact: 'Forwarding can fail with 403 `chat.denied`, "Forwarding messages from this chat or channel is prohibited".'
-  },
-  answerNotification: {
-    grade: "A",
-    fact: "The field `notification` of POST /answers carries the one-time notification."
-  },
-  emptyAnswer: {
-    grade: "B",
-    fact: "POST /answers with neither `message` nor `notification` is rejected with 400 `proto.payload`."
-  },
-  receivedAttachments: {
-    grade: "A",
-    fact: "The payloads of received `video`, `audio`, `file`, `sticker`, `contact`, `inline_keyboard`, `share` and `location` attachments."
-  },
-  sentAttachments: {
-    grade: "A",
-    fact: "The payloads of `sticker`, `contact`, `share` and `location` attachments to send."
-  },
-  stickerByUrl: { grade: "B", fact: "A sticker is sent by its `code` or by its `url`." },
-  storedFiles: { grade: "B", fact: "An uploaded file is stored until its message is deleted." },
-  requestedContact: {
-    grade: "A",
-    fact: "The contact that a user sends by a `request_contact` button has their vCard with their phone number as `TEL` in `vcf_info`, and the user in `max_info`."
-  },
-  contactHash: {
-    grade: "C",
-    fact: "The `hash` of such a contact is the HMAC-SHA256 of `vcf_info` with the token of the bot as the key, in hexadecimal digits."
-  },
-  buttonTypes: { grade: "A", fact: "The types of buttons besides `link`, and their fields." },
-  keyboardLimits: {
-    grade: "A",
-    fact: "The limits of a keyboard: number of buttons, of rows and of buttons in a row, lengths of texts, payloads and addresses."
-  },
-  markupTypes: { grade: "A", fact: "The types of markup elements, and the fields of a link and a mention." },
-  markupUnits: { grade: "B", fact: "`from` and `length` of a markup element count UTF-16 code units." },
-  characters: {
-    grade: "C",
-    fact: "The maximum lengths of texts, titles, descriptions and buttons count Unicode code points: a text of 4000 emoji is valid."
-  },
-  markupSyntax: { grade: "A", fact: "The elements of HTML and the delimiters of markdown for each type of markup." },
-  quotesRecognized: {
-    grade: "C",
-    fact: "`<blockquote>` and `> text` are recognized as quotes. In one report they were not, and their text remained."
-  },
-  unknownHtmlTags: {
-    grade: "B",
-    fact: "An unknown tag in a text with `format: html` is removed, and the text in it remains."
-  },
-  markupLength: { grade: "C", fact: "The maximum length of a text applies to the text with its markup." },
-  mentionUrl: { grade: "C", fact: "A link to `max://user/` and the ID of a user is a mention of that user." },
-  markdownEscapes: {
-    grade: "C",
-    fact: "In markdown, a backslash before a special character makes it plain text, as in CommonMark."
-  },
-  markdownQuoteEnd: { grade: "C", fact: "In markdown, a line that does not start with `>` ends a quote." },
-  listComments: { grade: "A", fact: "GET /messages/{messageId}/comments returns {messages: [Comment], marker?}." },
-  commentTimes: {
-    grade: "A",
-    fact: "In GET /messages/{messageId}/comments, `after` means later than, and `before` means earlier than."
-  },
-  commentMarker: {
-    grade: "C",
-    fact: "GET /messages/{messageId}/comments takes the `marker` of the previous page, as the other lists do."
-  },
-  getComment: { grade: "A", fact: "GET /messages/{messageId}/comments/{commentId} returns a Comment." },
-  sendComment: {
-    grade: "A",
-    fact: "POST /messages/{messageId}/comments returns a Comment as documented, {message: Comment} as seen in traffic, or both in one object."
-  },
-  editComment: { grade: "A", fact: "The query parameter `comment_id` holds the id of the comment to edit." },
-  removeComment: {
-    grade: "A",
-    fact: "DELETE /messages/{messageId}/comments takes the query parameter `comment_id`, and returns {success, message?}."
-  },
-  commentEditWindow: { grade: "B", fact: "A comment can be edited for 26 hours." },
-  commentRemoval: {
-    grade: "B",
-    fact: "Removing a comment, also one of the bot, requires the rights `read_all_messages` and `delete`."
-  },
-  suspendedStatus: { grade: "A", fact: "The status of a chat can be `suspended`: the user stopped the dialog." },
-  dialogIds: { grade: "A", fact: "Only dialogs have a positive `chat_id`." },
-  chatActions: { grade: "A", fact: "POST /chats/{chatId}/actions takes {action}, and returns {success, message?}." },
-  senderActions: { grade: "A", fact: "The actions that POST /chats/{chatId}/actions takes." },
-  getPin: { grade: "A", fact: "GET /chats/{chatId}/pin returns {message?}." },
-  pin: { grade: "A", fact: "PUT /chats/{chatId}/pin takes {message_id, notify?}, and returns {success, message?}." },
-  unpin: { grade: "A", fact: "DELETE /chats/{chatId}/pin returns {success, message?}." },
-  serviceMessages: {
-    grade: "C",
-    fact: "The notice that members receive of a change of the chat is not a message of the chat, and bots receive no update of it."
-  },
-  closedChats: {
-    grade: "C",
-    fact: "Sending messages, adding members, pinning and editing fail with 403 `chat.denied` in a closed chat and in an archived channel."
-  },
-  listMembers: { grade: "A", fact: "GET /chats/{chatId}/members returns {members, marker?}." },
-  membersPage: { grade: "A", fact: "GET /chats/{chatId}/members returns 1 to 100 members. Default: 20." },
-  addMembers: {
-    grade: "A",
-    fact: "POST /chats/{chatId}/members returns {success, message?, failed_user_ids?, failed_user_details?}."
-  },
-  removeMember: {
-    grade: "A",
-    fact: "DELETE /chats/{chatId}/members takes the query parameters `user_id` and `block`, and returns {success, message?}."
-  },
-  getMe: { grade: "A", fact: "GET /chats/{chatId}/members/me returns a ChatMember." },
-  leaveChat: { grade: "A", fact: "DELETE /chats/{chatId}/members/me returns {success, message?}." },
-  listAdmins: { grade: "A", fact: "GET /chats/{chatId}/members/admins returns {members, marker?}." },
-  setAdmins: {
-    grade: "A",
-    fact: "POST /chats/{chatId}/members/admins takes {admins: [{user_id, permissions, alias?}]}, and returns {success, message?}."
-  },
-  removeAdmin: { grade: "A", fact: "DELETE /chats/{chatId}/members/admins/{userId} returns {success, message?}." },
-  maxAdmins: { grade: "A", fact: "A chat has at most 50 administrators." },
-  permissions: { grade: "A", fact: "The administrator rights besides the four that the document names." },
-  oldPermissions: {
-    grade: "B",
-    fact: "The rights `post_edit_delete_message`, `edit_message` and `delete_message` are old names: they arrive, and are not granted."
-  },
-  ownerStays: {
-    grade: "C",
-    fact: "Removing the owner of a group chat returns `success: true` and changes nothing."
-  },
-  userNames: { grade: "A", fact: "A user has the deprecated field `name`, with the first and the last name." },
-  botInfo: { grade: "A", fact: "GET /me returns a UserWithPhoto and `commands`." },
-  setCommands: { grade: "A", fact: "PATCH /me/commands takes {commands}, and returns {commands?}." },
-  commandLimits: {
-    grade: "A",
-    fact: "PATCH /me/commands takes at most 32 commands, with names of 1 to 64 and descriptions of 1 to 128 characters."
-  },
-  startPayloadLength: { grade: "B", fact: "The payload of a deep link has at most 128 characters." },
-  startPayloadCharacters: {
-    grade: "C",
-    fact: "A deep link carries letters, digits, `_` and `-` of its payload unchanged."
-  },
-  updateTypes: {
-    grade: "A",
-    fact: "The types of updates besides the five that the document names, and the fields of all of them."
-  },
-  oldAppsStart: {
-    grade: "B",
-    fact: "Old versions of the messenger open a deep link without its payload. A typed `/start` is a `message_created`, not a `bot_started`."
-  },
-  removedDialogs: {
-    grade: "B",
-    fact: "`dialog_removed` comes together with `bot_stopped`, and the bot cannot write to the dialog."
-  },
-  duplicateUpdates: { grade: "B", fact: "The same event has the same `mid`, `callback_id` or time in each delivery." },
-  joinedByThemselves: { grade: "A", fact: "`user_added` has no `inviter_id` where a person joined by themselves." },
-  leftByThemselves: { grade: "A", fact: "`user_removed` has no `admin_id` where a person left by themselves." },
-  botsAsMembers: {
-    grade: "C",
-    fact: "The other bots in a chat receive `user_added` and `user_removed` for a bot that is added or removed."
-  },
-  updatesOfStoppedDialogs: {
-    grade: "B",
-    fact: "An edited or removed message, `dialog_cleared`, `dialog_muted` and `dialog_unmuted` can also arrive for a dialog that its user stopped."
-  },
-  chatStatus: {
-    grade: "B",
-    fact: "The bot is in a chat whose status is `active`, and not in one whose status is `removed`, `left`, `closed` or `suspended`. `last_event_time` is not earlier than the last change of the title and of the bot's membership."
-  },
-  jsonDepth: { grade: "C", fact: "JSON of the platform is nested at most 256 levels deep." },
-  jsonValues: {
-    grade: "C",
-    fact: "An update, and a response without its list, has at most 16,384 values. An element of a list likewise."
-  },
-  jsonDigits: { grade: "C", fact: "An integer of the platform has at most 1000 digits." },
-  listUpdates: {
-    grade: "A",
-    fact: "GET /updates returns {updates, marker?}. A marker that is passed commits everything before it."
-  },
-  updatesPage: {
-    grade: "A",
-    fact: "GET /updates returns 1 to 1000 updates (default: 100) and waits 0 to 90 seconds (default: 30)."
-  },
-  updatesPageReturned: {
-    grade: "B",
-    fact: "GET /updates returns at most 100 updates and waits for at most 30 seconds, also where more is requested."
-  },
-  updateRetention: { grade: "A", fact: "The platform keeps updates for 24 hours." },
-  commentsByWebhookOnly: { grade: "A", fact: "Updates of comments come by webhook only." },
-  rightsByWebhookOnly: { grade: "B", fact: "`bot_admin_permissions_changed` comes by webhook only." },
-  commentsAsMessages: {
-    grade: "C",
-    fact: "A comment can come as `message_created`, `message_edited` or `message_removed` with the `post_id` of its post."
-  },
-  pollingRate: { grade: "A", fact: "GET /updates can be called twice per second." },
-  editRate: { grade: "A", fact: "In one chat, 2 messages can be edited per second." },
-  removalRate: { grade: "A", fact: "In one chat, 2 messages can be deleted per second." },
-  retryAfterHeader: { grade: "B", fact: "A response with status 429 has no Retry-After header." },
-  rateLimitScopes: {
-    grade: "C",
-    fact: "Editing or deleting a message, sending a comment and editing a comment count as sending a message to the chat. The pages state each limit by itself."
-  },
-  rejectedRequests: { grade: "B", fact: "A request that is rejected with 429 does not count towards a limit." },
-  listSubscriptions: { grade: "A", fact: "GET /subscriptions returns {subscriptions: [{url, time, update_types?}]}." },
-  unsubscribe: {
-    grade: "A",
-    fact: "DELETE /subscriptions takes the query parameter `url`, and returns {success, message?}."
-  },
-  miniAppInitData: {
-    grade: "A",
-    fact: 'The init data of a mini app are a query string with `auth_date`, `query_id`, `user` {id, first_name, last_name, username, language_code, photo_url}, `chat` {id, type}, `start_param`, `ip` (B) and `hash`. `hash` is the hexadecimal HMAC-SHA256 of the other decoded fields as lines `name=value` in alphabetical order; its key is the HMAC-SHA256 of the token with the key "WebAppData".'
-  },
-  miniAppUrl: { grade: "B", fact: "The address of a mini app starts with `https://` and has at most 1024 characters." },
-  miniAppAuthDate: {
-    grade: "C",
-    fact: "The `auth_date` of a mini app is in milliseconds, or in seconds if it is below 10^11."
-  },
-  webhookSecretOfRetries: {
-    grade: "C",
-    fact: "A retried delivery carries the secret that the subscription has at that time."
-  },
-  webhookContentType: { grade: "B", fact: "A delivery has a JSON type as its content type, or none." },
-  deliveryOrder: {
-    grade: "C",
-    fact: "A failed delivery does not delay the updates after it: they are delivered at once, and its retries come between them."
-  },
-  changedSubscriptions: {
-    grade: "C",
-    fact: "A subscription that is changed keeps its retries, and the 8 hours start again."
-  },
-  unsubscribeClock: {
-    grade: "C",
-    fact: "The 8 hours without a success start at the first failure after the last success."
-  },
-  commonErrorCodes: {
-    grade: "A",
-    fact: "The codes `verify.token`, `deprecated.token`, `chat.denied`, `access.denied` and `attachment.not.ready` in the body of an error, and the texts of `chat.denied`."
-  },
-  otherErrorCodes: {
-    grade: "B",
-    fact: "The codes `proto.payload`, `chat.not.found`, `message.not.found`, `not.found`, `comments.timeout_exceeded`, `too.many.requests` and `internal.error` in the body of an error."
-  },
-  methodNotAllowed: { grade: "C", fact: "The body of an error with status 405 has the code `method.not.allowed`." },
-  deprecatedToken: {
-    grade: "C",
-    fact: "A token that was replaced by another one is rejected with 403 `deprecated.token`."
-  },
-  maxRequestSize: {
-    grade: "C",
-    fact: "The body of an API request has at most 4 MiB; a larger one is rejected with 413 `proto.payload`."
-  },
-  uploadSizeUnits: { grade: "C", fact: "The megabytes and gigabytes of the upload limits are powers of two." },
-  audioExtensions: {
-    grade: "C",
-    fact: 'The "others" of audio files are aac, aiff, flac, oga, ogg, opus and wma. Every extension can be uploaded as a file. In one report, `.wav` was refused with 415.'
-  },
-  forbiddenExtension: { grade: "C", fact: "An upload host rejects a forbidden extension with 415." },
-  uploadTooLarge: {
-    grade: "C",
-    fact: "An upload host rejects a file that is too large with 413, as soon as the size is known."
-  },
-  uploadRejections: {
-    grade: "C",
-    fact: "An upload host can reject a file with status 200: the body has an `error_code`, or a `retval` other than 1."
-  },
-  mediaUploadResponse: {
-    grade: "A",
-    fact: "The response to an image is `photos`, each with a token; the response to video and audio is `<retval>1</retval>`, or `retval` in JSON."
-  },
-  fileUploadResponse: { grade: "B", fact: "The response to a file has its token beside `fileId`." },
-  fileNameEncoding: {
-    grade: "B",
-    fact: "A file name that is not plain ASCII is percent-encoded in the content disposition of a form and of a part."
-  },
-  uploadFields: {
-    grade: "C",
-    fact: "A form uploads its file in the field `data`; for audio and video also in the field `file`."
-  },
-  maxUploadParts: {
-    grade: "C",
-    fact: "An upload can have 1000 parts. Programs that send more exist, so the client sends no more and the emulator accepts any number."
-  },
-  partRequest: {
-    grade: "B",
-    fact: "A part is sent as raw bytes by POST, with `Content-Range: bytes first-last/size` and the name of the file."
-  },
-  partResponse: { grade: "C", fact: "The response to a part is `0-<last byte>/<size>`: how much has been received." },
-  misplacedPart: { grade: "C", fact: "A part is rejected with 416 or 500 where it does not continue the upload." },
-  uploadStatus: {
-    grade: "C",
-    fact: "A status query returns 200 and how much has been received, or 204 where the upload has not begun."
-  },
-  uploadStatusUnavailable: {
-    grade: "C",
-    fact: "Some responses to a status query say nothing about the upload: the host is unavailable."
-  },
-  expiredTokens: {
-    grade: "C",
-    fact: "An attachment token that no longer works is rejected with 400, as is one that never existed."
-  },
-  processingTime: {
-    grade: "B",
-    fact: "Processing a file takes from under a second to minutes: 2 MiB per second, 200 ms at least."
-  },
-  videoFiles: {
-    grade: "C",
-    fact: "The renditions `mp4_…` of GET /videos/{token} are files; the `url` of a video attachment can be a page."
-  },
-  renewedAddresses: {
-    grade: "C",
-    fact: "The attachments of a message that is requested again have new addresses, also of audio, files and stickers, under the same tokens."
-  },
-  imageUrlLifetime: { grade: "C", fact: "The address of an image works for one day." },
-  expiredImageUrl: { grade: "C", fact: "The address of an image that has expired returns 410." },
-  unrecognizedImages: { grade: "C", fact: "An upload host accepts an image whose format it does not recognize." },
-  audioWithoutDuration: { grade: "C", fact: "An upload host accepts audio whose header does not state its duration." },
-  videoWithoutHeader: {
-    grade: "C",
-    fact: "A video whose header does not state its size and duration has 1280 x 720 px and lasts one second."
-  },
-  getVideo: { grade: "A", fact: "GET /videos/{token} returns token, urls, thumbnail, width, height and duration." }
-} as const satisfies Readonly<Record<string, Assumption>>
+export const assumptions: {
+  readonly [Name in keyof typeof facts]: (typeof facts)[Name] extends `${infer Graded}: ${infer Fact}`
+    ? { readonly grade: Graded; readonly fact: Fact }
+    : never
+} = /* @__PURE__ */ parse(facts)
