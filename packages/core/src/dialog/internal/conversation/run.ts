@@ -83,6 +83,11 @@ export class Run {
     this.buttons = record.waiting
   }
 
+  /** Whether an answer was forgotten. */
+  get isBack(): boolean {
+    return this.#beginning.isBack
+  }
+
   get user(): UserId {
     return this.#record.user
   }

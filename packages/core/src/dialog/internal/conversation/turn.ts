@@ -20,9 +20,9 @@ import { writeNow } from "../../../bot/internal/state/access.ts"
 import { defect } from "../../../base/internal/defect.ts"
 import type { Record, Waiting } from "./record.ts"
 import type { Event, Place } from "./event.ts"
-import { Run } from "./run.ts"
+import { type Beginning, Run } from "./run.ts"
 import { type Defaults, makeTalk } from "./talk.ts"
-import { Storing } from "./storing.ts"
+import { makeStoring } from "./storing.ts"
 import { ofCurrent } from "./unfinished.ts"
 
 /** The meaning of a timer of a conversation: the run that set the timer, and the due time. */
@@ -59,7 +59,7 @@ export interface At extends Place {
 }
 
 /** More of these would never end. */
-export const maxRounds = 1000
+const maxRounds = 1000
 
 /** The key of the timer of a conversation. The timers of different users in a chat have different keys. */
 export const timerKeyOf = (owner: UserId | undefined) => (owner === undefined ? {} : { key: String(owner) })
@@ -130,7 +130,7 @@ const storeNow = Effect.fnUntraced(function* ({ state }: Conversation, record: R
 }, Effect.orDie)
 
 /** Forgets an answer and all later results. */
-export const cut = (
+const cut = (
   { kept: _kept, said: _said, unfinished: _unfinished, waiting: _waiting, ...record }: Record,
   to: string | undefined
 ): Record => {
@@ -167,8 +167,38 @@ const keep = ({ event, kept }: Run, before: Record): Run["kept"] =>
     : kept
 
 /** Whether a run has taken the answer of a person, so that the person cannot answer again. */
-const hasTaken = (event: Event | undefined, run: Run, round: number): boolean =>
-  (event?._tag === "Message" || event?._tag === "Press") && run.event === undefined && (run.isChanged || round > 1)
+const hasTaken = (event: Event | undefined, { event: rest, isBack, isChanged }: Run): boolean =>
+  (event?._tag === "Message" || event?._tag === "Press") && rest === undefined && (isChanged || isBack)
+
+/**
+ * Runs the body of a conversation until the body waits or ends. A body that leads back begins again, without the
+ * answers that it forgets.
+ */
+export const runBody = Effect.fnUntraced(function* (
+  self: Conversation,
+  at: At,
+  record: Record,
+  input: unknown,
+  beginning: Omit<Beginning, "isBack"> & { readonly event: Event | undefined }
+) {
+  let begin = record
+  let { event } = beginning
+  for (let round = 1; round <= maxRounds; round++) {
+    const run = new Run(at, begin, event, { ...beginning, isBack: round > 1 })
+    const exit = yield* run.body.execute(
+      Effect.tap(
+        Effect.suspend(() => self.body(makeTalk(run, self, ""), input)),
+        () => run.begin
+      )
+    )
+    if (exit !== undefined || run.body.pause?._tag !== "Back") return { begin, exit, run }
+    if (run.rehearse === undefined) yield* removeButtons(run.buttons)
+    begin = cut(run.next, run.body.pause.to)
+    event = run.event
+    beginning.storing.changed()
+  }
+  return yield* defect(`The body of the conversation "${self.name}" leads back to itself forever.`)
+})
 
 /**
  * Runs the body of a conversation until the body waits or ends, and stores the record. `before` is the stored record,
@@ -187,53 +217,32 @@ export const turn = Effect.fnUntraced(function* (
     yield* Messages.send({ chat_id: at.chat_id, text: at.texts.outdated })
     return yield* end(self, at, record, record.waiting)
   }
-  const attempt = yield* Handler.CurrentAttempt
-  let isMarked = before?.unfinished !== undefined && before.unfinished.id === (yield* ofCurrent)?.id
-  let begin = record
-  let rest = event
-  for (let round = 1; round <= maxRounds; round++) {
-    const storing = new Storing(
-      { before, isMarked, write: (record, isTaken) => storeNow(self, record, isTaken) },
-      begin
-    )
-    const run = new Run(at, begin, rest, { isBack: round > 1, isRepeated: attempt > 1, storing })
-    const exit = yield* run.body.execute(
-      Effect.tap(
-        Effect.suspend(() => self.body(makeTalk(run, self, ""), input.success)),
-        () => run.begin
-      )
-    )
-    if (exit === undefined && run.body.pause?._tag === "Back") {
-      yield* removeButtons(run.buttons)
-      begin = cut(run.next, run.body.pause.to)
-      isMarked = storing.isMarked
-      rest = run.event
-      continue
-    }
-    if (exit !== undefined && exit._tag === "Failure" && !isUnanswered(self, exit)) {
-      if (hasTaken(event, run, round)) yield* storing.mark
-      return yield* exit
-    }
-    if (run.event?._tag === "Press") yield* notify(run.event.update, at.texts.late)
-    // The code has left the question that had these buttons.
-    const buttons = run.waiting?.message === run.buttons?.message ? undefined : run.buttons
-    if (exit === undefined) {
-      const isDeclined = run.body.pause?._tag === "Declined"
-      if (!isDeclined) {
-        run.kept = keep(run, record)
-        yield* removeButtons(buttons)
-      }
-      const isSame = begin === before && begin.unfinished === undefined && run.kept === begin.kept
-      if (run.isChanged || !isSame) yield* save(self, at, before, run.next)
-      return isDeclined ? yield* Handler.notHandled : undefined
-    }
-    yield* end(self, at, before ?? record, run.buttons)
-    if (exit._tag === "Failure") return yield* sayUnanswered(at)
-    return yield* Effect.tapCause(self.onDone(exit.value, at.update), (cause) =>
-      hasTaken(event, run, round) && !Cause.hasInterruptsOnly(cause)
-        ? Effect.andThen(storing.mark, Effect.orDie(self.state.clear))
-        : Effect.void
-    )
+  const isMarked = before?.unfinished !== undefined && before.unfinished.id === (yield* ofCurrent)?.id
+  const write = (record: Record, isTaken: boolean) => storeNow(self, record, isTaken)
+  const storing = makeStoring({ before, isMarked, write }, record)
+  const isRepeated = (yield* Handler.CurrentAttempt) > 1
+  const { begin, exit, run } = yield* runBody(self, at, record, input.success, { event, isRepeated, storing })
+  if (exit !== undefined && exit._tag === "Failure" && !isUnanswered(self, exit)) {
+    if (hasTaken(event, run)) yield* storing.mark
+    return yield* exit
   }
-  return yield* defect(`The body of the conversation "${self.name}" leads back to itself forever.`)
+  if (run.event?._tag === "Press") yield* notify(run.event.update, at.texts.late)
+  if (exit === undefined) {
+    const isDeclined = run.body.pause?._tag === "Declined"
+    if (!isDeclined) {
+      run.kept = keep(run, record)
+      // The code has left the question that had these buttons.
+      if (run.waiting?.message !== run.buttons?.message) yield* removeButtons(run.buttons)
+    }
+    const isSame = begin === before && begin.unfinished === undefined && run.kept === begin.kept
+    if (run.isChanged || !isSame) yield* save(self, at, before, run.next)
+    return isDeclined ? yield* Handler.notHandled : undefined
+  }
+  yield* end(self, at, before ?? record, run.buttons)
+  if (exit._tag === "Failure") return yield* sayUnanswered(at)
+  return yield* Effect.tapCause(self.onDone(exit.value, at.update), (cause) =>
+    hasTaken(event, run) && !Cause.hasInterruptsOnly(cause)
+      ? Effect.andThen(storing.mark, Effect.orDie(self.state.clear))
+      : Effect.void
+  )
 })
