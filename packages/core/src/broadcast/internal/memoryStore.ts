@@ -2,74 +2,65 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { BroadcastStore } from "../BroadcastStore.ts"
-import type { BegunRecipient, RecipientRecord, RecipientStatus, Status, Summary } from "../Broadcast.ts"
+import type { BegunRecipient, RecipientRecord, Summary } from "../Broadcast.ts"
 import type { ChatId } from "../../model/Recipient.ts"
 
-interface Broadcast extends Pick<Summary, "name" | "startedAt"> {
-  readonly counts: { [K in RecipientStatus]: number }
+interface Broadcast {
+  /** Replaced by each change, because callers have earlier values. */
+  summary: Summary
   readonly records: Map<ChatId, RecipientRecord>
   /** The chats with a record in ascending order, until a chat is added. */
   sorted: ReadonlyArray<ChatId> | undefined
   begun: ReadonlyArray<BegunRecipient>
-  status: Status
-  total: number | undefined
   owner: string
   leaseUntil: number
 }
 
+const newBroadcast = (name: string, startedAt: number): Broadcast => ({
+  summary: {
+    name,
+    status: "running",
+    startedAt,
+    total: undefined,
+    counts: { Sent: 0, Forbidden: 0, NotFound: 0, Failed: 0 }
+  },
+  records: new Map(),
+  sorted: undefined,
+  begun: [],
+  owner: "",
+  leaseUntil: 0
+})
+
 export const make = (clock: Clock.Clock): BroadcastStore["Service"] => {
   const broadcasts = new Map<string, Broadcast>()
-
-  const create = (name: string, startedAt: number): Broadcast => {
-    const broadcast: Broadcast = {
-      name,
-      startedAt,
-      counts: { Sent: 0, Forbidden: 0, NotFound: 0, Failed: 0 },
-      records: new Map(),
-      sorted: undefined,
-      begun: [],
-      status: "running",
-      total: undefined,
-      owner: "",
-      leaseUntil: 0
-    }
-    broadcasts.set(name, broadcast)
-    return broadcast
-  }
-
-  const summaryOf = ({ counts, name, startedAt, status, total }: Broadcast): Summary => ({
-    name,
-    status,
-    startedAt,
-    total,
-    counts: { ...counts }
-  })
-
   return {
     acquireLease: (request) =>
       Effect.sync(() => {
         const { leaseDuration, name, owner } = request
         const now = clock.currentTimeMillisUnsafe()
-        const broadcast = broadcasts.get(name) ?? (request.create ? create(name, now) : undefined)
+        const broadcast = broadcasts.get(name) ?? (request.create ? newBroadcast(name, now) : undefined)
         if (broadcast === undefined) return Option.none()
         if (broadcast.owner !== owner && (!request.create || broadcast.leaseUntil > now)) return Option.none()
+        broadcasts.set(name, broadcast)
         broadcast.owner = owner
         broadcast.leaseUntil = now + leaseDuration
-        return Option.some(summaryOf(broadcast))
+        return Option.some(broadcast.summary)
       }),
-    summary: (name) => Effect.sync(() => Option.map(Option.fromUndefinedOr(broadcasts.get(name)), summaryOf)),
+    summary: (name) => Effect.sync(() => Option.fromUndefinedOr(broadcasts.get(name)?.summary)),
     list: (limit) =>
       Effect.sync(() =>
-        Array.from(broadcasts.values(), summaryOf)
+        Array.from(broadcasts.values(), ({ summary }) => summary)
           .sort((a, b) => b.startedAt - a.startedAt)
           .slice(0, limit)
       ),
     update: (name, changes) =>
       Effect.sync(() => {
         const broadcast = broadcasts.get(name)
-        if (broadcast === undefined || broadcast.status === "cancelled" || broadcast.status === "finished") return false
-        broadcast.status = changes.status ?? broadcast.status
-        broadcast.total = changes.total ?? broadcast.total
+        if (broadcast === undefined) return false
+        const { summary } = broadcast
+        if (summary.status === "cancelled" || summary.status === "finished") return false
+        const { status = summary.status, total = summary.total } = changes
+        broadcast.summary = { ...summary, status, total }
         return true
       }),
     pending: (name, chats) =>
@@ -86,12 +77,15 @@ export const make = (clock: Clock.Clock): BroadcastStore["Service"] => {
     addRecords: (name, records) =>
       Effect.sync(() => {
         const broadcast = broadcasts.get(name)
+        if (broadcast === undefined) return
+        const counts = { ...broadcast.summary.counts }
         for (const record of records) {
-          if (broadcast === undefined || broadcast.records.has(record.chat_id)) continue
+          if (broadcast.records.has(record.chat_id)) continue
           broadcast.records.set(record.chat_id, record)
           broadcast.sorted = undefined
-          broadcast.counts[record.status]++
+          counts[record.status]++
         }
+        broadcast.summary = { ...broadcast.summary, counts }
       }),
     records: (name, { after = -Infinity, limit }) =>
       Effect.sync(() => {
