@@ -9,7 +9,7 @@ import * as Update from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
 import { defect } from "../../../base/internal/defect.ts"
 import * as payload from "./payload.ts"
-import { type Question, QuestionMessage } from "./questionMessage.ts"
+import { makeQuestionMessage, type Question, type QuestionMessage } from "./questionMessage.ts"
 import type { Entry, Waiting } from "./record.ts"
 import { isSuccess, toBody } from "./event.ts"
 import { offer } from "./pendingQuestion.ts"
@@ -50,7 +50,7 @@ export class Asking {
     this.run = run
     this.slot = slot
     this.question = question
-    this.message = new QuestionMessage(run, slot, question)
+    this.message = makeQuestionMessage(run, slot, question)
   }
 
   answer(entry: Entry | undefined): Asked {

@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Answers from "../../../endpoints/Answers.ts"
-import type { BotApi } from "../../../client/BotApi.ts"
 import * as Keyboard from "../../../model/Keyboard.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
 import { MessageText } from "../../../model/NewMessage.ts"
@@ -29,117 +28,101 @@ export interface Question {
 
 type Body = ReturnType<typeof toBody>
 
+type Press = Update.Of<"message_callback">
+
 const isMessageText = Schema.is(MessageText)
 
 const isAnswer = ([, outcome]: Entry): boolean =>
   outcome === "answer" || outcome === "skipped" || outcome === "unanswered"
 
 /** The message of a question in one run of its conversation: its buttons, and its changes. */
-export class QuestionMessage {
-  readonly #run: Run
-  readonly #slot: string
-  readonly #question: Question
+export const makeQuestionMessage = (run: Run, slot: string, question: Question) => {
+  const { answer, columns, options, several } = question
+  const { name, owner, texts } = run.place
+  const choices = Object.entries(answer.choices ?? {})
 
-  constructor(run: Run, slot: string, question: Question) {
-    this.#run = run
-    this.#slot = slot
-    this.#question = question
-  }
+  const hasBefore = () => [...run.entries.values()].some(isAnswer)
 
-  /** The value of the button with a text. */
-  valueOf(text: string | undefined): string | undefined {
-    if (text === undefined || this.#question.several !== undefined) return undefined
-    const isText = (label: string) => label.toLowerCase() === text.toLowerCase()
-    for (const [value, label] of Object.entries(this.#question.answer.choices ?? {}))
-      if (isText(label)) return payload.choice(value)
-    return this.controls.find(({ label }) => isText(label))?.value
-  }
+  const controls = () => [
+    ...(options.optional === true ? [{ value: payload.skip, label: texts.skip }] : []),
+    ...(question.back && hasBefore() ? [{ value: payload.back, label: texts.back }] : [])
+  ]
 
-  /** Whether there is a question before this one. */
-  get hasBefore(): boolean {
-    return [...this.#run.entries.values()].some(isAnswer)
-  }
+  const button = (label: string, value: string) =>
+    Keyboard.callback(label, payload.encode(name, { run: run.id, question: slot, value, user: owner }))
 
-  get controls(): ReadonlyArray<{ readonly value: string; readonly label: string }> {
-    const { back, options } = this.#question
-    const { texts } = this.#run.place
-    return [
-      ...(options.optional === true ? [{ value: payload.skip, label: texts.skip }] : []),
-      ...(back && this.hasBefore ? [{ value: payload.back, label: texts.back }] : [])
-    ]
-  }
-
-  #button(label: string, value: string): Keyboard.Button {
-    const { id, place } = this.#run
-    return Keyboard.callback(
-      label,
-      payload.encode(place.name, { run: id, question: this.#slot, value, user: place.owner })
-    )
-  }
-
-  /** The buttons of the question, or `undefined` if the question has no buttons. */
-  keyboard(chosen: ReadonlyArray<string>): Keyboard.Keyboard | undefined {
-    const { answer, columns, several } = this.#question
-    const { texts } = this.#run.place
-    const choices = Object.entries(answer.choices ?? {}).map(([value, label]) => {
-      if (several === undefined) return this.#button(label, payload.choice(value))
+  const keyboard = (chosen: ReadonlyArray<string>): Keyboard.Keyboard | undefined => {
+    const choiceButtons = choices.map(([value, label]) => {
+      if (several === undefined) return button(label, payload.choice(value))
       const isChosen = chosen.includes(value)
-      return this.#button(isChosen ? texts.chosen + label : label, payload.choiceOfSeveral(value, !isChosen))
+      return button(isChosen ? texts.chosen + label : label, payload.choiceOfSeveral(value, !isChosen))
     })
-    const controls = this.controls.map(({ label, value }) => this.#button(label, value))
+    const controlButtons = controls().map(({ label, value }) => button(label, value))
     const rows = [
-      ...Keyboard.grid(columns, choices).payload.buttons,
+      ...Keyboard.grid(columns, choiceButtons).payload.buttons,
       ...(answer.buttons ?? []).map((button) => [button]),
-      ...(several === undefined ? [] : [[this.#button(texts.done, payload.done)]]),
-      ...(controls.length === 0 ? [] : [controls])
+      ...(several === undefined ? [] : [[button(texts.done, payload.done)]]),
+      ...(controlButtons.length === 0 ? [] : [controlButtons])
     ]
     return rows.length === 0 ? undefined : Keyboard.make(...rows)
   }
 
   /** The message of a question does not decide about its answer, so a refusal is only logged. */
-  #shown<E, R>(effect: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R> {
-    return this.#run.body.finishing(
+  const shown = <E, R>(effect: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R> =>
+    run.body.finishing(
       Effect.catch(Effect.asVoid(effect), (error) =>
-        Effect.logDebug(`A question of the conversation "${this.#run.place.name}" was not edited: ${String(error)}`)
+        Effect.logDebug(`A question of the conversation "${name}" was not edited: ${String(error)}`)
       )
     )
-  }
-
-  notify(press: Update.Of<"message_callback">, notification: string) {
-    return this.#shown(Answers.answer(press, notification))
-  }
-
-  show(press: Update.Of<"message_callback">, chosen: ReadonlyArray<string>) {
-    const keyboard = this.keyboard(chosen)
-    return this.#replace(press, ({ attachments }) => ({
-      attachments: [...(attachments ?? []), ...(keyboard === undefined ? [] : [keyboard])]
-    }))
-  }
 
   /** Shows the message of the question with changes. */
-  #replace(press: Update.Of<"message_callback">, changes: (body: Body) => Partial<Body>) {
-    const { disable_link_preview, ...body } = toBody(this.#question.options.say)
+  const replace = (press: Press, changes: (body: Body) => Partial<Body>) => {
+    const { disable_link_preview, ...body } = toBody(options.say)
     const message = { ...body, ...changes(body) }
-    return this.#shown(Answers.answer(press, { message, disable_link_preview }))
+    return shown(Answers.answer(press, { message, disable_link_preview }))
   }
 
-  /** Removes the buttons, and shows the chosen values. */
-  close(waiting: Waiting, press: Update.Of<"message_callback"> | undefined, label: string) {
-    if (press === undefined) return this.removeButtons(waiting)
-    this.#run.buttons = undefined
-    const { say } = this.#question.options
-    return this.#replace(press, ({ attachments, text }) => {
-      const withLabel = `${text ?? ""}\n${this.#run.place.texts.chosen}${label}`
-      // Text in markup could change the meaning of the label, and a text of maximum length leaves no space for the label.
-      const isShown = typeof say === "string" && isMessageText(withLabel)
-      return { text: isShown ? withLabel : (text ?? null), attachments: attachments ?? [] }
-    })
-  }
-
-  removeButtons({ message }: Waiting): Effect.Effect<void, never, BotApi> {
+  const removeButtons = ({ message }: Waiting) => {
     if (message === undefined) return Effect.void
-    this.#run.buttons = undefined
-    const { attachments } = toBody(this.#question.options.say)
-    return this.#shown(Messages.edit({ message_id: message as MessageId, attachments: attachments ?? [] }))
+    run.buttons = undefined
+    const { attachments = [] } = toBody(options.say)
+    return shown(Messages.edit({ message_id: message as MessageId, attachments }))
+  }
+
+  return {
+    /** Whether there is a question before this one. */
+    get hasBefore() {
+      return hasBefore()
+    },
+    /** The buttons of the question, or `undefined` if the question has no buttons. */
+    keyboard,
+    /** The value of the button with a text. */
+    valueOf: (text: string | undefined): string | undefined => {
+      if (text === undefined || several !== undefined) return undefined
+      const isText = (label: string) => label.toLowerCase() === text.toLowerCase()
+      const choice = choices.find(([, label]) => isText(label))
+      return choice === undefined ? controls().find(({ label }) => isText(label))?.value : payload.choice(choice[0])
+    },
+    notify: (press: Press, notification: string) => shown(Answers.answer(press, notification)),
+    show: (press: Press, chosen: ReadonlyArray<string>) => {
+      const buttons = keyboard(chosen)
+      return replace(press, ({ attachments }) => ({
+        attachments: [...(attachments ?? []), ...(buttons === undefined ? [] : [buttons])]
+      }))
+    },
+    /** Removes the buttons, and shows the chosen values. */
+    close: (waiting: Waiting, press: Press | undefined, label: string) => {
+      if (press === undefined) return removeButtons(waiting)
+      run.buttons = undefined
+      return replace(press, ({ attachments, text }) => {
+        const withLabel = `${text ?? ""}\n${texts.chosen}${label}`
+        // Text in markup could change the meaning of the label, and a text of maximum length leaves no space for the label.
+        const isShown = typeof options.say === "string" && isMessageText(withLabel)
+        return { text: isShown ? withLabel : (text ?? null), attachments: attachments ?? [] }
+      })
+    },
+    removeButtons
   }
 }
+
+export type QuestionMessage = ReturnType<typeof makeQuestionMessage>
