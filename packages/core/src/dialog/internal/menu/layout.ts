@@ -2,9 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "../../../base/FieldIssue.ts"
 import * as Keyboard from "../../../model/Keyboard.ts"
-import type { Button, Content, InvalidMenu, Page, Pages, Row } from "../../Menu.ts"
+import type { Button, Content, InvalidMenu, MenuMessage, Page, Pages, Row } from "../../Menu.ts"
 import { isBlock, isButton, makeButton, makeOutcome } from "./parts.ts"
-import type { NewMessageBody } from "../../../model/NewMessage.ts"
 import type { Payload } from "../../../bot/Payload.ts"
 import * as Platform from "../../../base/Platform.ts"
 import type { Update } from "../../../model/Update.ts"
@@ -37,11 +36,6 @@ export interface Layout {
   readonly places: ReadonlyArray<Place>
   readonly content: AnyContent
   readonly rows: ReadonlyArray<AnyRow>
-}
-
-/** A message that can be sent, or that can replace one. */
-export interface Shown extends NewMessageBody {
-  readonly disable_link_preview?: boolean | undefined
 }
 
 const currentOf = (places: ReadonlyArray<Place>): Place => places.at(-1)!
@@ -183,9 +177,10 @@ export const toMessage = Effect.fnUntraced(function* (
 ) {
   const { rows: _, attachments, ...content } = layout.content
   const media = attachments ?? []
-  if (options.withKeyboard === false) return { ...content, attachments: media } satisfies Shown
+  if (options.withKeyboard === false) return { ...content, attachments: media } satisfies MenuMessage
   const keyboard = yield* toKeyboard(layout, options.owner, options.nonce)
-  if (keyboard.payload.buttons.length > 0) return { ...content, attachments: [...media, keyboard] } satisfies Shown
+  if (keyboard.payload.buttons.length > 0)
+    return { ...content, attachments: [...media, keyboard] } satisfies MenuMessage
   if (!content.text && media.length === 0 && content.link == null) {
     return yield* invalid(
       layout.menu,
@@ -193,5 +188,5 @@ export const toMessage = Effect.fnUntraced(function* (
       "it has no text, no attachments and no buttons. Give it a text"
     )
   }
-  return { ...content, attachments: media } satisfies Shown
+  return { ...content, attachments: media } satisfies MenuMessage
 })

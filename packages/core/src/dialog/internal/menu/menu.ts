@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as Handler from "../../../inbox/Handler.ts"
-import type { Options } from "../../Menu.ts"
+import type { MenuMessage, Options } from "../../Menu.ts"
 import { makeOutcome } from "./parts.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
 import * as Payload from "../../../bot/Payload.ts"
@@ -12,7 +12,7 @@ import { requirePart } from "../../../inbox/internal/handlers/current.ts"
 import { payloadPrefix } from "../../../inbox/internal/handlers/dispatch.ts"
 import { makePart } from "../../../inbox/internal/handlers/parts.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
-import { type Definition, layOut, type Render, type Shown, toMessage } from "./layout.ts"
+import { type Definition, layOut, type Render, toMessage } from "./layout.ts"
 import { rehearsedBy } from "../../../inbox/internal/rehearsal.ts"
 import { placeOf, Pressed } from "./location.ts"
 import { nonceOf } from "./once.ts"
@@ -37,7 +37,7 @@ const show = (
   menu: Definition,
   [page = "main", params]: To,
   given: { readonly update?: Update.Update; readonly user_id?: UserId | undefined } = {}
-): Effect.Effect<Shown, unknown, unknown> =>
+): Effect.Effect<MenuMessage, unknown, unknown> =>
   Effect.withFiber((fiber) => {
     const update = given.update ?? fiber.getRef(CurrentUpdate)?.changes?.update
     return Effect.gen(function* () {

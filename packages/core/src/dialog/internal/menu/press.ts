@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Answers from "../../../endpoints/Answers.ts"
-import type { Outcome, Return } from "../../Menu.ts"
+import type { MenuMessage, Outcome, Return } from "../../Menu.ts"
 import { isOutcome, makeOutcome } from "./parts.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
 import { type Of, userIdOf } from "../../../model/Update.ts"
@@ -11,7 +11,7 @@ import { mayBeAnswered } from "../../../inbox/internal/consumer/answers.ts"
 import type { Prediction } from "../../../inbox/Rehearsal.ts"
 import { continues } from "../../../inbox/internal/rehearsal.ts"
 import { newer } from "../../../inbox/internal/consumer/newer.ts"
-import { type Definition, find, hasList, layOut, type Shown, toMessage } from "./layout.ts"
+import { type Definition, find, hasList, layOut, toMessage } from "./layout.ts"
 import { open, type Place, placeOf, Pressed, readPlaces, turn } from "./location.ts"
 import { nonceOf, rememberPress, wasPressed } from "./once.ts"
 
@@ -33,7 +33,7 @@ const run = (returned: Return): Effect.Effect<Outcome, unknown, unknown> => {
 }
 
 /** Edits the message where the callback cannot be answered any more, and ignores that the message was removed. */
-const edit = (update: Callback, { disable_link_preview: _, ...message }: Shown) => {
+const edit = (update: Callback, { disable_link_preview: _, ...message }: MenuMessage) => {
   const message_id = update.message?.body?.mid
   if (message_id === undefined) return Effect.void
   return Effect.catchTag(Messages.edit({ ...message, message_id }), ["NotFound", "OperationRejected"], (error) =>
@@ -47,7 +47,7 @@ const notify = (update: Callback, notification: string | undefined) =>
     : Effect.catchTag(Answers.answer(update, notification), "MethodNotAllowed", () => Effect.void)
 
 /** Whether a message would have no content. An edit without a text keeps the text of the message. */
-const isEmpty = (update: Callback, { attachments, link, text }: Shown): boolean =>
+const isEmpty = (update: Callback, { attachments, link, text }: MenuMessage): boolean =>
   !(text ?? update.message?.body?.text) && attachments?.length === 0 && link == null
 
 /** Removes a message of which nothing would be left. The platform refuses messages without a content. */
@@ -65,7 +65,7 @@ const remove = Effect.fnUntraced(function* (update: Callback, notification: stri
 /** Answers a callback with the new content of its message, or with a notification only. */
 const answer = Effect.fnUntraced(function* (
   update: Callback,
-  shown: Shown | undefined,
+  shown: MenuMessage | undefined,
   notification: string | undefined
 ) {
   if (shown === undefined) return yield* notify(update, notification)

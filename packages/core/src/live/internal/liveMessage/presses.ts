@@ -16,19 +16,13 @@ export const messageIdOf = (update: Of<"message_callback">): MessageId | undefin
 const maxAnswered = 1000
 
 /** The live messages of a bot that run in this process. */
-export interface Running {
-  /** Functions that stop the live message of a message. */
-  readonly stops: Map<MessageId, () => void>
-  readonly isAnswered: (callback_id: string) => boolean
-  readonly setAnswered: (callback_id: string) => void
-}
-
-export const runningOf = once<BotApi["Service"], Running>(() => {
+export const runningOf = once((_bot: BotApi["Service"]) => {
   const answered = new Set<string>()
   return {
-    stops: new Map(),
-    isAnswered: (callback_id) => answered.has(callback_id),
-    setAnswered: (callback_id) => {
+    /** Functions that stop the live message of a message. */
+    stops: new Map<MessageId, () => void>(),
+    isAnswered: (callback_id: string): boolean => answered.has(callback_id),
+    setAnswered: (callback_id: string): void => {
       answered.add(callback_id)
       if (answered.size > maxAnswered) answered.delete(answered.values().next().value!)
     }

@@ -5,8 +5,8 @@ import * as Comments from "../../../endpoints/Comments.ts"
 import type * as Endpoint from "../../../client/Endpoint.ts"
 import type { Message } from "../../../model/Message.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
-import type { NewMessageLink } from "../../../model/NewMessage.ts"
 import type { MessageId } from "../../../model/Recipient.ts"
+import type { CommonOptions } from "../../LiveMessage.ts"
 
 /** The content of a message. Comments have no attachments. */
 export interface Body {
@@ -31,11 +31,7 @@ export interface Target<SE> {
   readonly remove: (id: MessageId) => Effect.Effect<unknown, RemoveError, BotApi>
 }
 
-export interface Fields {
-  readonly link?: NewMessageLink | undefined
-  readonly notify?: boolean | undefined
-  readonly disable_link_preview?: boolean | undefined
-}
+type Fields = Pick<CommonOptions, "link" | "notify" | "disable_link_preview">
 
 /** The request without fields that are missing. */
 const toRequest = ({ attachments, format, text }: Body, fields: Fields, isFirst: boolean) => {
