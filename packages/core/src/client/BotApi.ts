@@ -28,6 +28,7 @@ import * as httpClient from "./internal/httpClient.ts"
 import * as interpreter from "./internal/interpreter.ts"
 import { makeObserver } from "./internal/metrics.ts"
 import { metricContext } from "../base/internal/metricContext.ts"
+import { optionalReference } from "../base/internal/optionalReference.ts"
 import * as Platform from "../base/Platform.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import * as Settings from "./Settings.ts"
@@ -47,9 +48,7 @@ export type Observer = (endpoint: string, status: number | string, millis: numbe
  * @category references
  * @since 0.1.0
  */
-export const CurrentObserver = Context.Reference<Observer | undefined>("@colloquy/core/BotApi/CurrentObserver", {
-  defaultValue: () => undefined
-})
+export const CurrentObserver = optionalReference<Observer>("@colloquy/core/BotApi/CurrentObserver")
 
 /**
  * Executes the calls of endpoints. {@link layer} sends them to the platform; `TestBotApi` of `@colloquy/testing` answers

@@ -23,6 +23,7 @@ import type * as EffectScope from "effect/Scope"
 import * as Settings from "./Settings.ts"
 import { makeObserver } from "./internal/rateLimiter/metrics.ts"
 import { metricContext } from "../base/internal/metricContext.ts"
+import { optionalReference } from "../base/internal/optionalReference.ts"
 import * as memory from "./internal/rateLimiter/memory.ts"
 import { GrantedPermit, type Reports } from "./internal/rateLimiter/permit.ts"
 import type { Backend, Waiter } from "./internal/rateLimiter/queue.ts"
@@ -350,9 +351,7 @@ export interface Observer {
  * @category references
  * @since 0.1.0
  */
-export const CurrentObserver = Context.Reference<Observer | undefined>("@colloquy/core/RateLimiter/CurrentObserver", {
-  defaultValue: () => undefined
-})
+export const CurrentObserver = optionalReference<Observer>("@colloquy/core/RateLimiter/CurrentObserver")
 
 /**
  * The priority of calls whose endpoint declares none. {@link withPriority} sets the priority. Default: `normal`.
@@ -371,9 +370,7 @@ export const CurrentPriority = Context.Reference<Priority>("@colloquy/core/RateL
  * @category references
  * @since 0.1.0
  */
-export const CurrentChat = Context.Reference<ChatId | undefined>("@colloquy/core/RateLimiter/CurrentChat", {
-  defaultValue: () => undefined
-})
+export const CurrentChat = optionalReference<ChatId>("@colloquy/core/RateLimiter/CurrentChat")
 
 /**
  * Whether the current request may be sent now: its permit is valid, and this process holds the chat whose update is
@@ -408,9 +405,7 @@ export class PermitExpired extends TaggedError("PermitExpired") {
  * @category references
  * @since 0.1.0
  */
-export const MaxWait = Context.Reference<Duration.Input | undefined>("@colloquy/core/RateLimiter/MaxWait", {
-  defaultValue: () => undefined
-})
+export const MaxWait = optionalReference<Duration.Input>("@colloquy/core/RateLimiter/MaxWait")
 
 /**
  * The slot of calls. {@link withSlot} sets the slot. Default: none.
@@ -418,9 +413,7 @@ export const MaxWait = Context.Reference<Duration.Input | undefined>("@colloquy/
  * @category references
  * @since 0.1.0
  */
-export const CurrentSlot = Context.Reference<string | undefined>("@colloquy/core/RateLimiter/CurrentSlot", {
-  defaultValue: () => undefined
-})
+export const CurrentSlot = optionalReference<string>("@colloquy/core/RateLimiter/CurrentSlot")
 
 type OwnScope = Exclude<Scope, "edits" | "removals">
 

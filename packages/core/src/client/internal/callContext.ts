@@ -1,4 +1,4 @@
-import * as Context from "effect/Context"
+import { optionalReference } from "../../base/internal/optionalReference.ts"
 import type { CallRecord } from "./callRecord.ts"
 import type { UpdateJournal } from "./journal/current.ts"
 
@@ -24,7 +24,4 @@ export interface CallContext {
 }
 
 /** The context of the calls of a fiber. Default: none, outside of handling. */
-export const CurrentCallContext = Context.Reference<CallContext | undefined>(
-  "@colloquy/core/internal/client/CallContext",
-  { defaultValue: () => undefined }
-)
+export const CurrentCallContext = optionalReference<CallContext>("@colloquy/core/internal/client/CallContext")

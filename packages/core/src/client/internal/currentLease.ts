@@ -1,5 +1,5 @@
-import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import { optionalReference } from "../../base/internal/optionalReference.ts"
 
 /** The right of this process to handle an update, or to send a broadcast. */
 export interface Lease {
@@ -18,6 +18,4 @@ export interface Lease {
  * before each request, and checks the lease right before the request is sent. Default: none, as outside of handlers and
  * with an inbox of one process.
  */
-export const CurrentLease = Context.Reference<Lease | undefined>("@colloquy/core/internal/updates/CurrentLease", {
-  defaultValue: () => undefined
-})
+export const CurrentLease = optionalReference<Lease>("@colloquy/core/internal/updates/CurrentLease")

@@ -1,14 +1,13 @@
 import * as Cause from "effect/Cause"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import { optionalReference } from "../../base/internal/optionalReference.ts"
 import type { Prediction, RehearsedState } from "../Rehearsal.ts"
 import { newerIn } from "./consumer/newer.ts"
 
 /** Receives what would be done with stored data, in place of doing it. Default: none, outside of rehearsals. */
-export const CurrentRehearsal = Context.Reference<((prediction: Prediction) => void) | undefined>(
-  "@colloquy/core/Rehearsal/CurrentRehearsal",
-  { defaultValue: () => undefined }
+export const CurrentRehearsal = optionalReference<(prediction: Prediction) => void>(
+  "@colloquy/core/Rehearsal/CurrentRehearsal"
 )
 
 /** Runs an effect that handles stored data. In a rehearsal, the prediction of the effect runs in its place. */

@@ -7,6 +7,7 @@ import type { Dialog, LostCall, Named } from "../../Endpoint.ts"
 import type { Received } from "../classify.ts"
 import type { Encoded } from "../codec.ts"
 import type { MalformedPart } from "../../../base/internal/malformed.ts"
+import { optionalReference } from "../../../base/internal/optionalReference.ts"
 import type { PlatformTime } from "../platformTime.ts"
 import type { AllCreated, Created } from "./created.ts"
 import type { Slots } from "./slots.ts"
@@ -123,9 +124,7 @@ export interface UpdateJournal {
 }
 
 /** The name that replaces the digest of requests. Default: none. */
-export const CurrentName = Context.Reference<string | undefined>("@colloquy/core/internal/journal/CurrentName", {
-  defaultValue: () => undefined
-})
+export const CurrentName = optionalReference<string>("@colloquy/core/internal/journal/CurrentName")
 
 /** Whether no other call or step has the name, so that each call of the name repeats the calls that failed. */
 export const HasUniqueName = Context.Reference<boolean>("@colloquy/core/internal/journal/HasUniqueName", {
@@ -133,6 +132,4 @@ export const HasUniqueName = Context.Reference<boolean>("@colloquy/core/internal
 })
 
 /** The key of the step that is running, in its update or in its conversation. Default: none. */
-export const CurrentKey = Context.Reference<string | undefined>("@colloquy/core/internal/journal/CurrentKey", {
-  defaultValue: () => undefined
-})
+export const CurrentKey = optionalReference<string>("@colloquy/core/internal/journal/CurrentKey")

@@ -1,4 +1,4 @@
-import * as Context from "effect/Context"
+import { optionalReference } from "../../../base/internal/optionalReference.ts"
 
 /**
  * Creates the slots of an attempt, or of the calls that the call with the slot `parent` makes. Each call of an attempt has
@@ -38,6 +38,4 @@ export const makeSlots = (parent?: string) => {
 export type Slots = ReturnType<typeof makeSlots>
 
 /** The slots of the calls that the running step makes. Default: the slots of the attempt. */
-export const CurrentSlots = Context.Reference<Slots | undefined>("@colloquy/core/internal/journal/CurrentSlots", {
-  defaultValue: () => undefined
-})
+export const CurrentSlots = optionalReference<Slots>("@colloquy/core/internal/journal/CurrentSlots")

@@ -1,4 +1,3 @@
-import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -6,6 +5,7 @@ import * as Fiber from "effect/Fiber"
 import * as Semaphore from "effect/Semaphore"
 import { bracket } from "../../../base/internal/bracket.ts"
 import { defect } from "../../../base/internal/defect.ts"
+import { optionalReference } from "../../../base/internal/optionalReference.ts"
 import type { Pause } from "./event.ts"
 
 /**
@@ -17,9 +17,7 @@ interface CriticalSection {
   readonly name: string
 }
 
-const CurrentSection = Context.Reference<CriticalSection | undefined>("@colloquy/core/Conversation/CurrentSection", {
-  defaultValue: () => undefined
-})
+const CurrentSection = optionalReference<CriticalSection>("@colloquy/core/Conversation/CurrentSection")
 
 const yields = Effect.repeat(Effect.yieldNow, { times: 10 })
 

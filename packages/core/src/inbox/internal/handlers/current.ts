@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { optionalReference } from "../../../base/internal/optionalReference.ts"
 import * as PermanentError from "../../../base/PermanentError.ts"
 import type { Part } from "../../Handler.ts"
 
@@ -13,9 +14,7 @@ interface Running {
 }
 
 /** The bot that handles the update. Default: none, so that no part is missing. */
-const CurrentBot = Context.Reference<Running | undefined>("@colloquy/core/Bot/CurrentBot", {
-  defaultValue: () => undefined
-})
+const CurrentBot = optionalReference<Running>("@colloquy/core/Bot/CurrentBot")
 
 /** Dies if the bot that handles the update does not have the part, because nothing would handle the later updates of the part. */
 const requireIf = (isMissing: (bot: Running) => boolean, what: string): Effect.Effect<void> =>
