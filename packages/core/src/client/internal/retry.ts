@@ -113,15 +113,16 @@ export const withRetries = <A, E extends ApiError.ApiError>(
   )
 
 /**
- * The `transient` schedule of the current policy for errors of another kind. `toFailure` returns the error on which the
+ * The `transient` schedule of the current policy for errors of another kind. `reasonOf` returns the reason on which the
  * policy decides, or `undefined` for an error after which nothing is retried.
  */
-export const transientFor = <E>(toFailure: (error: E) => ApiError.RequestFailed | undefined) =>
+export const transientFor = <E>(endpoint: string, reasonOf: (error: E) => ApiError.Reason | undefined) =>
   Effect.map(RetryPolicy.RetryPolicy, ({ transient }) =>
     Schedule.fromStep(
       Effect.map(Schedule.toStep(transient), (step) => (now: number, error: E) => {
-        const failure = toFailure(error)
-        return failure === undefined ? Cause.done<unknown>(undefined) : step(now, failure)
+        const reason = reasonOf(error)
+        if (reason === undefined) return Cause.done<unknown>(undefined)
+        return step(now, new ApiError.RequestFailed({ endpoint, reason }))
       })
     )
   )

@@ -15,22 +15,16 @@ import { DownloadFailed, Expired, NoAddress, type Reason, TooLarge } from "../..
 import { find, renew } from "./address.ts"
 import { type Limits, type Part, type Position, request, toReason } from "./response.ts"
 
-const endpoint = "Attachments.download"
-
-/** The error on which `RetryPolicy` decides. */
-const requestFailedOf = (reason: Reason): ApiError.RequestFailed =>
-  new ApiError.RequestFailed({
-    endpoint,
-    reason:
-      reason._tag === "Transport"
-        ? reason
-        : new ApiError.UnexpectedStatus({ status: reason._tag === "Rejected" ? reason.status : 200, body: "" })
-  })
+/** The reason on which `RetryPolicy` decides. */
+const reasonOf = (reason: Reason): ApiError.Reason =>
+  reason._tag === "Transport"
+    ? reason
+    : new ApiError.UnexpectedStatus({ status: reason._tag === "Rejected" ? reason.status : 200, body: "" })
 
 /** The `transient` schedule of `RetryPolicy` for the failures that `isRetried` selects. */
 const retries = (isRetried: (error: DownloadFailed) => boolean) =>
-  transientFor((error: DownloadErrors) =>
-    error._tag === "DownloadFailed" && isRetried(error) ? requestFailedOf(error.reason) : undefined
+  transientFor("Attachments.download", (error: DownloadErrors) =>
+    error._tag === "DownloadFailed" && isRetried(error) ? reasonOf(error.reason) : undefined
   )
 
 /** The facts about a file that is being received. */

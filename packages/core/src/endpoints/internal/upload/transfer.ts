@@ -45,34 +45,40 @@ export const failed = ({ name, type }: Pick<Transfer, "name" | "type">, reason: 
 const sendRequest = (transfer: Transfer, progress: Progress, request: HostRequest, saved?: SavedUpload) =>
   Effect.mapError(send(request, progress, transfer.stallTimeout), (reason) => failed(transfer, reason, saved))
 
+const failIfRejected = (transfer: Transfer, response: HostResponse, saved?: SavedUpload) => {
+  const rejection = rejectionOf(response)
+  return rejection === undefined ? Effect.void : Effect.fail(failed(transfer, rejection, saved))
+}
+
+/** Returns the attachment that the response to the last bytes of the file states. */
+const complete = (
+  transfer: Transfer,
+  token: string | undefined,
+  response: HostResponse,
+  size: number | undefined,
+  saved?: SavedUpload
+): Step<Media> =>
+  Effect.mapError(Effect.fromResult(mediaOf(transfer.type, token, response, size)), (reason) =>
+    failed(transfer, reason, saved)
+  )
+
 /** The name of an upload in errors. */
 export const endpoint = "Uploads.upload"
 
-/**
- * Converts a failure to the error on which `RetryPolicy` decides. Returns `undefined` if the failure is not retryable.
- */
-const requestFailedOf = (error: UploadFailed): ApiError.RequestFailed | undefined => {
-  const { reason } = error
-  if (!error.isRetryable) return undefined
-  if (reason._tag === "Transport") return new ApiError.RequestFailed({ endpoint, reason })
+/** Returns the reason on which `RetryPolicy` decides, or `undefined` if the failure is not retryable. */
+const reasonOf = ({ isRetryable, reason }: UploadFailed): ApiError.Reason | undefined => {
+  if (!isRetryable) return undefined
+  if (reason._tag === "Transport") return reason
   if (reason._tag !== "Rejected") return undefined
-  const { _tag: _, body, code, detail, status } = reason
-  return new ApiError.RequestFailed({
-    endpoint,
-    reason: new ApiError.UnexpectedStatus({
-      status,
-      body,
-      ...(code === undefined ? {} : { code }),
-      ...(detail === undefined ? {} : { detail })
-    })
-  })
+  const { _tag: _, ...response } = reason
+  return new ApiError.UnexpectedStatus(response)
 }
 
 /** Retries by the `transient` schedule of `RetryPolicy`. An incomplete upload is invisible, so a retry is always safe. */
 const retryTransient = <A>(attempt: Step<A>): Step<A> =>
   Effect.flatMap(
-    transientFor((error: UploadFailed | ApiError.Common) =>
-      error instanceof UploadFailed ? requestFailedOf(error) : undefined
+    transientFor(endpoint, (error: UploadFailed | ApiError.Common) =>
+      error instanceof UploadFailed ? reasonOf(error) : undefined
     ),
     (schedule) => Effect.retry(attempt, schedule)
   )
@@ -114,12 +120,8 @@ export const uploadMultipart = (transfer: Transfer, { access }: UploadSource, op
           checkSize: (length) => checkSize(transfer.limits, length)
         }
       })
-      const rejection = rejectionOf(response)
-      if (rejection !== undefined) return yield* failed(transfer, rejection)
-      return yield* Effect.mapError(
-        Effect.fromResult(mediaOf(transfer.type, token ?? undefined, response, size)),
-        (reason) => failed(transfer, reason)
-      )
+      yield* failIfRejected(transfer, response)
+      return yield* complete(transfer, token ?? undefined, response, size)
     })
   )
   return access === "once" ? attempt : retryTransient(attempt)
@@ -209,16 +211,6 @@ export const uploadResumable = (
       moveTo(0)
     })
 
-  const failIfRejected = (response: HostResponse) => {
-    const rejection = rejectionOf(response)
-    return rejection === undefined ? Effect.void : Effect.fail(failed(transfer, rejection, state.saved))
-  }
-
-  const complete = (response: HostResponse): Step<Media> =>
-    Effect.mapError(Effect.fromResult(mediaOf(transfer.type, state.saved.token, response, size)), (reason) =>
-      failed(transfer, reason, state.saved)
-    )
-
   /**
    * Queries the number of bytes that the host has received. Returns the attachment if the host states that the file is
    * complete.
@@ -228,7 +220,7 @@ export const uploadResumable = (
   const queryOffset: Step<Media | undefined> = Effect.gen(function* () {
     const response = yield* sendRequest(transfer, progress, { method: "GET", url: state.saved.url }, state.saved)
     const { status, text } = response
-    if (isUnavailable(status)) yield* failIfRejected(response)
+    if (isUnavailable(status)) yield* failIfRejected(transfer, response, state.saved)
     const completed = mediaOf(transfer.type, state.saved.token, response, size)
     if (status === 200 && rejectionOf(response) === undefined && Result.isSuccess(completed)) return completed.success
     const offset = status === 200 ? receivedBytes(text, size) : status === 204 ? 0 : undefined
@@ -261,8 +253,8 @@ export const uploadResumable = (
       }
       const response = yield* sendRequest(transfer, progress, request, state.saved)
       if (isOffsetRejected(response.status)) state.rejections++
-      yield* failIfRejected(response)
-      if (end === size) return yield* complete(response)
+      yield* failIfRejected(transfer, response, state.saved)
+      if (end === size) return yield* complete(transfer, state.saved.token, response, size, state.saved)
       moveTo(receivedBytes(response.text, size) ?? end)
       return undefined
     })
