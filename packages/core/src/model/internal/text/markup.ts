@@ -1,7 +1,7 @@
 import type { Span } from "../../Markup.ts"
 import type { Body } from "../../Text.ts"
 import * as Platform from "../../../base/Platform.ts"
-import { type FormattedText, normalize, separateLinks } from "./spans.ts"
+import { type FormattedText, isMarkupType, normalize, separateLinks } from "./spans.ts"
 
 /** The formatting of a span, without its range. */
 export type Format = Omit<Span, "from" | "to">
@@ -29,23 +29,9 @@ export const linkFormat = (url: string): Format | undefined => {
 type Element = NonNullable<Body["markup"]>[number]
 
 const formatOf = ({ type, url, user_id }: Element): Format | undefined => {
-  switch (type) {
-    case "strong":
-    case "emphasized":
-    case "strikethrough":
-    case "underline":
-    case "highlighted":
-    case "monospaced":
-    case "quote":
-    case "heading":
-      return { type }
-    case "link":
-      return typeof url === "string" ? linkFormat(url) : undefined
-    case "user_mention":
-      return typeof user_id === "number" ? mentionFormat(user_id) : undefined
-    default:
-      return undefined
-  }
+  if (type === "link") return typeof url === "string" ? linkFormat(url) : undefined
+  if (type === "user_mention") return typeof user_id === "number" ? mentionFormat(user_id) : undefined
+  return isMarkupType(type) ? { type } : undefined
 }
 
 const splitsPair = (text: string, index: number): boolean =>

@@ -20,6 +20,8 @@ const order: Record<MarkupType, number> = {
   monospaced: 9
 }
 
+export const isMarkupType = (type: string): type is MarkupType => Object.hasOwn(order, type)
+
 export const isBlock = (type: MarkupType): boolean => type === "quote" || type === "heading"
 
 const isLink = (type: MarkupType): boolean => type === "link" || type === "user_mention"
