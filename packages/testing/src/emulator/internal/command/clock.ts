@@ -52,6 +52,12 @@ export class SteppedClock implements Clock.Clock {
   readonly currentTimeNanos = Effect.sync(() => this.currentTimeNanosUnsafe())
   readonly monotonicTimeNanos = Effect.sync(() => this.monotonicTimeNanosUnsafe())
 
+  /** Moves to the time of the system clock, if each step follows it. */
+  readonly tick: Effect.Effect<void> = Effect.void
+
+  /** Follows the system clock in steps from now on, if the clock is made for it. */
+  readonly follow: Effect.Effect<void> = Effect.void
+
   sleep(duration: Duration.Duration): Effect.Effect<void> {
     return Effect.suspend(() => {
       const now = this.currentTimeMillisUnsafe()
@@ -139,12 +145,11 @@ export class RealTimeClock extends SteppedClock {
     )
   }
 
-  /** Moves to the time of the system clock. */
-  readonly tick: Effect.Effect<void> = Effect.sync(() => {
+  override readonly tick: Effect.Effect<void> = Effect.sync(() => {
     if (this.#offset !== undefined) this.step(Math.floor(this.system.currentTimeMillisUnsafe()) - this.#offset)
   })
 
-  readonly follow: Effect.Effect<void> = Effect.suspend(() => {
+  override readonly follow: Effect.Effect<void> = Effect.suspend(() => {
     const now = this.currentTimeMillisUnsafe()
     this.#offset = Math.floor(this.system.currentTimeMillisUnsafe()) - now
     return Effect.forEach(

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { describe } from "../http/requestReader.ts"
-import { type CommandError, commandError } from "./files.ts"
+import { type CommandError, commandError, readFile } from "./files.ts"
 
 /** The first line of a journal. */
 const Header = Schema.Struct({
@@ -50,8 +50,9 @@ const readLine = <A>(schema: Schema.Codec<A, unknown>) => {
 const readHeader = readLine(Header)
 const readEntry = readLine(Entry)
 
-export const readJournal = (path: string, text: string): Effect.Effect<Journal, CommandError> =>
+export const readJournal = (path: string): Effect.Effect<Journal, CommandError> =>
   Effect.gen(function* () {
+    const text = yield* readFile("--replay", path)
     const at = <A>(number: number, read: Result.Result<A, string>) =>
       Effect.mapError(Effect.fromResult(read), (reason) => commandError(`--replay ${path}: line ${number}: ${reason}`))
     const [first = "", ...rest] = text.split("\n")

@@ -58,22 +58,21 @@ const isReadOnly = (request: Request): boolean =>
 export const makeRecorder = (
   handle: Handler,
   clock: SteppedClock,
-  tick: Effect.Effect<void>,
   write: (line: string) => Effect.Effect<unknown>
 ): Handler => {
   let count = 0
   return (request) =>
     isReadOnly(request)
-      ? Effect.andThen(tick, handle(request))
+      ? Effect.andThen(clock.tick, handle(request))
       : Effect.gen(function* () {
           const [body, keptBody] = yield* readBody(request)
-          yield* tick
+          yield* clock.tick
           const { listener, method, path, query } = request
           const n = count++
           const at = clock.currentTimeMillisUnsafe()
           return yield* Effect.onExit(handle({ ...request, body }), (exit) =>
             Effect.gen(function* () {
-              if (Exit.hasInterrupts(exit)) yield* tick
+              if (Exit.hasInterrupts(exit)) yield* clock.tick
               const answer = Exit.isSuccess(exit) ? exit.value : undefined
               const entry: Entry = {
                 n,

@@ -18,7 +18,7 @@ import type { Emulated } from "../mcp/tool.ts"
 import { headerLine, type Journal, readJournal } from "./journal.ts"
 import { type Settings, toEmulatorOptions } from "./options.ts"
 import { replay } from "./playback.ts"
-import { commandError, type CommandError, openLines, readCertificate, readFile, reasonOf } from "./files.ts"
+import { commandError, type CommandError, openLines, readCertificate, reasonOf } from "./files.ts"
 import { runProgram } from "./program.ts"
 import { makeRecorder } from "./recording.ts"
 import { loadSeed } from "./seed.ts"
@@ -34,9 +34,6 @@ const serveTools = (emulated: Emulated, token: string) =>
     Effect.catchCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.failCause(cause)))
   )
 
-const loadJournal = (path: string | undefined): Effect.Effect<Journal | undefined, CommandError> =>
-  path === undefined ? Effect.undefined : Effect.flatMap(readFile("--replay", path), (text) => readJournal(path, text))
-
 // With a journal, time moves in steps, so that a replay can repeat them.
 const makeClock = ({ isVirtual, record }: Settings, journal: Journal | undefined) =>
   Effect.map(Clock.Clock, (system): SteppedClock => {
@@ -46,8 +43,6 @@ const makeClock = ({ isVirtual, record }: Settings, journal: Journal | undefined
       ? new StoppableClock(system, start)
       : new RealTimeClock(system, start)
   })
-
-const tickOf = (clock: SteppedClock): Effect.Effect<void> => (clock instanceof RealTimeClock ? clock.tick : Effect.void)
 
 const makeEmulator = Effect.fnUntraced(function* (
   settings: Settings,
@@ -63,19 +58,6 @@ const makeEmulator = Effect.fnUntraced(function* (
   )
   return Context.get(services, Emulator)
 })
-
-const replayJournal = (
-  path: string | undefined,
-  journal: Journal | undefined,
-  handle: Handler,
-  clock: SteppedClock,
-  uploads: Listener["uploads"]
-) =>
-  Effect.gen(function* () {
-    if (journal === undefined) return
-    const different = yield* replay(journal, handle, clock, uploads)
-    if (different > 0) yield* Effect.logWarning(`--replay ${path}: ${different} responses had a different status`)
-  })
 
 const unavailable = { code: "service.unavailable", message: "The emulator is not ready yet" }
 
@@ -102,7 +84,7 @@ const greeting = ({ bot, isJson }: Settings, url: string, uploads: Listener["upl
 /** Runs the emulator until it is interrupted, until its program ends or, with `--mcp`, until standard input ends. */
 export const run = Effect.fnUntraced(function* (settings: Settings) {
   const { isMcp, program, record } = settings
-  const journal = yield* loadJournal(settings.replay)
+  const journal = settings.replay === undefined ? undefined : yield* readJournal(settings.replay)
   const configured = settings.tokens.length > 0 ? settings.tokens : (journal?.header.tokens ?? [])
   const tokens = configured.length > 0 ? configured : [defaultToken]
   const clock = yield* makeClock(settings, journal)
@@ -114,15 +96,16 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
   const stopped = yield* Deferred.make<never, CommandError>()
   const handle: Handler =
     write === undefined
-      ? (request) => Effect.andThen(tickOf(clock), emulate(request))
-      : makeRecorder(emulate, clock, tickOf(clock), (line) =>
-          Effect.catch(write(line), (problem) => Deferred.fail(stopped, problem))
-        )
+      ? (request) => Effect.andThen(clock.tick, emulate(request))
+      : makeRecorder(emulate, clock, (line) => Effect.catch(write(line), (problem) => Deferred.fail(stopped, problem)))
 
   let current = notReady
   const { uploads, url } = yield* listen(settings, emulator, (request) => current(request))
-  yield* replayJournal(settings.replay, journal, handle, clock, uploads)
-  if (clock instanceof RealTimeClock) yield* clock.follow
+  const different = journal === undefined ? 0 : yield* replay(journal, handle, clock, uploads)
+  if (different > 0) {
+    yield* Effect.logWarning(`--replay ${settings.replay}: ${different} responses had a different status`)
+  }
+  yield* clock.follow
   yield* loadSeed(settings.seed, handle, uploads)
   current = handle
 
