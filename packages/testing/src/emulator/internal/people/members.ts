@@ -27,12 +27,7 @@ const requireRights = (actor: Actor, permissions: ReadonlyArray<Permission> | un
   return problem === undefined ? Effect.void : cannot(actor, problem)
 }
 
-export const memberActions = (
-  actor: Actor
-): Pick<
-  Person,
-  "join" | "leave" | "addMember" | "removeMember" | "setAdmin" | "addBot" | "removeBot" | "setBotAdmin" | "rename"
-> => {
+export const memberActions = (actor: Actor) => {
   const { bot, self, state } = actor
   return {
     join: Effect.fnUntraced(function* (ref) {
@@ -96,5 +91,5 @@ export const memberActions = (
       const problem = problemOfTitle(title)
       return problem === undefined ? renameChat(state, chat, title, self) : yield* cannot(actor, problem)
     })
-  }
+  } satisfies Partial<Person>
 }

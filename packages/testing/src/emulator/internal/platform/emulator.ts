@@ -7,18 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type { ConnectionLost, Interceptor, Request, Response } from "../../EmulatorHttp.ts"
-import {
-  type ChatOptions,
-  defaultToken,
-  type Options,
-  platformLimits,
-  type Revocation,
-  type UserOptions
-} from "../../EmulatorOptions.ts"
-import type { Rule } from "../../Faults.ts"
-import type { ChatRef, MessageRef, UserRef } from "../../Person.ts"
-import type { Receiver } from "../../WebhookSender.ts"
+import type { Emulator } from "../../Emulator.ts"
+import { defaultToken, type Options, platformLimits, type UserOptions } from "../../EmulatorOptions.ts"
+import type { ChatRef, UserRef } from "../../Person.ts"
 import { makeControl, isControl } from "../control/control.ts"
 import { streamOf } from "../control/events.ts"
 import { realTime } from "../control/wallClock.ts"
@@ -129,7 +120,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         user_id: idOf(user)
       }))
     ),
-    user: (options: string | UserOptions) =>
+    user: (options) =>
       Effect.suspend(() => {
         const given: UserOptions = typeof options === "string" ? { first_name: options } : options
         const { isPrivate, locale, location, phone, ...profile } = given
@@ -137,38 +128,33 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           makePerson(state, bot, addUser(state, profile, { isPrivate, locale, location, phone }))
         )
       }),
-    chat: (options: ChatOptions = {}) =>
+    chat: (options = {}) =>
       Effect.suspend(() =>
         orDefect("chat", problemOfChat(state, options), () => toChat(state, createGroup(state, bot, options), bot))
       ),
-    revokeToken: (token = bot.token, as: Revocation = "revoked") =>
-      Effect.sync(() => void state.revokedTokens.set(token, as)),
-    closeChat: (ref: ChatRef) => changeChat("closeChat", ref, (chat) => closeChat(state, chat)),
-    allowComments: (ref: ChatRef, allowed: boolean) =>
-      changeChat("allowComments", ref, (chat) => allowComments(state, chat, allowed)),
-    messages: (ref: ChatRef) =>
-      Effect.sync(() => chatOf(ref)?.messages.map((message) => toMessage(state, message)) ?? []),
-    comments: (ref: MessageRef) =>
-      Effect.sync(() => state.messages.get(midOf(ref)!)?.comments.map(({ value }) => value) ?? []),
+    revokeToken: (token = bot.token, as = "revoked") => Effect.sync(() => void state.revokedTokens.set(token, as)),
+    closeChat: (ref) => changeChat("closeChat", ref, (chat) => closeChat(state, chat)),
+    allowComments: (ref, allowed) => changeChat("allowComments", ref, (chat) => allowComments(state, chat, allowed)),
+    messages: (ref) => Effect.sync(() => chatOf(ref)?.messages.map((message) => toMessage(state, message)) ?? []),
+    comments: (ref) => Effect.sync(() => state.messages.get(midOf(ref)!)?.comments.map(({ value }) => value) ?? []),
     updates: Effect.sync(() => updatesOf(bot)),
-    updatesOf: (ref: UserRef) => withBot("updatesOf", ref, updatesOf),
-    deliver: (raw: unknown, ref: UserRef = bot.user.profile) =>
+    updatesOf: (ref) => withBot("updatesOf", ref, updatesOf),
+    deliver: (raw, ref = bot.user.profile) =>
       withBot("deliver", ref, (bot) => deliverUpdate(state, bot, { update_type: "unknown", raw })),
     requests: Effect.sync(() => state.exchanges.from(0)),
-    receive: (url: string, receiver: Receiver<unknown>) => addTo(webhooks.receivers, { url, receiver }),
+    receive: (url, receiver) => addTo(webhooks.receivers, { url, receiver }),
     deliveries: Effect.sync(() => state.deliveries.from(0)),
     attempts: state.deliveries.stream(0),
     events: streamOf(state, { details: true }, 0),
     seen: Effect.sync(() => state.seen.from(0).map(({ event }) => event)),
-    seenIn: (ref: ChatRef) =>
+    seenIn: (ref) =>
       state.seen.stream(0).pipe(
         Stream.map(({ event }) => event),
         Stream.filter(({ chat_id }) => chat_id === chatIdOf(ref))
       ),
-    setFaults: (rules: ReadonlyArray<Rule>) => setFaults(state, rules),
-    addFault: (rule: Rule) => addFault(state, rule),
-    intercept: (interceptor: Interceptor) => addTo(interceptors, interceptor),
-    handle: (request: Request): Effect.Effect<Response, ConnectionLost> =>
-      isControl(request) ? control(request) : serve(request)
-  }
+    setFaults: (rules) => setFaults(state, rules),
+    addFault: (rule) => addFault(state, rule),
+    intercept: (interceptor) => addTo(interceptors, interceptor),
+    handle: (request) => (isControl(request) ? control(request) : serve(request))
+  } satisfies Emulator["Service"]
 })
