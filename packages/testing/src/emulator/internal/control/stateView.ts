@@ -23,10 +23,10 @@ export const WaitingView = Schema.Struct({
 })
 
 export const toWaiting = ({ waiting }: PlatformState): ReadonlyArray<typeof WaitingView.Type> =>
-  [...waiting.values()].map(({ attempt, bot, dueAt, id, update, url }) => ({
+  [...waiting.values()].map(({ attempt, dueAt, id, subscription, update }) => ({
     delivery_id: id,
-    bot_id: idOf(bot.user),
-    url,
+    bot_id: idOf(subscription.bot.user),
+    url: subscription.url,
     update_type: typeOf(update),
     attempt,
     due_at: dueAt

@@ -53,6 +53,7 @@ export interface CallbackState {
 
 /** A subscribed webhook. */
 export interface SubscriptionState {
+  readonly bot: BotState
   readonly url: string
   time: number
   update_types: ReadonlyArray<string> | undefined
@@ -67,12 +68,17 @@ export interface SubscriptionState {
   expiresAt: number | undefined
 }
 
-/** A delivery that failed and waits for its next attempt. */
-export interface WaitingDelivery {
+/** An update on its way to a webhook. */
+export interface Sending {
   readonly id: number
-  readonly bot: BotState
-  readonly url: string
+  readonly subscription: SubscriptionState
   readonly update: Update
+  /** The position of the update among the updates of the bot. */
+  readonly number: number
+}
+
+/** A delivery that failed and waits for its next attempt. */
+export interface WaitingDelivery extends Sending {
   /** The number of the next attempt. */
   readonly attempt: number
   readonly dueAt: number

@@ -11,18 +11,16 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { type Delivery, DeliveryError, type Request, type Response } from "../../WebhookSender.ts"
 import { type Refusal, rejected } from "../http/refusal.ts"
-import { runIn, type SecretSettings, type WebhookRuntime } from "./runtime.ts"
-import { type BotState, type PlatformState, type SubscriptionState, now } from "../platform/state.ts"
+import { runIn, type SecretSettings } from "./runtime.ts"
+import type { EmulatorContext } from "../platform/context.ts"
+import { type BotState, type PlatformState, type Sending, type SubscriptionState, now } from "../platform/state.ts"
 import type { EventRecord } from "../platform/eventRecord.ts"
 import { emit } from "../platform/events.ts"
 import { chatOf } from "../platform/faults.ts"
 import { typeOf } from "../platform/updates.ts"
 import { idOf } from "../platform/users.ts"
 
-interface WebhookContext {
-  readonly state: PlatformState
-  readonly webhooks: WebhookRuntime
-}
+type WebhookContext = Pick<EmulatorContext, "state" | "webhooks">
 
 const decodeUrl = Schema.decodeUnknownResult(WebhookUrl)
 
@@ -70,19 +68,9 @@ const outcomeOf = (
   return { status: result.success.status, failure: undefined, latency }
 }
 
-/** An update on its way to a webhook. */
-interface Sending {
-  readonly id: number
-  readonly bot: BotState
-  readonly subscription: SubscriptionState
-  readonly update: Update
-  /** The position of the update among the updates of the bot. */
-  readonly number: number
-}
-
 const emitDelivery = (
   state: PlatformState,
-  { bot, id, number, subscription, update }: Sending,
+  { id, number, subscription, update }: Sending,
   outcome: Pick<Extract<EventRecord, { readonly type: "delivery" }>, "attempt" | "failure" | "latency" | "status">,
   isDead: boolean
 ): void => {
@@ -91,7 +79,7 @@ const emitDelivery = (
   const isWaiting = !isDelivered && !isDead
   emit(state, {
     type: "delivery",
-    bot_id: idOf(bot.user),
+    bot_id: idOf(subscription.bot.user),
     ...(chat_id === undefined ? {} : { chat_id }),
     delivery_id: id,
     url: subscription.url,
@@ -108,7 +96,7 @@ const attempt = (context: WebhookContext, sending: Sending, number: number): Eff
   Effect.suspend(() => {
     const { state, webhooks } = context
     const { resets } = state
-    const { bot, subscription, update } = sending
+    const { subscription, update } = sending
     const at = now(state)
     const sent = withTimeout(webhooks.send(toRequest(subscription, update, webhooks.secrets)))
     return Effect.map(Effect.result(sent), (result) => {
@@ -116,35 +104,34 @@ const attempt = (context: WebhookContext, sending: Sending, number: number): Eff
       if (state.resets === resets) {
         state.deliveries.append({ at, url: subscription.url, update, attempt: number, ...outcome })
         const { failure = null, latency, status = null } = outcome
-        const isLast = number > Platform.maxWebhookRetries || !isSubscribed(bot, subscription)
+        const isLast = number > Platform.maxWebhookRetries || !isSubscribed(subscription)
         emitDelivery(state, sending, { attempt: number, failure, latency, status }, isLast)
       }
       return outcome.status === 200
     })
   })
 
-const isSubscribed = (bot: BotState, subscription: SubscriptionState): boolean =>
-  bot.subscriptions.get(subscription.url) === subscription
+const isSubscribed = (subscription: SubscriptionState): boolean =>
+  subscription.bot.subscriptions.get(subscription.url) === subscription
 
 // The attempt runs in the scope of the emulator, and continues after the end of the subscription.
 const attemptAndRecord = (context: WebhookContext, sending: Sending, number: number): Effect.Effect<boolean> =>
   Effect.gen(function* () {
     const { webhooks } = context
-    const { bot, subscription } = sending
     const attempting = yield* runIn(webhooks, webhooks.scope, attempt(context, sending, number))
     const isDelivered = yield* Fiber.join(attempting)
-    yield* isDelivered ? cancelExpiry(subscription) : startExpiry(context, bot, subscription)
+    yield* isDelivered ? cancelExpiry(sending.subscription) : startExpiry(context, sending.subscription)
     return isDelivered
   })
 
-const startExpiry = (context: WebhookContext, bot: BotState, subscription: SubscriptionState): Effect.Effect<void> =>
+const startExpiry = (context: WebhookContext, subscription: SubscriptionState): Effect.Effect<void> =>
   Effect.suspend(() => {
     if (subscription.countdown !== undefined) return Effect.void
     const expire = Effect.suspend(() =>
-      isSubscribed(bot, subscription)
+      isSubscribed(subscription)
         ? Effect.andThen(
             Effect.logWarning(`No delivery to ${subscription.url} succeeded for 8 hours: the subscription is removed`),
-            endSubscription(context, bot, subscription)
+            endSubscription(context, subscription)
           )
         : Effect.void
     )
@@ -163,13 +150,9 @@ const cancelExpiry = (subscription: SubscriptionState): Effect.Effect<void> =>
     return countdown === undefined ? Effect.void : Fiber.interrupt(countdown)
   })
 
-const endSubscription = (
-  context: WebhookContext,
-  bot: BotState,
-  subscription: SubscriptionState
-): Effect.Effect<void> =>
+const endSubscription = (context: WebhookContext, subscription: SubscriptionState): Effect.Effect<void> =>
   Effect.suspend(() => {
-    if (isSubscribed(bot, subscription)) bot.subscriptions.delete(subscription.url)
+    if (isSubscribed(subscription)) subscription.bot.subscriptions.delete(subscription.url)
     // The caller may run in the scope that is closed.
     return Effect.asVoid(Effect.forkIn(Scope.close(subscription.scope, Exit.void), context.webhooks.scope))
   })
@@ -177,15 +160,12 @@ const endSubscription = (
 /** Waits until a retry is due or started by hand. The end of the subscription makes the delivery dead. */
 const awaitRetry = ({ state }: WebhookContext, sending: Sending, number: number): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const { bot, id, subscription, update } = sending
+    const { id, subscription } = sending
     const { resets } = state
     const delay = Platform.webhookRetryDelay(number)
     const started = Deferred.makeUnsafe<void>()
     state.waiting.set(id, {
-      id,
-      bot,
-      url: subscription.url,
-      update,
+      ...sending,
       attempt: number + 1,
       dueAt: now(state) + delay,
       start: () => Deferred.doneUnsafe(started, Effect.void)
@@ -194,7 +174,7 @@ const awaitRetry = ({ state }: WebhookContext, sending: Sending, number: number)
       Effect.sync(() => {
         if (state.resets !== resets) return
         state.waiting.delete(id)
-        if (Exit.isSuccess(exit) && isSubscribed(bot, subscription)) return
+        if (Exit.isSuccess(exit) && isSubscribed(subscription)) return
         emitDelivery(state, sending, { attempt: number + 1, failure: "Unsubscribed", latency: 0, status: null }, true)
       })
     )
@@ -204,7 +184,7 @@ const retry = (context: WebhookContext, sending: Sending): Effect.Effect<void> =
   Effect.gen(function* () {
     for (let number = 1; number <= Platform.maxWebhookRetries; number++) {
       yield* awaitRetry(context, sending, number)
-      if (!isSubscribed(sending.bot, sending.subscription)) return
+      if (!isSubscribed(sending.subscription)) return
       if (yield* attemptAndRecord(context, sending, number + 1)) return
     }
   })
@@ -214,8 +194,8 @@ const retry = (context: WebhookContext, sending: Sending): Effect.Effect<void> =
  */
 const deliver = (context: WebhookContext, given: Omit<Sending, "id">): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const { bot, subscription } = given
-    if (!isSubscribed(bot, subscription)) return
+    const { subscription } = given
+    if (!isSubscribed(subscription)) return
     const sending: Sending = { id: context.state.startedDeliveries++, ...given }
     const isDelivered = yield* attemptAndRecord(context, sending, 1)
     if (!isDelivered) yield* runIn(context.webhooks, subscription.scope, retry(context, sending))
@@ -229,18 +209,19 @@ const skipDefects = ({ url }: SubscriptionState, delivery: Effect.Effect<void>):
     Effect.logError(`An update for ${url} could not be encoded and is skipped`, defect)
   )
 
-const deliverAll = (context: WebhookContext, bot: BotState, subscription: SubscriptionState): Effect.Effect<void> =>
+const deliverAll = (context: WebhookContext, subscription: SubscriptionState): Effect.Effect<void> =>
   Effect.gen(function* () {
-    while (isSubscribed(bot, subscription)) {
-      const entries = bot.updates.from(subscription.position)
-      subscription.position = bot.updates.end
+    const { updates } = subscription.bot
+    while (isSubscribed(subscription)) {
+      const entries = updates.from(subscription.position)
+      subscription.position = updates.end
       const first = subscription.position - entries.length
       for (const [index, { update }] of entries.entries()) {
-        const sending = { bot, subscription, update, number: first + index }
+        const sending = { subscription, update, number: first + index }
         if (accepts(subscription, update)) yield* skipDefects(subscription, deliver(context, sending))
       }
       if (entries.length > 0) continue
-      yield* bot.updates.arrival
+      yield* updates.arrival
       // An update is appended during its operation, which must complete first.
       yield* Effect.yieldNow
     }
@@ -261,6 +242,7 @@ export const subscribe = (
     const existing = bot.subscriptions.get(url)
     if (existing !== undefined) return cancelExpiry(Object.assign(existing, settings))
     const subscription: SubscriptionState = {
+      bot,
       url,
       ...settings,
       position: bot.updates.end,
@@ -270,14 +252,12 @@ export const subscribe = (
     }
     bot.subscriptions.set(url, subscription)
     bot.subscribed.append(url)
-    return Effect.asVoid(runIn(context.webhooks, subscription.scope, deliverAll(context, bot, subscription)))
+    return Effect.asVoid(runIn(context.webhooks, subscription.scope, deliverAll(context, subscription)))
   })
 
 /** Returns `true` if there was a subscription. */
 export const unsubscribe = (context: WebhookContext, bot: BotState, url: string): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     const subscription = bot.subscriptions.get(url)
-    return subscription === undefined
-      ? Effect.succeed(false)
-      : Effect.as(endSubscription(context, bot, subscription), true)
+    return subscription === undefined ? Effect.succeed(false) : Effect.as(endSubscription(context, subscription), true)
   })
