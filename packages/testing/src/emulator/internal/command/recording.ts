@@ -3,27 +3,14 @@ import * as Base64 from "effect/encoding/Base64"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
 import { isControl, maxBodySize } from "../control/control.ts"
-import * as Bytes from "effect/Bytes"
 import type { Body, Request, Handler, Unreadable } from "../../EmulatorHttp.ts"
+import { readBytes } from "../http/requestBody.ts"
 import { bytesBody, headersIn } from "../http/wire.ts"
 import type { SteppedClock } from "./clock.ts"
 import { type Entry, entryLine } from "./journal.ts"
 
 /** Maximum size of an uploaded file in a journal, in bytes. */
 const maxFileSize = 2 ** 20
-
-/** Reads a body up to just beyond the limit, because a longer body is rejected. */
-const readBytes = (bytes: Body["bytes"], most: number): Effect.Effect<Uint8Array<ArrayBuffer>, Unreadable> =>
-  Effect.suspend(() => {
-    const chunks: Array<Uint8Array> = []
-    let size = 0
-    const isEnough = (chunk: Uint8Array) => {
-      chunks.push(chunk)
-      size += chunk.byteLength
-      return size > most
-    }
-    return Effect.map(Stream.runDrain(Stream.takeUntil(bytes, isEnough)), () => Bytes.concat(chunks))
-  })
 
 const failedBody = (cause: Unreadable): Body => ({ text: Effect.fail(cause), bytes: Stream.fail(cause) })
 

@@ -3,26 +3,33 @@ import * as Effect from "effect/Effect"
 import * as Multipart from "effect/http/Multipart"
 import type { MultipartError } from "effect/http/MultipartParser"
 import * as Stream from "effect/Stream"
-import type { Request } from "../../EmulatorHttp.ts"
+import type { Body, Request, Unreadable } from "../../EmulatorHttp.ts"
 import * as refusal from "./refusal.ts"
 
 const decoder = new TextDecoder()
 
-const readChunked = ({ body }: Request, maxBytes: number): Effect.Effect<string, refusal.Refusal> =>
+/** Reads a body up to just beyond the limit, because a longer body is rejected. */
+export const readBytes = (bytes: Body["bytes"], most: number): Effect.Effect<Uint8Array<ArrayBuffer>, Unreadable> =>
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
     let size = 0
-    return body.bytes.pipe(
-      Stream.mapError(() => refusal.unreadable()),
-      Stream.runForEach((chunk) => {
-        size += chunk.byteLength
-        if (size > maxBytes) return refusal.tooLarge(maxBytes)
-        chunks.push(chunk)
-        return Effect.void
-      }),
-      Effect.map(() => decoder.decode(Bytes.concat(chunks)))
-    )
+    const isEnough = (chunk: Uint8Array) => {
+      chunks.push(chunk)
+      size += chunk.byteLength
+      return size > most
+    }
+    return Effect.map(Stream.runDrain(Stream.takeUntil(bytes, isEnough)), () => Bytes.concat(chunks))
   })
+
+const readChunked = ({ body }: Request, maxBytes: number): Effect.Effect<string, refusal.Refusal> =>
+  readBytes(body.bytes, maxBytes).pipe(
+    Effect.mapError(refusal.unreadable),
+    Effect.filterOrFail(
+      ({ byteLength }) => byteLength <= maxBytes,
+      () => refusal.tooLarge(maxBytes)
+    ),
+    Effect.map((bytes) => decoder.decode(bytes))
+  )
 
 /** Reads the body of a request as text. Fails as soon as the size exceeds the maximum. */
 export const readText = (request: Request, maxBytes: number): Effect.Effect<string, refusal.Refusal> => {
