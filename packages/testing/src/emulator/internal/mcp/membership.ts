@@ -4,8 +4,7 @@ import { ofCall, type Tool } from "./tool.ts"
 
 /** Tools that create people and chats, and change the members of a chat. */
 export const membershipTools: ReadonlyArray<Tool> = [
-  ofCall("create_person", declarations.createUser, {
-    title: "Create a person",
+  ofCall("create_person", "Create a person", declarations.createUser, {
     description: "Creates a person who can talk to bots. Returns the user with its user_id.",
     fields: {
       first_name: "First name",
@@ -22,8 +21,7 @@ export const membershipTools: ReadonlyArray<Tool> = [
       locale: "Language of the person, such as en. Default: none"
     }
   }),
-  ofCall("create_chat", declarations.createChat, {
-    title: "Create a group, a channel or a dialog",
+  ofCall("create_chat", "Create a group, a channel or a dialog", declarations.createChat, {
     description:
       "Creates a chat of persons, with the bot. Returns the chat with its chat_id. A dialog is also created by start and by say.",
     fields: {
@@ -38,25 +36,20 @@ export const membershipTools: ReadonlyArray<Tool> = [
       allows_forwarding: "Whether the messages of the chat can be forwarded. Default: true"
     }
   }),
-  ofCall("list_chats", declarations.listChats, {
-    title: "List chats",
+  ofCall("list_chats", "List chats", declarations.listChats, {
     description: "Returns all chats as a bot sees them: dialogs, groups and channels."
   }),
-  ofCall("join", declarations.join, {
-    title: "Join a chat",
+  ofCall("join", "Join a chat", declarations.join, {
     description: "A person joins a group or a channel. The bot receives user_added."
   }),
-  ofCall("leave", declarations.leave, {
-    title: "Leave a chat",
+  ofCall("leave", "Leave a chat", declarations.leave, {
     description: "A person leaves a group or a channel. The bot receives user_removed."
   }),
-  ofCall("add_member", declarations.addMember, {
-    title: "Add a person to a chat",
+  ofCall("add_member", "Add a person to a chat", declarations.addMember, {
     description: "A person adds another person to a chat. The bot receives user_added.",
     fields: acting
   }),
-  ofCall("remove_member", declarations.removeMember, {
-    title: "Remove a person from a chat",
+  ofCall("remove_member", "Remove a person from a chat", declarations.removeMember, {
     description: "A person removes another person from a chat. The bot receives user_removed.",
     destroys: true,
     fields: {
@@ -64,24 +57,20 @@ export const membershipTools: ReadonlyArray<Tool> = [
       block: "Whether the removed person cannot join again. Default: false"
     }
   }),
-  ofCall("set_admin", declarations.setAdmin, {
-    title: "Change the rights of a person",
+  ofCall("set_admin", "Change the rights of a person", declarations.setAdmin, {
     description: "A person makes another person an administrator of a chat, or an ordinary member.",
     fields: acting
   }),
-  ofCall("add_bot", declarations.addBot, {
-    title: "Add the bot to a chat",
+  ofCall("add_bot", "Add the bot to a chat", declarations.addBot, {
     description: "A person adds the bot to a group or a channel. The bot receives bot_added.",
     fields: acting
   }),
-  ofCall("remove_bot", declarations.removeBot, {
-    title: "Remove the bot from a chat",
+  ofCall("remove_bot", "Remove the bot from a chat", declarations.removeBot, {
     description: "A person removes the bot from a group or a channel. The bot receives bot_removed.",
     destroys: true,
     fields: acting
   }),
-  ofCall("set_bot_admin", declarations.setBotAdmin, {
-    title: "Change the rights of the bot",
+  ofCall("set_bot_admin", "Change the rights of the bot", declarations.setBotAdmin, {
     description: "A person makes the bot an administrator of a chat, or an ordinary member.",
     fields: acting
   })

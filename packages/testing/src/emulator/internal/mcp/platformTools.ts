@@ -20,8 +20,7 @@ const readRequests = (given: { readonly from?: number; readonly count?: number }
 
 /** Tools that read the platform, and change its time, its faults and its state. */
 export const platformTools: ReadonlyArray<Tool> = [
-  make("get_connection", {
-    title: "How a bot connects",
+  make("get_connection", "How a bot connects", {
     description:
       "Returns the base URL of the API, the token of each bot, and the address of the page that shows the chats to a developer.",
     endpoints: [declarations.listBots],
@@ -34,12 +33,10 @@ export const platformTools: ReadonlyArray<Tool> = [
         return { ...answer, body: Json.stringify({ url, page: `${url}/_emulator/ui`, uploads, bots }) }
       })
   }),
-  ofCall("read_state", declarations.getState, {
-    title: "Read the whole state",
+  ofCall("read_state", "Read the whole state", declarations.getState, {
     description: "Returns the people, the bots, the chats with their members and rights, and the clock."
   }),
-  make("read_requests", {
-    title: "Read the requests of bots",
+  make("read_requests", "Read the requests of bots", {
     description:
       "Returns the latest requests of bots with their responses, the oldest first: method, path, body, status, answer, duration and the limits they counted towards. Shows why a bot does not work. To read only what is new, pass next of the previous call as from.",
     endpoints: [declarations.listRequests],
@@ -47,24 +44,18 @@ export const platformTools: ReadonlyArray<Tool> = [
     fields: { from: "Position of the first request. Default: 0", count: countOf },
     run: readRequests
   }),
-  ofList("read_updates", declarations.listUpdates, {
-    title: "Read the updates of a bot",
-    description: "Returns the updates of a bot of the last 24 hours, received or not, the oldest first.",
-    list: "updates"
+  ofList("read_updates", "Read the updates of a bot", declarations.listUpdates, "updates", {
+    description: "Returns the updates of a bot of the last 24 hours, received or not, the oldest first."
   }),
-  ofList("read_deliveries", declarations.listDeliveries, {
-    title: "Read the deliveries to webhooks",
+  ofList("read_deliveries", "Read the deliveries to webhooks", declarations.listDeliveries, "deliveries", {
     description:
-      "Returns the attempts to deliver updates to the webhooks of bots with their status or failure, and in waiting the next attempts with their times.",
-    list: "deliveries"
+      "Returns the attempts to deliver updates to the webhooks of bots with their status or failure, and in waiting the next attempts with their times."
   }),
-  ofCall("deliver_now", declarations.deliverNow, {
-    title: "Deliver at once",
+  ofCall("deliver_now", "Deliver at once", declarations.deliverNow, {
     description: "Starts the next attempt of a delivery that waits, without moving the clock.",
     fields: { delivery_id: "Id of the delivery, from waiting of read_deliveries" }
   }),
-  ofCall("send_update", declarations.deliverUpdate, {
-    title: "Send an update",
+  ofCall("send_update", "Send an update", declarations.deliverUpdate, {
     description: "Sends any update to a bot, for example one of a type that does not exist yet.",
     fields: {
       update: [
@@ -73,13 +64,11 @@ export const platformTools: ReadonlyArray<Tool> = [
       ]
     }
   }),
-  ofCall("get_clock", declarations.getClock, {
-    title: "Read the clock",
+  ofCall("get_clock", "Read the clock", declarations.getClock, {
     description:
       "Returns the time in Unix milliseconds, whether it runs, and what is due next: an attempt to deliver, the end of the processing of an upload, or the end of a failing subscription."
   }),
-  ofCall("move_clock", declarations.advanceClock, {
-    title: "Move, stop or start the clock",
+  ofCall("move_clock", "Move, stop or start the clock", declarations.advanceClock, {
     description:
       "Moves the time of the platform forward, or stops or starts its clock. Everything due until the new time happens in order. The clock of the bot does not move: only deliveries, uploads, long polls and limits of the platform follow this clock. One argument must be given.",
     fields: {
@@ -88,8 +77,7 @@ export const platformTools: ReadonlyArray<Tool> = [
       running: "true starts the clock, false stops it"
     }
   }),
-  ofCall("set_faults", declarations.setFaults, {
-    title: "Arm faults",
+  ofCall("set_faults", "Arm faults", declarations.setFaults, {
     description:
       'Replaces all rules of the faults and sets their counters to 0. A rule selects requests of bots or deliveries of updates (default: all) and defines what goes wrong, such as [{"endpoint":"Messages.send","nth":1,"status":503}]. An empty list removes all rules.',
     destroys: true,
@@ -97,32 +85,26 @@ export const platformTools: ReadonlyArray<Tool> = [
       rules: [Schema.Array(Rule), "The rules. If several apply to one request, the first is the outermost", rule]
     }
   }),
-  ofCall("list_faults", declarations.listFaults, {
-    title: "List faults",
+  ofCall("list_faults", "List faults", declarations.listFaults, {
     description:
       "Returns the rules of the faults, how many requests or deliveries each matched, and how often it was applied."
   }),
-  ofCall("get_limits", declarations.getLimits, {
-    title: "Read the limits",
+  ofCall("get_limits", "Read the limits", declarations.getLimits, {
     description: "Returns the rate limits of the platform, and how much of each the current requests use."
   }),
-  ofCall("revoke_token", declarations.revokeToken, {
-    title: "Revoke a token",
+  ofCall("revoke_token", "Revoke a token", declarations.revokeToken, {
     description: "Calls with the token of the bot are refused until a reset.",
     destroys: true,
     fields: { as: "revoked is answered with 401, deprecated with 403. Default: revoked" }
   }),
-  ofCall("reset", declarations.reset, {
-    title: "Reset the emulator",
+  ofCall("reset", "Reset the emulator", declarations.reset, {
     description: "Removes all people, chats, messages, updates, subscriptions and faults. The tokens stay.",
     destroys: true
   }),
-  ofCall("save_seed", declarations.getSeed, {
-    title: "Save the state as a seed",
+  ofCall("save_seed", "Save the state as a seed", declarations.getSeed, {
     description: "Returns the people, chats and messages as a seed, which load_seed restores."
   }),
-  ofCall("load_seed", declarations.seed, {
-    title: "Load a seed",
+  ofCall("load_seed", "Load a seed", declarations.seed, {
     description: "Creates the people, chats and messages of a seed, in addition to those that exist.",
     fields: {
       users: "People, with the fields of create_person",

@@ -36,7 +36,6 @@ type Fields<Key extends PropertyKey> = { readonly [K in Exclude<Key, keyof typeo
 type OptionalIfEmpty<F> = {} extends F ? { readonly fields?: F } : { readonly fields: F }
 
 interface About {
-  readonly title: string
   readonly description: string
   /** Whether something is removed or replaced. Default: `false`. */
   readonly destroys?: boolean
@@ -44,6 +43,7 @@ interface About {
 
 export interface Tool extends About {
   readonly name: string
+  readonly title: string
   /** The calls of the control API that the tool makes. */
   readonly endpoints: ReadonlyArray<Endpoint.Any>
   /** The JSON Schema of the arguments. */
@@ -114,6 +114,7 @@ export const refused = (status: number, code: string, message: string): Answer =
  */
 export const make = <S extends Schema.Struct.Fields>(
   name: string,
+  title: string,
   {
     fields,
     run,
@@ -133,6 +134,7 @@ export const make = <S extends Schema.Struct.Fields>(
   })
   return {
     name,
+    title,
     ...about,
     inputSchema: toInputSchema(schema, { ...shared, ...fields }),
     run: (args, emulated) => {
@@ -168,6 +170,7 @@ export const call = (endpoint: Endpoint.Any, args: Arguments, { handle, uploads 
 /** Creates a tool that makes one call of the control API, with its fields as arguments. */
 export const ofCall = <E extends Endpoint.Any>(
   name: string,
+  title: string,
   endpoint: E,
   options: About & OptionalIfEmpty<Fields<keyof Endpoint.Request<E>>>
 ): Tool => {
@@ -176,7 +179,7 @@ export const ofCall = <E extends Endpoint.Any>(
   const narrowed = Object.entries(fields).flatMap(([key, field]) =>
     typeof field === "string" ? [] : [[key, field[0]] as const]
   )
-  return make(name, {
+  return make(name, title, {
     ...about,
     endpoints: [endpoint],
     schema: { ...params, ...query, ...body, ...Object.fromEntries(narrowed) } as Schema.Struct.Fields,
@@ -194,20 +197,13 @@ export const counted = {
   count: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 })))
 }
 
-/** Creates a tool that returns the last entries of a list, because a whole list may not fit the context of a model. */
-export const ofList = (
-  name: string,
-  endpoint: Endpoint.Any,
-  {
-    list,
-    ...about
-  }: About & {
-    /** The field of the response that is shortened. */
-    readonly list: string
-  }
-): Tool => {
+/**
+ * Creates a tool that returns the last entries of `list`, a field of the response, because a whole list may not fit the
+ * context of a model.
+ */
+export const ofList = (name: string, title: string, endpoint: Endpoint.Any, list: string, about: About): Tool => {
   const { params, query } = endpoint.declaration
-  return make(name, {
+  return make(name, title, {
     ...about,
     endpoints: [endpoint],
     schema: { ...params, ...query, ...counted } as Schema.Struct.Fields,

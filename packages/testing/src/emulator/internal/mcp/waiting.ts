@@ -57,8 +57,7 @@ export const makeWaiting = (): Tool => {
       }
     })
 
-  return make("wait_for_reply", {
-    title: "Wait for replies of bots",
+  return make("wait_for_reply", "Wait for replies of bots", {
     description:
       "Waits in real time until a person has seen count replies of bots, and returns everything they saw since the previous wait_for_reply, each event once: messages, edits, removed messages, comments, notifications of pressed buttons, notices and typing. timed_out is true if fewer replies came in time: then read_requests shows what the bot did. To check that a bot stays silent, use a short timeout_ms.",
     endpoints: [declarations.listSeen],
