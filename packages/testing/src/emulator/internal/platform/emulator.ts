@@ -14,7 +14,7 @@ import { makeControl, isControl } from "../control/control.ts"
 import { streamOf } from "../control/events.ts"
 import { realTime } from "../control/wallClock.ts"
 import { makeServe } from "../http/serve.ts"
-import { apiOrigin, uploadOrigins } from "../http/wire.ts"
+import { apiOrigin } from "../http/wire.ts"
 import { chatIdOf, midOf, userIdOf } from "../people/access.ts"
 import { makePerson } from "../people/person.ts"
 import { makeRuntime, type SecretSettings } from "../webhook/runtime.ts"
@@ -73,7 +73,6 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const clock = yield* Clock.Clock
   const state = new platform.PlatformState(clock, {
     startedAt: realTime(clock),
-    fileOrigins: uploadOrigins,
     mediaSettings: mediaSettingsOf(options)
   })
   const context: EmulatorContext = {

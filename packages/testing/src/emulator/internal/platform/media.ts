@@ -3,6 +3,7 @@ import type { Message, MessageBody } from "@colloquy/core/model/Message"
 import * as Platform from "@colloquy/core/base/Platform"
 import type { Update } from "@colloquy/core/model/Update"
 import type { UploadType } from "@colloquy/core/endpoints/Upload"
+import { uploadOrigins } from "../http/wire.ts"
 import { emit } from "./events.ts"
 import { nextName, nextPhotoId } from "./ids.ts"
 import { type MediaSettings, type MediaState, now, type PlatformState } from "./state.ts"
@@ -68,9 +69,9 @@ export const isReady = (state: PlatformState, { readyAt }: MediaState): boolean 
 
 /** Returns a link that is valid from now on. */
 const linkTo = (state: PlatformState, { type }: MediaState, path: string): string => {
-  const { bot, control, fallback } = state.fileOrigins
+  const { bot, control } = state.fileOrigins
   const expires = now(state) + state.mediaSettings.linkLifetime
-  return `${(bot ?? control ?? fallback)[type]}${path}?expires=${expires}`
+  return `${(bot ?? control ?? uploadOrigins)[type]}${path}?expires=${expires}`
 }
 
 export const imageUrl = (state: PlatformState, image: MediaState): string =>

@@ -278,15 +278,8 @@ export class PlatformState {
   /** How many deliveries were started. */
   startedDeliveries = 0
   faults: ReadonlyArray<FaultState> = []
-  /**
-   * The origins of links to files: the origins by which the last call of a bot or of the control API reached the emulator,
-   * or `fallback`.
-   */
-  readonly fileOrigins: {
-    bot?: Listener["uploads"]
-    control?: Listener["uploads"]
-    readonly fallback: Listener["uploads"]
-  }
+  /** The origins of links to files, by which the last call of a bot or of the control API reached the emulator. */
+  readonly fileOrigins: { bot?: Listener["uploads"]; control?: Listener["uploads"] } = {}
   /** The number of resets. */
   resets = 0
   /** How many ids and names were created. */
@@ -298,14 +291,10 @@ export class PlatformState {
   /** The last position of a message that was restored from a seed. */
   restoredTo = 0n
 
-  constructor(
-    clock: Clock.Clock,
-    options: Pick<PlatformState, "mediaSettings" | "startedAt"> & { readonly fileOrigins: Listener["uploads"] }
-  ) {
+  constructor(clock: Clock.Clock, options: Pick<PlatformState, "mediaSettings" | "startedAt">) {
     this.clock = clock
     this.startedAt = options.startedAt
     this.mediaSettings = options.mediaSettings
-    this.fileOrigins = { fallback: options.fileOrigins }
     const startsInPast = BigInt(now(this)) * 65536n < safeIntegers
     this.positionEpoch = startsInPast ? testPositionEpoch : 0n
   }
