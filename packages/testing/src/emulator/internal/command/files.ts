@@ -26,11 +26,11 @@ export const reasonOf = (cause: unknown): string => {
   return reasons[code] ?? (cause instanceof Error ? cause.message : String(cause))
 }
 
+const attempt = <A>(flag: string, path: string, run: () => A): Effect.Effect<A, CommandError> =>
+  Effect.try({ try: run, catch: (cause) => commandError(`${flag} ${path}: ${reasonOf(cause)}`) })
+
 export const readFile = (flag: string, path: string): Effect.Effect<string, CommandError> =>
-  Effect.try({
-    try: () => readFileSync(path, "utf8").replace(/^\uFEFF/, ""),
-    catch: (cause) => commandError(`${flag} ${path}: ${reasonOf(cause)}`)
-  })
+  attempt(flag, path, () => readFileSync(path, "utf8").replace(/^\uFEFF/, ""))
 
 /** Reads a PEM certificate. */
 export const readCertificate = (flag: string, path: string): Effect.Effect<string, CommandError> =>
@@ -42,14 +42,11 @@ export const readCertificate = (flag: string, path: string): Effect.Effect<strin
   )
 
 /** Opens a file for lines. Each line is written immediately, so no line is lost if the command is killed. */
-export const openLines = (flag: string, path: string) => {
-  const orError = <A>(attempt: () => A) =>
-    Effect.try({ try: attempt, catch: (cause) => commandError(`${flag} ${path}: ${reasonOf(cause)}`) })
-  return Effect.map(
+export const openLines = (flag: string, path: string) =>
+  Effect.map(
     Effect.acquireRelease(
-      orError(() => openSync(path, "w")),
+      attempt(flag, path, () => openSync(path, "w")),
       (file) => Effect.sync(() => closeSync(file))
     ),
-    (file) => (line: string) => orError(() => void writeSync(file, `${line}\n`))
+    (file) => (line: string) => attempt(flag, path, () => void writeSync(file, `${line}\n`))
   )
-}
