@@ -10,7 +10,7 @@ import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { DurableObjectStorage } from "../base/DurableObjectStorage.ts"
-import { decodeText, encodeText, migrate, queryOf, transactionsOf } from "../base/internal/database.ts"
+import { decodeText, encodeText, inTransactions, migrate, queryOf, transactionsOf } from "../base/internal/database.ts"
 
 const migrations: ReadonlyArray<string> = [
   "CREATE TABLE colloquy_uploads (content TEXT PRIMARY KEY, attachment TEXT NOT NULL) WITHOUT ROWID"
@@ -19,33 +19,28 @@ const migrations: ReadonlyArray<string> = [
 const makeCache = (storage: DurableObjectStorage): UploadCache["Service"] => {
   const query = queryOf(storage)
   migrate(query, "uploads", migrations)
-  const run = transactionsOf(storage, "uploads")
-  return UploadCache.of({
+  return inTransactions<UploadCache["Service"]>(storage, "uploads", {
     get: (key) =>
-      run("get", () =>
-        Option.map(
-          Arr.head(
-            query<{ attachment: string }>("SELECT attachment FROM colloquy_uploads WHERE content = ?", encodeText(key))
-          ),
-          ({ attachment }) => decodeText(attachment)
-        )
+      Option.map(
+        Arr.head(
+          query<{ attachment: string }>("SELECT attachment FROM colloquy_uploads WHERE content = ?", encodeText(key))
+        ),
+        ({ attachment }) => decodeText(attachment)
       ),
-    set: (key, attachment) =>
-      run("set", () => {
-        query(
-          "INSERT OR REPLACE INTO colloquy_uploads (content, attachment) VALUES (?, ?)",
-          encodeText(key),
-          encodeText(attachment)
-        )
-      }),
-    remove: (key, attachment) =>
-      run("remove", () => {
-        query(
-          "DELETE FROM colloquy_uploads WHERE content = ? AND attachment = ?",
-          encodeText(key),
-          encodeText(attachment)
-        )
-      })
+    set: (key, attachment) => {
+      query(
+        "INSERT OR REPLACE INTO colloquy_uploads (content, attachment) VALUES (?, ?)",
+        encodeText(key),
+        encodeText(attachment)
+      )
+    },
+    remove: (key, attachment) => {
+      query(
+        "DELETE FROM colloquy_uploads WHERE content = ? AND attachment = ?",
+        encodeText(key),
+        encodeText(attachment)
+      )
+    }
   })
 }
 

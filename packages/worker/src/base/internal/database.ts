@@ -1,5 +1,6 @@
 import { StoreError, type StoreName } from "@colloquy/core/base/StoreError"
 import * as Effect from "effect/Effect"
+import * as Rec from "effect/Record"
 import type { DurableObjectStorage, Value } from "../DurableObjectStorage.ts"
 
 /** The rows that a statement returns. */
@@ -36,6 +37,28 @@ export const transactionsOf =
         })
       }
     })
+
+/** The operations of a store, which return their results at once. */
+type Operations<Store> = {
+  readonly [Name in keyof Store]: Store[Name] extends (...args: infer Args) => Effect.Effect<infer A, StoreError>
+    ? (...args: Args) => A
+    : never
+}
+
+/** Returns a store that runs each operation in a transaction. An error of an operation has its name. */
+export const inTransactions = <Store extends object>(
+  storage: DurableObjectStorage,
+  store: StoreName,
+  operations: Operations<Store>
+): Store => {
+  const run = transactionsOf(storage, store)
+  return Rec.map(
+    operations as Readonly<Record<string, (...args: ReadonlyArray<unknown>) => unknown>>,
+    (operation, name) =>
+      (...args: ReadonlyArray<unknown>) =>
+        run(name, () => operation(...args))
+  ) as Store
+}
 
 /**
  * Executes the migrations of a store that were not executed yet, in order. A migration is one statement or several, and is

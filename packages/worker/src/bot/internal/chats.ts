@@ -1,9 +1,9 @@
 import * as ChatRecord from "@colloquy/core/bot/ChatRecord"
-import * as ChatStore from "@colloquy/core/bot/ChatStore"
+import type * as ChatStore from "@colloquy/core/bot/ChatStore"
 import * as Arr from "effect/Array"
 import * as Option from "effect/Option"
 import type { DurableObjectStorage } from "../../base/DurableObjectStorage.ts"
-import { migrate, queryOf, transactionsOf } from "../../base/internal/database.ts"
+import { inTransactions, migrate, queryOf } from "../../base/internal/database.ts"
 
 type Row = { readonly record: string }
 
@@ -49,40 +49,35 @@ export const makeStore = (storage: DurableObjectStorage): ChatStore.ChatStore["S
   })
 
   const findKnown = (chat_id: number) => Option.filter(Option.fromUndefinedOr(find(chat_id)), ChatRecord.isKnown)
-  const run = transactionsOf(storage, "chats")
 
-  return ChatStore.ChatStore.of({
-    upsert: (records) => run("upsert", () => ChatRecord.combineAll(records).forEach(combine)),
-    get: (chat_id) => run("get", () => Option.map(findKnown(chat_id), ChatRecord.toKnownChat)),
-    page: (filter, after, limit) =>
-      run("page", () => {
-        const { condition, values } = matching(filter)
-        const chats = query<Row>(
-          `SELECT record FROM colloquy_chats WHERE ${condition} AND chat_id > ? ORDER BY chat_id LIMIT ?`,
-          ...values,
-          Option.getOrElse(after, () => Number.NEGATIVE_INFINITY),
-          limit
-        ).map((row) => ChatRecord.toKnownChat(fromRow(row)))
-        return {
-          chats,
-          next: chats.length < limit ? Option.none() : Option.map(Arr.last(chats), ({ chat_id }) => chat_id)
-        }
-      }),
-    count: (filter) =>
-      run("count", () => {
-        const { condition, values } = matching(filter)
-        return query<{ count: number }>(`SELECT count(*) AS count FROM colloquy_chats WHERE ${condition}`, ...values)[0]
-          .count
-      }),
-    remove: (chat_id) =>
-      run("remove", () => {
-        const known = findKnown(chat_id)
-        if (Option.isNone(known)) return false
-        const { last_seen } = known.value
-        combine(ChatRecord.make(chat_id, last_seen, { left_at: last_seen }))
-        return true
-      }),
-    cleanup: (before) =>
-      run("cleanup", () => query("DELETE FROM colloquy_chats WHERE left_at < ? RETURNING 1", before).length)
+  return inTransactions<ChatStore.ChatStore["Service"]>(storage, "chats", {
+    upsert: (records) => ChatRecord.combineAll(records).forEach(combine),
+    get: (chat_id) => Option.map(findKnown(chat_id), ChatRecord.toKnownChat),
+    page: (filter, after, limit) => {
+      const { condition, values } = matching(filter)
+      const chats = query<Row>(
+        `SELECT record FROM colloquy_chats WHERE ${condition} AND chat_id > ? ORDER BY chat_id LIMIT ?`,
+        ...values,
+        Option.getOrElse(after, () => Number.NEGATIVE_INFINITY),
+        limit
+      ).map((row) => ChatRecord.toKnownChat(fromRow(row)))
+      return {
+        chats,
+        next: chats.length < limit ? Option.none() : Option.map(Arr.last(chats), ({ chat_id }) => chat_id)
+      }
+    },
+    count: (filter) => {
+      const { condition, values } = matching(filter)
+      return query<{ count: number }>(`SELECT count(*) AS count FROM colloquy_chats WHERE ${condition}`, ...values)[0]
+        .count
+    },
+    remove: (chat_id) => {
+      const known = findKnown(chat_id)
+      if (Option.isNone(known)) return false
+      const { last_seen } = known.value
+      combine(ChatRecord.make(chat_id, last_seen, { left_at: last_seen }))
+      return true
+    },
+    cleanup: (before) => query("DELETE FROM colloquy_chats WHERE left_at < ? RETURNING 1", before).length
   })
 }

@@ -5,13 +5,13 @@ import type {
   Status,
   Summary
 } from "@colloquy/core/broadcast/Broadcast"
-import { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
+import type { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
 import { ChatId, MessageId } from "@colloquy/core/model/Recipient"
 import type * as Clock from "effect/Clock"
 import * as Arr from "effect/Array"
 import * as Option from "effect/Option"
 import type { DurableObjectStorage } from "../../base/DurableObjectStorage.ts"
-import { decodeText, encodeText, migrate, type Query, queryOf, transactionsOf } from "../../base/internal/database.ts"
+import { decodeText, encodeText, inTransactions, migrate, type Query, queryOf } from "../../base/internal/database.ts"
 
 type BroadcastRow = {
   readonly name: string
@@ -108,113 +108,95 @@ export const makeStore = (storage: DurableObjectStorage, clock: Clock.Clock): Br
   if (!opened.has(storage)) query("UPDATE colloquy_broadcasts SET lease_until = 0")
   opened.add(storage)
 
-  const run = transactionsOf(storage, "broadcasts")
   const summaryOf = (rows: ReadonlyArray<BroadcastRow>) => Option.map(Arr.head(rows), toSummary)
 
-  return BroadcastStore.of({
-    acquireLease: ({ create, leaseDuration, name, owner }) =>
-      run("acquireLease", () => {
-        const now = clock.currentTimeMillisUnsafe()
-        const key = encodeText(name)
-        if (create) {
-          query(
-            `INSERT INTO colloquy_broadcasts (name, status, started_at, owner, lease_until)
-              VALUES (?, 'running', ?, '', 0) ON CONFLICT DO NOTHING`,
-            key,
-            now
-          )
-        }
-        return summaryOf(
-          query<BroadcastRow>(
-            `UPDATE colloquy_broadcasts SET owner = ?, lease_until = ?
-              WHERE name = ? AND (owner = ? OR (? AND lease_until <= ?)) RETURNING *`,
-            owner,
-            now + leaseDuration,
-            key,
-            owner,
-            create ? 1 : 0,
-            now
-          )
+  return inTransactions<BroadcastStore["Service"]>(storage, "broadcasts", {
+    acquireLease: ({ create, leaseDuration, name, owner }) => {
+      const now = clock.currentTimeMillisUnsafe()
+      const key = encodeText(name)
+      if (create) {
+        query(
+          `INSERT INTO colloquy_broadcasts (name, status, started_at, owner, lease_until)
+            VALUES (?, 'running', ?, '', 0) ON CONFLICT DO NOTHING`,
+          key,
+          now
         )
-      }),
+      }
+      return summaryOf(
+        query<BroadcastRow>(
+          `UPDATE colloquy_broadcasts SET owner = ?, lease_until = ?
+            WHERE name = ? AND (owner = ? OR (? AND lease_until <= ?)) RETURNING *`,
+          owner,
+          now + leaseDuration,
+          key,
+          owner,
+          create ? 1 : 0,
+          now
+        )
+      )
+    },
     summary: (name) =>
-      run("summary", () =>
-        summaryOf(query<BroadcastRow>("SELECT * FROM colloquy_broadcasts WHERE name = ?", encodeText(name)))
-      ),
+      summaryOf(query<BroadcastRow>("SELECT * FROM colloquy_broadcasts WHERE name = ?", encodeText(name))),
     list: (limit) =>
-      run("list", () =>
-        query<BroadcastRow>("SELECT * FROM colloquy_broadcasts ORDER BY started_at DESC, name LIMIT ?", limit).map(
-          toSummary
-        )
+      query<BroadcastRow>("SELECT * FROM colloquy_broadcasts ORDER BY started_at DESC, name LIMIT ?", limit).map(
+        toSummary
       ),
     update: (name, { status, total }) =>
-      run(
-        "update",
-        () =>
-          query(
-            `UPDATE colloquy_broadcasts SET status = COALESCE(?, status), total = COALESCE(?, total)
-              WHERE name = ? AND status IN ('running', 'paused') RETURNING 1`,
-            status ?? null,
-            total ?? null,
-            encodeText(name)
-          ).length > 0
-      ),
+      query(
+        `UPDATE colloquy_broadcasts SET status = COALESCE(?, status), total = COALESCE(?, total)
+          WHERE name = ? AND status IN ('running', 'paused') RETURNING 1`,
+        status ?? null,
+        total ?? null,
+        encodeText(name)
+      ).length > 0,
     pending: (name, chats) =>
-      run("pending", () =>
-        query<{ value: ChatId }>(
-          `SELECT value FROM json_each(?) WHERE NOT EXISTS
-            (SELECT 1 FROM colloquy_broadcast_records WHERE name = ? AND chat_id = value) ORDER BY key`,
-          JSON.stringify(chats),
-          encodeText(name)
-        ).map(({ value }) => value)
-      ),
-    begin: ({ name, owner, recipients }) =>
-      run("begin", () => {
-        query(
-          "UPDATE colloquy_broadcasts SET begun = ? WHERE name = ? AND owner = ?",
-          JSON.stringify(recipients),
-          encodeText(name),
-          owner
-        )
-      }),
-    begun: (name) =>
-      run("begun", () => {
-        const [row] = query<{ begun: string | null }>(
-          "SELECT begun FROM colloquy_broadcasts WHERE name = ?",
-          encodeText(name)
-        )
-        return JSON.parse(row?.begun ?? "[]") as ReadonlyArray<BegunRecipient>
-      }),
-    addRecords: (name, records) =>
-      run("addRecords", () => {
-        const key = encodeText(name)
-        if (query("SELECT 1 FROM colloquy_broadcasts WHERE name = ?", key).length === 0) return
-        const count = insertAll(query, key, records)
-        query(
-          `UPDATE colloquy_broadcasts SET sent = sent + ?, forbidden = forbidden + ?, not_found = not_found + ?,
-            failed = failed + ? WHERE name = ?`,
-          count("Sent"),
-          count("Forbidden"),
-          count("NotFound"),
-          count("Failed"),
-          key
-        )
-      }),
+      query<{ value: ChatId }>(
+        `SELECT value FROM json_each(?) WHERE NOT EXISTS
+          (SELECT 1 FROM colloquy_broadcast_records WHERE name = ? AND chat_id = value) ORDER BY key`,
+        JSON.stringify(chats),
+        encodeText(name)
+      ).map(({ value }) => value),
+    begin: ({ name, owner, recipients }) => {
+      query(
+        "UPDATE colloquy_broadcasts SET begun = ? WHERE name = ? AND owner = ?",
+        JSON.stringify(recipients),
+        encodeText(name),
+        owner
+      )
+    },
+    begun: (name) => {
+      const [row] = query<{ begun: string | null }>(
+        "SELECT begun FROM colloquy_broadcasts WHERE name = ?",
+        encodeText(name)
+      )
+      return JSON.parse(row?.begun ?? "[]") as ReadonlyArray<BegunRecipient>
+    },
+    addRecords: (name, records) => {
+      const key = encodeText(name)
+      if (query("SELECT 1 FROM colloquy_broadcasts WHERE name = ?", key).length === 0) return
+      const count = insertAll(query, key, records)
+      query(
+        `UPDATE colloquy_broadcasts SET sent = sent + ?, forbidden = forbidden + ?, not_found = not_found + ?,
+          failed = failed + ? WHERE name = ?`,
+        count("Sent"),
+        count("Forbidden"),
+        count("NotFound"),
+        count("Failed"),
+        key
+      )
+    },
     records: (name, { after, limit }) =>
-      run("records", () =>
-        query<RecordRow>(
-          `SELECT chat_id, status, message_id, problem, at FROM colloquy_broadcast_records
-            WHERE name = ? AND chat_id > ? ORDER BY chat_id LIMIT ?`,
-          encodeText(name),
-          after ?? Number.NEGATIVE_INFINITY,
-          limit
-        ).map(toRecord)
-      ),
-    remove: (name) =>
-      run("remove", () => {
-        const key = encodeText(name)
-        query("DELETE FROM colloquy_broadcast_records WHERE name = ?", key)
-        return query("DELETE FROM colloquy_broadcasts WHERE name = ? RETURNING 1", key).length > 0
-      })
+      query<RecordRow>(
+        `SELECT chat_id, status, message_id, problem, at FROM colloquy_broadcast_records
+          WHERE name = ? AND chat_id > ? ORDER BY chat_id LIMIT ?`,
+        encodeText(name),
+        after ?? Number.NEGATIVE_INFINITY,
+        limit
+      ).map(toRecord),
+    remove: (name) => {
+      const key = encodeText(name)
+      query("DELETE FROM colloquy_broadcast_records WHERE name = ?", key)
+      return query("DELETE FROM colloquy_broadcasts WHERE name = ? RETURNING 1", key).length > 0
+    }
   })
 }
