@@ -13,19 +13,26 @@ export interface Group extends Omit<Predicted, "at"> {
 
 const maxExamples = 3
 
+const verbs: { readonly [O in Outcome]: string } = {
+  continues: "goes on",
+  asks: "asks",
+  sleeps: "sleeps",
+  runs: "runs the step",
+  moves: "moves",
+  ends: "ends",
+  restarts: "begins again",
+  outdated: "is out of date",
+  stale: "cannot be read",
+  unhandled: "has no handler",
+  newer: "waits for the newer program",
+  fails: "fails",
+  unknown: "cannot be rehearsed"
+}
+
+export const outcomes = Object.keys(verbs) as ReadonlyArray<Outcome>
+
 /** Nobody answers to these: data are lost, wait without an end, or fail. */
 const problems: ReadonlySet<Outcome> = new Set(["outdated", "stale", "unhandled", "newer", "fails", "unknown"])
-
-export const outcomes: ReadonlyArray<Outcome> = [
-  "continues",
-  "asks",
-  "sleeps",
-  "runs",
-  "moves",
-  "ends",
-  "restarts",
-  ...problems
-]
 
 export interface Policy {
   /** Outcomes that are no problem. */
@@ -53,22 +60,6 @@ export const add = (groups: Map<string, Group>, { at, ...predicted }: Predicted)
   group.count++
   if (group.examples.length < maxExamples) group.examples.push(at)
   return groups.set(key, group)
-}
-
-const verbs: { readonly [O in Outcome]: string } = {
-  continues: "goes on",
-  asks: "asks",
-  sleeps: "sleeps",
-  runs: "runs the step",
-  moves: "moves",
-  ends: "ends",
-  restarts: "begins again",
-  outdated: "is out of date",
-  stale: "cannot be read",
-  unhandled: "has no handler",
-  newer: "waits for the newer program",
-  fails: "fails",
-  unknown: "cannot be rehearsed"
 }
 
 /** Whether the detail is an object of the verb, and not a reason. */
