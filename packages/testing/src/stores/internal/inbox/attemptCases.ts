@@ -51,10 +51,8 @@ export const attemptCases = [
     const [, second] = idsOf(yield* claim("one"))
     const failure = { error: "failed", attempts: 2, failedAt: now }
     yield* commit(change("one", "chat", { completed: [{ id: second, failure }], release: true }))
-    deepStrictEqual(
-      (yield* listDeadLetters()).map(({ attempts, id }) => [id, attempts]),
-      [[second, 2]]
-    )
+    const [{ attempts, id }, ...others] = yield* listDeadLetters()
+    deepStrictEqual([id, attempts, others], [second, 2, []])
     deepStrictEqual(fingerprints(yield* claim("two")), [["chat:0", "chat:2"]])
   }),
 

@@ -1,4 +1,3 @@
-import { InboxStore } from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, strictEqual } from "node:assert"
 import {
@@ -8,6 +7,9 @@ import {
   change,
   counts,
   lease,
+  namesIn,
+  namesOf,
+  queue,
   release,
   renew,
   update,
@@ -201,7 +203,7 @@ export const claimCases = [
         for (const { key, updates } of partitions) {
           strictEqual(holders.get(key), undefined)
           holders.set(key, owner)
-          handled.push(...updates.map(({ update }) => update.fingerprint))
+          handled.push(...namesIn(updates))
         }
         yield* Effect.yieldNow
         for (const { key } of partitions) holders.delete(key)
@@ -212,10 +214,8 @@ export const claimCases = [
     handled.push(...(yield* drain()))
     strictEqual(handled.length, 100)
     for (const key of keys) {
-      deepStrictEqual(
-        handled.filter((fingerprint) => fingerprint.startsWith(`${key}:`)),
-        updatesOf(key, 5).map(({ fingerprint }) => fingerprint)
-      )
+      const own = handled.filter((fingerprint) => fingerprint.startsWith(`${key}:`))
+      deepStrictEqual(own, namesOf(key, 5))
     }
   }),
 
@@ -241,56 +241,31 @@ export const claimCases = [
   }),
 
   test("lists the updates that are queued behind an update of a claimed partition, without the updates that are completed", function* () {
-    const after = (id: string, limit = 100) =>
-      InboxStore.use((store) => store.updates({ of: "queue", partitionKey: "a", after: id, limit }))
+    const behind = (after: string, limit?: number) => Effect.map(queue({ partitionKey: "a", after, limit }), namesIn)
     yield* enqueue([...updatesOf("a", 4), ...updatesOf("b", 2)])
     const partitions = yield* claim("one", { maxUpdates: 4 })
     const claimed = partitions.find(({ key }) => key === "a")!
     const [first, second, third] = claimed.updates.map(({ id }) => id)
     yield* enqueue([update("a:4", { key: "a" })])
-    const entries = yield* after(first!)
-    deepStrictEqual(
-      entries.map(({ update }) => update.fingerprint),
-      ["a:1", "a:2", "a:3", "a:4"]
-    )
-    deepStrictEqual(entries[0]?.update.partitionKey, "a")
+    deepStrictEqual(yield* behind(first!), ["a:1", "a:2", "a:3", "a:4"])
+    strictEqual((yield* queue({ partitionKey: "a", after: first! }))[0]?.update.partitionKey, "a")
     yield* commit(change("one", "a", { completed: [{ id: third! }] }))
-    const fingerprintsAfter = (id: string, limit?: number) =>
-      Effect.map(after(id, limit), (entries) => entries.map(({ update }) => update.fingerprint))
-    deepStrictEqual(yield* fingerprintsAfter(first!, 2), ["a:1", "a:3"])
-    deepStrictEqual(yield* fingerprintsAfter(second!), ["a:3", "a:4"])
+    deepStrictEqual(yield* behind(first!, 2), ["a:1", "a:3"])
+    deepStrictEqual(yield* behind(second!), ["a:3", "a:4"])
     yield* acknowledgeAll("one", partitions)
-    deepStrictEqual(yield* fingerprintsAfter(first!), ["a:4"])
-    deepStrictEqual(
-      yield* InboxStore.use((store) => store.updates({ of: "queue", partitionKey: "none", limit: 1 })),
-      []
-    )
+    deepStrictEqual(yield* behind(first!), ["a:4"])
+    deepStrictEqual(yield* queue({ partitionKey: "none", limit: 1 }), [])
   }),
 
   test("lists the queued updates of all partitions in order, in pages, without completed updates", function* () {
-    const page = (after: string | undefined, limit = 100) =>
-      Effect.map(
-        InboxStore.use((store) => store.updates({ of: "queue", after, limit })),
-        (entries) =>
-          entries.map(({ id, update }) => ({ id, fingerprint: update.fingerprint, key: update.partitionKey }))
-      )
-    const listed = (after?: string, limit?: number) =>
-      Effect.map(page(after, limit), (entries) => entries.map(({ fingerprint }) => fingerprint))
-    deepStrictEqual(yield* page(undefined), [])
+    const listed = (after?: string, limit?: number) => Effect.map(queue({ after, limit }), namesIn)
+    deepStrictEqual(yield* listed(), [])
     yield* enqueue([update("a:0", { key: "a" }), update("b:0", { key: "b" }), update("a:1", { key: "a" })])
     const [claimed] = yield* claim("one", { maxPartitions: 1, maxUpdates: 1 })
     yield* enqueue([update("c:0", { key: "c" }), update("a:2", { key: "a" })])
-    const all = yield* page(undefined)
-    deepStrictEqual(
-      all.map(({ fingerprint, key }) => [fingerprint, key]),
-      [
-        ["a:0", "a"],
-        ["b:0", "b"],
-        ["a:1", "a"],
-        ["c:0", "c"],
-        ["a:2", "a"]
-      ]
-    )
+    const all = yield* queue()
+    deepStrictEqual(namesIn(all), ["a:0", "b:0", "a:1", "c:0", "a:2"])
+    for (const { update } of all) strictEqual(update.partitionKey, update.fingerprint[0])
     deepStrictEqual(yield* listed(undefined, 2), ["a:0", "b:0"])
     deepStrictEqual(yield* listed(all[1]!.id, 2), ["a:1", "c:0"])
     deepStrictEqual(yield* listed(all[4]!.id), [])
@@ -305,8 +280,8 @@ export const claimCases = [
     const seen: Array<string> = []
     let after: string | undefined
     for (let page = 0; page < 5; page++) {
-      const entries = yield* InboxStore.use((store) => store.updates({ of: "queue", after, limit: 100 }))
-      seen.push(...entries.map(({ update }) => update.fingerprint))
+      const entries = yield* queue({ after })
+      seen.push(...namesIn(entries))
       after = entries.at(-1)?.id ?? after
     }
     deepStrictEqual(seen, [...keys.map((key) => `${key}:0`), "p0:1"])

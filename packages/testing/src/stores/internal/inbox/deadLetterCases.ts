@@ -6,6 +6,8 @@ import {
   claim,
   counts,
   listDeadLetters,
+  namesIn,
+  namesOf,
   fingerprints,
   acknowledgeAll,
   update,
@@ -60,22 +62,18 @@ export const deadLetterCases = [
     for (;;) {
       const page = yield* listDeadLetters(2, after)
       if (page.length === 0) break
-      listed.push(...page.map(({ update }) => update.fingerprint))
+      listed.push(...namesIn(page))
       after = page.at(-1)!.id
       yield* drop(after)
     }
-    deepStrictEqual(
-      listed,
-      updatesOf("chat", 5).map(({ fingerprint }) => fingerprint)
-    )
+    deepStrictEqual(listed, namesOf("chat", 5))
     strictEqual((yield* stats).deadLetters, 2)
   }),
 
   test("replays a dead letter at the end of its partition, without deduplication", function* () {
     yield* enqueue(updatesOf("chat", 3))
     const [{ key, updates }] = yield* claim("one")
-    const failure = { error: "failed", attempts: 1, failedAt: now }
-    yield* commit(change("one", key, { completed: [{ id: updates[0].id, failure }], release: true }))
+    yield* failAll("one", { key, updates: [updates[0]] }, "failed")
     const [{ id }] = yield* listDeadLetters()
     strictEqual(yield* replay(id), 1)
     strictEqual(yield* replay(id), 0)

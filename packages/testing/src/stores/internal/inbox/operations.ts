@@ -17,6 +17,9 @@ export const update = (
 export const updatesOf = (key: string, count: number): ReadonlyArray<QueuedUpdate.QueuedUpdate> =>
   Array.from({ length: count }, (_, index) => update(`${key}:${index}`, { key }))
 
+/** The fingerprints of {@link updatesOf}. */
+export const namesOf = (key: string, count: number) => updatesOf(key, count).map(({ fingerprint }) => fingerprint)
+
 export const enqueue = (updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>, batch: Partial<Batch> = {}) => {
   const at = batch.now ?? now
   return InboxStore.use((store) =>
@@ -91,12 +94,23 @@ export const listDeadLetters = (limit = 100, after?: string) =>
     (letters) => letters.map(({ failure, ...entry }) => ({ ...entry, ...failure! }))
   )
 
+/** A page of the queue. */
+export const queue = ({
+  limit = 100,
+  ...page
+}: { readonly partitionKey?: string; readonly after?: string | undefined; readonly limit?: number | undefined } = {}) =>
+  InboxStore.use((store) => store.updates({ of: "queue", limit, ...page }))
+
 /** Replays dead letters, or drops them. */
 export const takeDeadLetters = (replay: boolean, ...ids: ReadonlyArray<string>) =>
   InboxStore.use((store) => store.takeDeadLetters({ ids, replay }))
 
+/** The fingerprints of updates and dead letters. */
+export const namesIn = (entries: ReadonlyArray<Pick<QueuedUpdate.Entry, "update">>): ReadonlyArray<string> =>
+  entries.map(({ update }) => update.fingerprint)
+
 export const fingerprints = (partitions: ReadonlyArray<Partition>): ReadonlyArray<ReadonlyArray<string>> =>
-  partitions.map(({ updates }) => updates.map(({ update }) => update.fingerprint))
+  partitions.map(({ updates }) => namesIn(updates))
 
 /** Acknowledges all queued updates. Returns their fingerprints, partition by partition. */
 export const drain = Effect.fnUntraced(function* (owner = "drain") {

@@ -40,3 +40,7 @@ export const pages = Effect.fnUntraced(function* (prefix: string, by: "key" | "d
     if (page.length < limit) return all
   }
 })
+
+/** The keys of all pages of rows. */
+export const keysIn = (...list: Parameters<typeof pages>) =>
+  Effect.map(pages(...list), (rows) => rows.map(({ key }) => key))
