@@ -71,53 +71,6 @@ export type Call = <A, E>(
 const atOnce = <A, E>(operation: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.contextWith((context: Context.Context<never>) => Effect.runSyncExitWith(context)(operation))
 
-const callFrom = (
-  { history, plan, strikes, world }: Machine,
-  {
-    from,
-    inOrder,
-    name,
-    to,
-    wakeOthers
-  }: {
-    readonly from: Process
-    readonly name: StoreName
-    readonly to: Process
-    readonly wakeOthers: (from: Process) => void
-    /** Applies the operations in the order in which they are recorded. */
-    readonly inOrder: <A, E>(operation: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  }
-): Call => {
-  const failed = (operation: string) => new StoreError({ store: name, operation, reason: simulated, isRetryable: true })
-  return (operation, request, effect) =>
-    Effect.suspend(() => {
-      const sentAt = world.now - epoch
-      const applied = Effect.gen(function* () {
-        yield* Effect.sleep(world.dice.int(plan.latency + 1))
-        if (world.now < from.cutUntil) return yield* failed(operation)
-        if (strikes("storeSlow", from, operation)) yield* Effect.sleep(world.dice.int(4000))
-        if (strikes("storeBefore", from, operation)) return yield* failed(operation)
-        const recorded = Effect.map(effect, (result) => {
-          if (name !== "inbox") return result
-          history.add({ type: "store", process: from.name, operation, sentAt, request, result })
-          if (isWaking(operation, request)) wakeOthers(from)
-          return result
-        })
-        if (strikes("storeLate", from, operation)) {
-          world.fork(to, Context.empty(), Effect.delay(inOrder(recorded), world.dice.int(20_000)))
-          return yield* failed(operation)
-        }
-        const result = yield* inOrder(recorded)
-        yield* Effect.sleep(world.dice.int(plan.latency + 1))
-        if (world.now < from.cutUntil) return yield* failed(operation)
-        if (strikes("storeAfter", from, operation)) return yield* failed(operation)
-        if (strikes("storeSlow", from, operation)) yield* Effect.sleep(world.dice.int(4000))
-        return result
-      })
-      return world.remotely(from, to, Context.empty(), applied)
-    })
-}
-
 const inboxOf = (store: Store, call: Call, listen: Store["listen"]): Store => ({
   // Each other operation has one argument or none, which is its request.
   ...remoteOf(store, (operation, [request], effect) => call(operation, request, effect)),
@@ -132,8 +85,7 @@ const inboxOf = (store: Store, call: Call, listen: Store["listen"]): Store => ({
 })
 
 /** Makes stores reachable for several processes. */
-export const makeDatabase = (machine: Machine, stores: Stores): Database => {
-  const { plan, strikes, world } = machine
+export const makeDatabase = ({ history, plan, strikes, world }: Machine, stores: Stores): Database => {
   const listeners = new Map<Process, Set<() => void>>()
 
   const wakeOthers = (from: Process) => {
@@ -159,11 +111,40 @@ export const makeDatabase = (machine: Machine, stores: Stores): Database => {
       () => Effect.sync(() => listeners.get(from)?.delete(wake))
     )
 
-  // A transaction in SQLite ends some tasks before its caller continues. The stores in memory need one task.
+  // Operations are applied in the order in which they are recorded. A transaction in SQLite ends some tasks before its caller
+  // continues. The stores in memory need one task.
   const inOrder = plan.store === "sqlite" ? Semaphore.makeUnsafe(1).withPermits(1) : atOnce
 
-  const callOf = (from: Process, name: StoreName) =>
-    callFrom(machine, { from, inOrder, name, to: stores.process, wakeOthers })
+  const callOf =
+    (from: Process, name: StoreName): Call =>
+    (operation, request, effect) =>
+      Effect.suspend(() => {
+        const failed = () => new StoreError({ store: name, operation, reason: simulated, isRetryable: true })
+        const sentAt = world.now - epoch
+        const applied = Effect.gen(function* () {
+          yield* Effect.sleep(world.dice.int(plan.latency + 1))
+          if (world.now < from.cutUntil) return yield* failed()
+          if (strikes("storeSlow", from, operation)) yield* Effect.sleep(world.dice.int(4000))
+          if (strikes("storeBefore", from, operation)) return yield* failed()
+          const recorded = Effect.map(effect, (result) => {
+            if (name !== "inbox") return result
+            history.add({ type: "store", process: from.name, operation, sentAt, request, result })
+            if (isWaking(operation, request)) wakeOthers(from)
+            return result
+          })
+          if (strikes("storeLate", from, operation)) {
+            world.fork(stores.process, Context.empty(), Effect.delay(inOrder(recorded), world.dice.int(20_000)))
+            return yield* failed()
+          }
+          const result = yield* inOrder(recorded)
+          yield* Effect.sleep(world.dice.int(plan.latency + 1))
+          if (world.now < from.cutUntil) return yield* failed()
+          if (strikes("storeAfter", from, operation)) return yield* failed()
+          if (strikes("storeSlow", from, operation)) yield* Effect.sleep(world.dice.int(4000))
+          return result
+        })
+        return world.remotely(from, stores.process, Context.empty(), applied)
+      })
 
   return {
     ...stores,
