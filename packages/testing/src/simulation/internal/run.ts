@@ -57,23 +57,7 @@ export interface Stage extends Machine {
   readonly strikes: (fault: FaultName, process: Process, detail?: string) => boolean
 }
 
-const names = [
-  "Ann",
-  "Ben",
-  "Cora",
-  "Dan",
-  "Eve",
-  "Finn",
-  "Gina",
-  "Hugo",
-  "Ida",
-  "Jon",
-  "Kim",
-  "Leo",
-  "Mia",
-  "Noah",
-  "Olga"
-]
+const names = "Ann Ben Cora Dan Eve Finn Gina Hugo Ida Jon Kim Leo Mia Noah Olga".split(" ")
 
 /** The names of the people: "Ann", …, "Olga", "Ann 2", …. */
 const nameOf = (index: number): string => {
