@@ -1,7 +1,7 @@
 /**
- * Plants defects into a copy of the library, and searches each with the simulator: `npm run defects -- --seeds 1500`.
+ * Plants defects into a copy of the library, and searches each with the simulator: `npm run defects -- --seeds 3000`.
  *
- * - `--seeds`: how many seeds of each of its programs are run at most. Default: 1500. `--seed`: the first. Default: 1.
+ * - `--seeds`: how many seeds of each of its programs are run at most. Default: 3000. `--seed`: the first. Default: 1.
  * - `--name`, also several times: the beginning of the names of defects. Default: all.
  *
  * Prints a line for each defect, how many seeds were run until it was found, and the time of one core that this took. Exits with 1 if
@@ -13,7 +13,7 @@ import { checkCopy, makeCopy, removeCopy, search } from "../test/simulation/defe
 
 const { values } = parseArgs({
   options: {
-    seeds: { type: "string", default: "1500" },
+    seeds: { type: "string", default: "3000" },
     seed: { type: "string", default: "1" },
     name: { type: "string", multiple: true, default: [""] }
   }
