@@ -16,6 +16,7 @@ import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
 import * as scripts from "./internal/chats/redisScripts.ts"
 import { toKnownChats } from "./internal/chats/row.ts"
+import { withStoreErrors } from "../base/internal/stores/operations.ts"
 import { keyPrefix, redisToStoreError } from "../base/internal/stores/redis.ts"
 import { encodeText } from "../base/internal/stores/values.ts"
 
@@ -34,8 +35,6 @@ export interface Options {
   /** How long the store remembers that the bot left a chat. See `ChatStore.Options`. Default: 7 days. */
   readonly tombstoneTimeToLive?: Duration.Input | undefined
 }
-
-const toStoreError = redisToStoreError("chats")
 
 /** Maximum number of chats that one script writes, so that the script does not block the server for long. */
 const chunkSize = 200
@@ -74,55 +73,42 @@ export const make: (options?: Options) => Effect.Effect<ChatStore.ChatStore["Ser
 
     const knownOf = (type: string | undefined) => (type === undefined ? keys.known : `${keys.known}:${toIndexed(type)}`)
 
-    const page = Effect.fnUntraced(
-      function* (filter: ChatStore.Filter, after: Option.Option<ChatId>, limit: number) {
-        const { activeSince, type } = filter
-        const start = Option.match(after, { onNone: () => "-inf", onSome: (id) => `(${id}` })
-        const size = Math.min(limit, maxRead)
-        const [next, rows] = yield* activeSince === undefined
-          ? readPage(keys, knownOf(type), start, size)
-          : readActivePage(keys, toIndexed(type), activeSince, start, size, maxCompared)
-        return { chats: yield* decode(rows), next: next === "" ? Option.none() : Option.some(Number(next) as ChatId) }
-      },
-      Effect.mapError(toStoreError("page"))
-    )
+    const page = Effect.fnUntraced(function* (
+      { activeSince, type }: ChatStore.Filter,
+      after: Option.Option<ChatId>,
+      limit: number
+    ) {
+      const start = Option.match(after, { onNone: () => "-inf", onSome: (id) => `(${id}` })
+      const size = Math.min(limit, maxRead)
+      const [next, rows] = yield* activeSince === undefined
+        ? readPage(keys, knownOf(type), start, size)
+        : readActivePage(keys, toIndexed(type), activeSince, start, size, maxCompared)
+      return { chats: yield* decode(rows), next: next === "" ? Option.none() : Option.some(Number(next) as ChatId) }
+    })
 
-    const count = ({ activeSince, type }: ChatStore.Filter) =>
-      Effect.mapBoth(
-        activeSince === undefined
-          ? redis.send("ZCARD", knownOf(type))
-          : countActive(keys, toIndexed(type), activeSince),
-        { onFailure: toStoreError("count"), onSuccess: Number }
-      )
-
-    const cleanupAll = Effect.fnUntraced(
-      function* (before: number) {
-        let total = 0
-        while (true) {
-          const ids = yield* idsBetween(keys.left, "-inf", `(${before}`, chunkSize)
-          const deleted = ids.length === 0 ? 0 : yield* cleanup(keys, ids, before)
-          total += deleted
-          if (ids.length < chunkSize || deleted === 0) return total
-        }
-      },
-      Effect.mapError(toStoreError("cleanup"))
-    )
+    const cleanupAll = Effect.fnUntraced(function* (before: number) {
+      let total = 0
+      while (true) {
+        const ids = yield* idsBetween(keys.left, "-inf", `(${before}`, chunkSize)
+        const deleted = ids.length === 0 ? 0 : yield* cleanup(keys, ids, before)
+        total += deleted
+        if (ids.length < chunkSize || deleted === 0) return total
+      }
+    })
 
     return yield* ChatStore.withCleanup(
-      ChatStore.ChatStore.of({
+      withStoreErrors<ChatStore.ChatStore["Service"]>(redisToStoreError("chats"), {
         upsert: (records) =>
           Effect.forEach(Arr.chunksOf(ChatRecord.combineAll(records), chunkSize), (chunk) => upsert(keys, chunk), {
             discard: true
-          }).pipe(Effect.mapError(toStoreError("upsert"))),
-        get: (chat_id) =>
-          Effect.mapBoth(Effect.flatMap(read(keys, chat_id), decode), {
-            onFailure: toStoreError("get"),
-            onSuccess: Arr.head
           }),
+        get: (chat_id) => Effect.map(Effect.flatMap(read(keys, chat_id), decode), Arr.head),
         page,
-        count,
-        remove: (chat_id) =>
-          Effect.mapBoth(remove(keys, chat_id), { onFailure: toStoreError("remove"), onSuccess: (count) => count > 0 }),
+        count: ({ activeSince, type }) =>
+          activeSince === undefined
+            ? Effect.map(redis.send("ZCARD", knownOf(type)), Number)
+            : Effect.map(countActive(keys, toIndexed(type), activeSince), Number),
+        remove: (chat_id) => Effect.map(remove(keys, chat_id), (count) => count > 0),
         cleanup: cleanupAll
       }),
       options

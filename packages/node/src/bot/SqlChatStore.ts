@@ -29,7 +29,8 @@ import {
 import { maxRows, visitSlices } from "./internal/chats/slices.ts"
 import { maxValues, padded } from "./internal/chats/sqliteValues.ts"
 import { combine, migrations } from "./internal/chats/sqlSchema.ts"
-import { makeStore } from "../base/internal/stores/sql.ts"
+import { withStoreErrors } from "../base/internal/stores/operations.ts"
+import { isRetryableSql, makeStore } from "../base/internal/stores/sql.ts"
 import { encodeText } from "../base/internal/stores/values.ts"
 
 /**
@@ -80,14 +81,14 @@ export const make: (
 
     const write = (records: ReadonlyArray<ChatRecord.ChatRecord>) =>
       sql`INSERT INTO ${chats} AS known ${rowsOf(ChatRecord.combineAll(records).map(fromRecord))}
-        ON CONFLICT (chat_id) DO UPDATE SET ${assignments}`.pipe(Effect.asVoid, Effect.mapError(toStoreError("upsert")))
+        ON CONFLICT (chat_id) DO UPDATE SET ${assignments}`.pipe(Effect.asVoid)
     const writeBatched = yield* WriteBatching.make({
       write: (groups: ReadonlyArray<ReadonlyArray<ChatRecord.ChatRecord>>) =>
         Effect.as(
           write(groups.flat()),
           groups.map(() => {})
         ),
-      splitOn: ({ isRetryable }) => !isRetryable
+      splitOn: (error) => !isRetryableSql(error)
     })
 
     /** PostgreSQL executes a statement in another process, so its rows are not divided. */
@@ -132,7 +133,7 @@ export const make: (
     ]
 
     return yield* ChatStore.withCleanup(
-      ChatStore.ChatStore.of({
+      withStoreErrors<ChatStore.ChatStore["Service"]>(toStoreError, {
         upsert: (records) =>
           records.length === 0
             ? Effect.void
@@ -143,12 +144,11 @@ export const make: (
         get: (chat_id) =>
           select(sql.and([isKnown, sql`chat_id = ${chat_id}`]), 1).pipe(
             Effect.flatMap(toKnownChats),
-            Effect.mapBoth({ onFailure: toStoreError("get"), onSuccess: Arr.head })
+            Effect.map(Arr.head)
           ),
         page: (filter, after, limit) =>
           selectPage(sql.and(matching(filter)), Option.getOrUndefined(after), limit).pipe(
             Effect.flatMap(toKnownChats),
-            Effect.mapError(toStoreError("page")),
             Effect.map((found) => ({
               chats: found,
               next: found.length < limit ? Option.none() : Option.map(Arr.last(found), ({ chat_id }) => chat_id)
@@ -162,11 +162,12 @@ export const make: (
               }>`SELECT count(*) AS count FROM ${chats} WHERE ${sql.and([...matching(filter), range])}`,
               (rows) => Number(rows[0]!.count)
             )
-          ).pipe(Effect.mapError(toStoreError("count"))),
+          ),
         remove: (chat_id) =>
-          sql`UPDATE ${chats} SET left_at = last_seen, title = NULL, dialog_user = NULL, rights = NULL
-            WHERE ${isKnown} AND chat_id = ${chat_id} RETURNING chat_id`.pipe(
-            Effect.mapBoth({ onFailure: toStoreError("remove"), onSuccess: (rows) => rows.length > 0 })
+          Effect.map(
+            sql`UPDATE ${chats} SET left_at = last_seen, title = NULL, dialog_user = NULL, rights = NULL
+              WHERE ${isKnown} AND chat_id = ${chat_id} RETURNING chat_id`,
+            (rows) => rows.length > 0
           ),
         cleanup: (before) =>
           sum((range) =>
@@ -174,7 +175,7 @@ export const make: (
               sql`DELETE FROM ${chats} WHERE NOT (${isKnown}) AND left_at < ${before} AND ${range} RETURNING chat_id`,
               (rows) => rows.length
             )
-          ).pipe(Effect.mapError(toStoreError("cleanup")))
+          )
       }),
       options
     )

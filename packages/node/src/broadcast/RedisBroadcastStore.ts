@@ -13,6 +13,7 @@ import * as Redis from "effect/persistence/Redis"
 import { acquireFromGone, ownerIn } from "./internal/owner.ts"
 import * as scripts from "./internal/redisScripts.ts"
 import { fromBegun, fromJson, toBegun, toSummary } from "./internal/row.ts"
+import { withStoreErrors } from "../base/internal/stores/operations.ts"
 import { keyPrefix, redisToStoreError } from "../base/internal/stores/redis.ts"
 
 /**
@@ -28,8 +29,6 @@ export interface Options {
    */
   readonly prefix?: string | undefined
 }
-
-const toStoreError = redisToStoreError("broadcasts")
 
 /** Maximum number of recipients that one script looks up, so that the script does not block the server for long. */
 const chunkSize = 500
@@ -52,35 +51,25 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
     const addRecords = redis.eval(scripts.addRecords)
     const remove = redis.eval(scripts.remove)
 
-    const summaryOf = (
-      operation: string,
-      name: string,
-      values: Effect.Effect<ReadonlyArray<string | null>, Redis.RedisError>
-    ) =>
-      values.pipe(
-        Effect.flatMap((values) => {
-          const row = scripts.toRow(name, values)
-          return row === undefined ? Effect.succeedNone : Effect.asSome(toSummary(row))
-        }),
-        Effect.mapError(toStoreError(operation))
-      )
+    const summaryOf = (name: string, values: Effect.Effect<ReadonlyArray<string | null>, Redis.RedisError>) =>
+      Effect.flatMap(values, (values) => {
+        const row = scripts.toRow(name, values)
+        return row === undefined ? Effect.succeedNone : Effect.asSome(toSummary(row))
+      })
 
-    const isChanged = (operation: string, count: Effect.Effect<number, Redis.RedisError>) =>
-      Effect.mapBoth(count, { onFailure: toStoreError(operation), onSuccess: (count) => count > 0 })
+    const isChanged = (count: Effect.Effect<number, Redis.RedisError>) => Effect.map(count, (count) => count > 0)
 
-    const summary = (name: string, operation: string) =>
-      summaryOf(operation, name, redis.send("HMGET", keysOf(name).broadcast, ...scripts.fields))
+    const summary = (name: string) => summaryOf(name, redis.send("HMGET", keysOf(name).broadcast, ...scripts.fields))
 
-    return BroadcastStore.BroadcastStore.of({
+    const get = (name: string, field: string) => redis.send<string | null>("HGET", keysOf(name).broadcast, field)
+
+    return withStoreErrors<BroadcastStore.BroadcastStore["Service"]>(redisToStoreError("broadcasts"), {
       acquireLease: acquireFromGone(
         ({ create, leaseDuration, name, owner }) =>
-          summaryOf("acquireLease", name, acquireLease(keysOf(name), name, owner, leaseDuration, create)),
-        (name) =>
-          redis
-            .send<string | null>("HGET", keysOf(name).broadcast, "owner")
-            .pipe(Effect.mapError(toStoreError("acquireLease")))
+          summaryOf(name, acquireLease(keysOf(name), name, owner, leaseDuration, create)),
+        (name) => get(name, "owner")
       ),
-      summary: (name) => summary(name, "summary"),
+      summary,
       list: (limit) =>
         redis
           .send<ReadonlyArray<string>>(
@@ -95,29 +84,20 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
             `${limit}`
           )
           .pipe(
-            Effect.mapError(toStoreError("list")),
             // A broadcast may be removed between the two reads.
-            Effect.flatMap(Effect.forEach((name) => summary(name, "list"))),
+            Effect.flatMap(Effect.forEach((name) => summary(name))),
             Effect.map(Arr.getSomes)
           ),
-      update: (name, { status, total }) => isChanged("update", update(keysOf(name), status, total)),
+      update: (name, { status, total }) => isChanged(update(keysOf(name), status, total)),
       pending: (name, chats) =>
         chats.length === 0
           ? Effect.succeed([])
           : Effect.forEach(Arr.chunksOf(chats, chunkSize), (chunk) =>
               Effect.map(countRecords(keysOf(name), chunk), (counts) => chunk.filter((_, index) => counts[index] === 0))
-            ).pipe(Effect.mapBoth({ onFailure: toStoreError("pending"), onSuccess: Arr.flatten })),
-      begin: ({ name, owner, recipients }) =>
-        begin(keysOf(name), ownerIn(owner), fromBegun(recipients)).pipe(
-          Effect.asVoid,
-          Effect.mapError(toStoreError("begin"))
-        ),
-      begun: (name) =>
-        redis
-          .send<string | null>("HGET", keysOf(name).broadcast, "begun")
-          .pipe(Effect.flatMap(toBegun), Effect.mapError(toStoreError("begun"))),
-      addRecords: (name, records) =>
-        addRecords(keysOf(name), records).pipe(Effect.asVoid, Effect.mapError(toStoreError("addRecords"))),
+            ).pipe(Effect.map(Arr.flatten)),
+      begin: ({ name, owner, recipients }) => Effect.asVoid(begin(keysOf(name), ownerIn(owner), fromBegun(recipients))),
+      begun: (name) => Effect.flatMap(get(name, "begun"), toBegun),
+      addRecords: (name, records) => Effect.asVoid(addRecords(keysOf(name), records)),
       records: (name, { after, limit }) => {
         const start = after === undefined ? "-inf" : `(${after}`
         return redis
@@ -131,9 +111,9 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
             "0",
             `${limit}`
           )
-          .pipe(Effect.flatMap(Effect.forEach(fromJson)), Effect.mapError(toStoreError("records")))
+          .pipe(Effect.flatMap(Effect.forEach(fromJson)))
       },
-      remove: (name) => isChanged("remove", remove(keysOf(name), name))
+      remove: (name) => isChanged(remove(keysOf(name), name))
     })
   })
 

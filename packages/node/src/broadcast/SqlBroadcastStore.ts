@@ -12,9 +12,11 @@ import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
 import { type BroadcastRow, fromBegun, fromRecord, toBegun, toRecord, toSummary } from "./internal/row.ts"
 import { type Acquire, acquireFromGone, ownerIn } from "./internal/owner.ts"
 import { migrations, recordColumns } from "./internal/sqlSchema.ts"
+import { withStoreErrors } from "../base/internal/stores/operations.ts"
 import { makeStore, withTransaction } from "../base/internal/stores/sql.ts"
 
 /**
@@ -53,14 +55,11 @@ export const make: (
     const broadcasts = sql(table)
     const records = sql(`${table}_records`)
 
-    const isChanged = (operation: string, statement: Effect.Effect<ReadonlyArray<object>, unknown>) =>
-      Effect.mapBoth(statement, { onFailure: toStoreError(operation), onSuccess: (rows) => rows.length > 0 })
+    const isChanged = (statement: Effect.Effect<ReadonlyArray<object>, SqlError>) =>
+      Effect.map(statement, (rows) => rows.length > 0)
 
-    const summaryOf = (operation: string, statement: Effect.Effect<ReadonlyArray<BroadcastRow>, unknown>) =>
-      statement.pipe(
-        Effect.flatMap(([row]) => (row === undefined ? Effect.succeedNone : Effect.asSome(toSummary(row)))),
-        Effect.mapError(toStoreError(operation))
-      )
+    const summaryOf = (statement: Effect.Effect<ReadonlyArray<BroadcastRow>, SqlError>) =>
+      Effect.flatMap(statement, ([row]) => (row === undefined ? Effect.succeedNone : Effect.asSome(toSummary(row))))
 
     const insert = (name: string, added: ReadonlyArray<Broadcast.RecipientRecord>) =>
       sql<{
@@ -78,16 +77,12 @@ export const make: (
 
     /** Keeps other transactions from removing or counting the broadcast. Returns whether it exists. */
     const lock = (name: string) =>
-      Effect.map(
-        sql`UPDATE ${broadcasts} SET name = name WHERE name = ${name} RETURNING name`,
-        (rows) => rows.length > 0
-      )
+      isChanged(sql`UPDATE ${broadcasts} SET name = name WHERE name = ${name} RETURNING name`)
 
     const acquireLease: Acquire = ({ create, leaseDuration, name, owner }) => {
       const now = dialect.now(clock.currentTimeMillisUnsafe())
       const leaseUntil = sql`${now} + ${leaseDuration}`
       return summaryOf(
-        "acquireLease",
         create
           ? sql<BroadcastRow>`INSERT INTO ${broadcasts} (name, status, started_at, owner, lease_until)
               VALUES (${name}, 'running', ${now}, ${owner}, ${leaseUntil})
@@ -99,22 +94,18 @@ export const make: (
     }
 
     const ownerOf = (name: string) =>
-      sql<{ owner: string }>`SELECT owner FROM ${broadcasts} WHERE name = ${name}`.pipe(
-        Effect.map(([row]) => row?.owner),
-        Effect.mapError(toStoreError("acquireLease"))
-      )
+      Effect.map(sql<{ owner: string }>`SELECT owner FROM ${broadcasts} WHERE name = ${name}`, ([row]) => row?.owner)
 
-    return BroadcastStore.BroadcastStore.of({
+    return withStoreErrors<BroadcastStore.BroadcastStore["Service"]>(toStoreError, {
       acquireLease: acquireFromGone((request) => Effect.suspend(() => acquireLease(request)), ownerOf),
-      summary: (name) => summaryOf("summary", sql<BroadcastRow>`SELECT * FROM ${broadcasts} WHERE name = ${name}`),
+      summary: (name) => summaryOf(sql<BroadcastRow>`SELECT * FROM ${broadcasts} WHERE name = ${name}`),
       list: (limit) =>
-        sql<BroadcastRow>`SELECT * FROM ${broadcasts} ORDER BY started_at DESC, name LIMIT ${limit}`.pipe(
-          Effect.flatMap(Effect.forEach(toSummary)),
-          Effect.mapError(toStoreError("list"))
+        Effect.flatMap(
+          sql<BroadcastRow>`SELECT * FROM ${broadcasts} ORDER BY started_at DESC, name LIMIT ${limit}`,
+          Effect.forEach((row) => toSummary(row))
         ),
       update: (name, { status, total }) =>
         isChanged(
-          "update",
           sql`UPDATE ${broadcasts} SET status = COALESCE(${status ?? null}, status),
             total = COALESCE(CAST(${total ?? null} AS ${dialect.integer}), total)
             WHERE name = ${name} AND status IN ('running', 'paused') RETURNING name`
@@ -124,27 +115,23 @@ export const make: (
           { chat_id: "bigint" },
           chats.map((chat_id) => ({ chat_id }))
         )
-        return sql<{ chat_id: number | bigint }>`SELECT chat_id FROM ${records}
-          WHERE name = ${name} AND chat_id IN (SELECT chat_id FROM ${asked})`.pipe(
-          Effect.mapBoth({
-            onFailure: toStoreError("pending"),
-            onSuccess: (rows) => {
-              const recorded = new Set(rows.map(({ chat_id }) => Number(chat_id)))
-              return chats.filter((chat_id) => !recorded.has(chat_id))
-            }
-          })
+        return Effect.map(
+          sql<{ chat_id: number | bigint }>`SELECT chat_id FROM ${records}
+            WHERE name = ${name} AND chat_id IN (SELECT chat_id FROM ${asked})`,
+          (rows) => {
+            const recorded = new Set(rows.map(({ chat_id }) => Number(chat_id)))
+            return chats.filter((chat_id) => !recorded.has(chat_id))
+          }
         )
       },
       begin: ({ name, owner, recipients }) =>
-        sql`UPDATE ${broadcasts} SET begun = ${fromBegun(recipients)}
-          WHERE name = ${name} AND owner = ${ownerIn(owner)}`.pipe(
-          Effect.asVoid,
-          Effect.mapError(toStoreError("begin"))
+        Effect.asVoid(
+          sql`UPDATE ${broadcasts} SET begun = ${fromBegun(recipients)}
+            WHERE name = ${name} AND owner = ${ownerIn(owner)}`
         ),
       begun: (name) =>
-        sql<{ begun: unknown }>`SELECT begun FROM ${broadcasts} WHERE name = ${name}`.pipe(
-          Effect.flatMap(([row]) => toBegun(row?.begun)),
-          Effect.mapError(toStoreError("begun"))
+        Effect.flatMap(sql<{ begun: unknown }>`SELECT begun FROM ${broadcasts} WHERE name = ${name}`, ([row]) =>
+          toBegun(row?.begun)
         ),
       addRecords: (name, added) =>
         Effect.gen(function* () {
@@ -154,19 +141,19 @@ export const make: (
             name,
             inserted.map(({ status }) => status)
           )
-        }).pipe(withTransaction(sql), Effect.mapError(toStoreError("addRecords"))),
+        }).pipe(withTransaction(sql)),
       records: (name, { after, limit }) =>
-        sql`SELECT chat_id, status, message_id, problem, at FROM ${records}
-          WHERE ${sql.and([sql`name = ${name}`, ...(after === undefined ? [] : [sql`chat_id > ${after}`])])}
-          ORDER BY chat_id LIMIT ${limit}`.pipe(
-          Effect.flatMap(Effect.forEach(toRecord)),
-          Effect.mapError(toStoreError("records"))
+        Effect.flatMap(
+          sql`SELECT chat_id, status, message_id, problem, at FROM ${records}
+            WHERE ${sql.and([sql`name = ${name}`, ...(after === undefined ? [] : [sql`chat_id > ${after}`])])}
+            ORDER BY chat_id LIMIT ${limit}`,
+          Effect.forEach((row) => toRecord(row))
         ),
       remove: (name) =>
         sql`DELETE FROM ${broadcasts} WHERE name = ${name} RETURNING name`.pipe(
           Effect.tap(() => sql`DELETE FROM ${records} WHERE name = ${name}`),
           withTransaction(sql),
-          (statements) => isChanged("remove", statements)
+          isChanged
         )
     })
   }

@@ -1,9 +1,9 @@
 import type { BroadcastStore } from "@colloquy/core/broadcast/BroadcastStore"
-import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { readFileSync, readlinkSync } from "node:fs"
+import type { Operations } from "../../base/internal/stores/operations.ts"
 
 const read = (path: string): string | undefined => Result.getOrUndefined(Result.try(() => readFileSync(path, "utf8")))
 
@@ -50,11 +50,11 @@ export const isGone = (owner: string): boolean => {
   return found === undefined ? !isRunning(Number(pid)) : found !== start
 }
 
-export type Acquire = BroadcastStore["Service"]["acquireLease"]
+export type Acquire = Operations<BroadcastStore["Service"]>["acquireLease"]
 
 /** Acquires a lease, also from a process of this machine that ended without a release. */
 export const acquireFromGone =
-  (acquire: Acquire, ownerOf: (name: string) => Effect.Effect<string | null | undefined, StoreError>): Acquire =>
+  (acquire: Acquire, ownerOf: (name: string) => Effect.Effect<string | null | undefined, unknown>): Acquire =>
   (request) => {
     const { name } = request
     const own = { ...request, owner: ownerIn(request.owner) }
