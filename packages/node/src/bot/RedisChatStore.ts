@@ -17,7 +17,7 @@ import * as Redis from "effect/persistence/Redis"
 import * as scripts from "./internal/chats/redisScripts.ts"
 import { toKnownChats } from "./internal/chats/row.ts"
 import { withStoreErrors } from "../base/internal/stores/operations.ts"
-import { keyPrefix, redisToStoreError } from "../base/internal/stores/redis.ts"
+import { keyPrefix, membersOf, redisToStoreError } from "../base/internal/stores/redis.ts"
 import { encodeText } from "../base/internal/stores/values.ts"
 
 /**
@@ -65,9 +65,6 @@ export const make: (options?: Options) => Effect.Effect<ChatStore.ChatStore["Ser
 
     const decode = (rows: ReadonlyArray<ReadonlyArray<string>>) => toKnownChats(rows.map(scripts.toRow))
 
-    const idsBetween = (key: string, from: string, to: string, limit: number) =>
-      redis.send<ReadonlyArray<string>>("ZRANGE", key, from, to, "BYSCORE", "LIMIT", "0", `${limit}`)
-
     // Chats of an unknown type are in the index of the empty type, which no filter selects.
     const toIndexed = (type: string | undefined) => (type === "" ? "\u0001" : type && encodeText(type))
 
@@ -89,7 +86,7 @@ export const make: (options?: Options) => Effect.Effect<ChatStore.ChatStore["Ser
     const cleanupAll = Effect.fnUntraced(function* (before: number) {
       let total = 0
       while (true) {
-        const ids = yield* idsBetween(keys.left, "-inf", `(${before}`, chunkSize)
+        const ids = yield* membersOf(redis, keys.left, ["-inf", `(${before}`], chunkSize)
         const deleted = ids.length === 0 ? 0 : yield* cleanup(keys, ids, before)
         total += deleted
         if (ids.length < chunkSize || deleted === 0) return total

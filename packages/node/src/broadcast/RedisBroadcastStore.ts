@@ -14,7 +14,7 @@ import { acquireFromGone, ownerIn } from "./internal/owner.ts"
 import * as scripts from "./internal/redisScripts.ts"
 import { fromBegun, fromJson, toBegun, toSummary } from "./internal/row.ts"
 import { withStoreErrors } from "../base/internal/stores/operations.ts"
-import { keyPrefix, redisToStoreError } from "../base/internal/stores/redis.ts"
+import { keyPrefix, membersOf, redisToStoreError } from "../base/internal/stores/redis.ts"
 
 /**
  * Options of {@link layer}.
@@ -71,23 +71,11 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
       ),
       summary,
       list: (limit) =>
-        redis
-          .send<ReadonlyArray<string>>(
-            "ZRANGE",
-            scripts.namesKey(prefix),
-            "+inf",
-            "-inf",
-            "BYSCORE",
-            "REV",
-            "LIMIT",
-            "0",
-            `${limit}`
-          )
-          .pipe(
-            // A broadcast may be removed between the two reads.
-            Effect.flatMap(Effect.forEach((name) => summary(name))),
-            Effect.map(Arr.getSomes)
-          ),
+        membersOf(redis, scripts.namesKey(prefix), ["+inf", "-inf"], limit, "REV").pipe(
+          // A broadcast may be removed between the two reads.
+          Effect.flatMap(Effect.forEach(summary)),
+          Effect.map(Arr.getSomes)
+        ),
       update: (name, { status, total }) => isChanged(update(keysOf(name), status, total)),
       pending: (name, chats) =>
         chats.length === 0
@@ -100,18 +88,7 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
       addRecords: (name, records) => Effect.asVoid(addRecords(keysOf(name), records)),
       records: (name, { after, limit }) => {
         const start = after === undefined ? "-inf" : `(${after}`
-        return redis
-          .send<ReadonlyArray<string>>(
-            "ZRANGE",
-            keysOf(name).records,
-            start,
-            "+inf",
-            "BYSCORE",
-            "LIMIT",
-            "0",
-            `${limit}`
-          )
-          .pipe(Effect.flatMap(Effect.forEach(fromJson)))
+        return Effect.flatMap(membersOf(redis, keysOf(name).records, [start, "+inf"], limit), Effect.forEach(fromJson))
       },
       remove: (name) => isChanged(remove(keysOf(name), name))
     })

@@ -102,7 +102,7 @@ export const make: (
       list: (limit) =>
         Effect.flatMap(
           sql<BroadcastRow>`SELECT * FROM ${broadcasts} ORDER BY started_at DESC, name LIMIT ${limit}`,
-          Effect.forEach((row) => toSummary(row))
+          Effect.forEach(toSummary)
         ),
       update: (name, { status, total }) =>
         isChanged(
@@ -147,7 +147,7 @@ export const make: (
           sql`SELECT chat_id, status, message_id, problem, at FROM ${records}
             WHERE ${sql.and([sql`name = ${name}`, ...(after === undefined ? [] : [sql`chat_id > ${after}`])])}
             ORDER BY chat_id LIMIT ${limit}`,
-          Effect.forEach((row) => toRecord(row))
+          Effect.forEach(toRecord)
         ),
       remove: (name) =>
         sql`DELETE FROM ${broadcasts} WHERE name = ${name} RETURNING name`.pipe(

@@ -5,6 +5,15 @@ import * as Redis from "effect/persistence/Redis"
 /** The first part of all keys of a store. Its hash tag keeps them on one node of a cluster. */
 export const keyPrefix = (store: StoreName, prefix = "colloquy"): string => `{${prefix}:${store}}`
 
+/** Returns at most `limit` members of a sorted set whose scores are in a range, by ascending scores or in reverse. */
+export const membersOf = (
+  redis: Redis.Redis["Service"],
+  key: string,
+  [from, to]: readonly [from: string, to: string],
+  limit: number,
+  ...order: ReadonlyArray<"REV">
+) => redis.send<ReadonlyArray<string>>("ZRANGE", key, from, to, "BYSCORE", ...order, "LIMIT", "0", `${limit}`)
+
 /** Lua: `read_clock` returns the time of the server's clock, in milliseconds. */
 export const readingClock = `
 local function read_clock()
