@@ -20,10 +20,10 @@ import { newerIn } from "./newer.ts"
 import { persist } from "./persist.ts"
 import type { Retry } from "./retry.ts"
 import { type Origin, type UpdateDelivery, settleable, type Settleable, settleAll } from "./settlement.ts"
-import { Settling } from "./settling.ts"
+import { makeSettling } from "./settling.ts"
 import { makeSpans } from "./spans.ts"
 import { storeFailureIn } from "./storeFailure.ts"
-import { type Suspended, SuspendedHandlers } from "./suspended.ts"
+import { makeSuspended, type Suspended } from "./suspended.ts"
 import { makeWaiter } from "./waiter.ts"
 
 /** The options of `Deliveries.HandleOptions`, with their defaults. */
@@ -149,9 +149,9 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
 
   const free = makeWaiter(() => queue.length === 0 && active < concurrency)
   const spans = makeSpans(context, isDeclined)
-  const suspended = new SuspendedHandlers<A>(timeout, clock)
+  const suspended = makeSuspended<A>(timeout, clock)
   const failures = makeFailures(options.retry, clock, () => isStopping)
-  const settling = new Settling<A>({
+  const settling = makeSettling<A>({
     fork: (effect) => watchFiber(run(effect), onDefect),
     spans,
     failures,
@@ -243,7 +243,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     do {
       while (queue.length > 0 && active < concurrency && !isStopping) {
         start(queue.shift()!)
-        if (settling.count >= maxFlushed && lastOrigin?.store.isShared === true) settling.flush()
+        if (settling.count() >= maxFlushed && lastOrigin?.store.isShared === true) settling.flush()
       }
       settling.flush()
     } while (queue.length > 0 && active < concurrency && !isStopping)

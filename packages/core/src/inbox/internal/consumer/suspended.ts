@@ -14,81 +14,63 @@ export interface Suspended<A> {
   readonly onLost: () => void
 }
 
+const unwatch = <A>({ delivery, onLost }: Suspended<A>): void => {
+  for (const update of delivery.updates) update.unwatch(onLost)
+}
+
 /**
  * The handlers of a pool that are suspended: these handlers can time out, be interrupted, and lose an update. `timeout`
  * is in milliseconds.
  */
-export class SuspendedHandlers<A> {
+export const makeSuspended = <A>(timeout: number, clock: Clock.Clock) => {
   /** The oldest first. */
-  readonly #all = new Set<Suspended<A>>()
+  const all = new Set<Suspended<A>>()
   /** Open while handlers are suspended, so that a pool that is idle has no timer. */
-  readonly #isRunning = Latch.makeUnsafe(false)
-  readonly #timeout: number
-  readonly #clock: Clock.Clock
+  const isRunning = Latch.makeUnsafe(false)
 
-  constructor(timeout: number, clock: Clock.Clock) {
-    this.#timeout = timeout
-    this.#clock = clock
-  }
-
-  add(delivery: Settleable<A>, fiber: Fiber.Fiber<unknown, unknown>, startedAt: number): Suspended<A> {
-    const handler: Suspended<A> = {
-      delivery,
-      fiber,
-      startedAt,
-      isTimedOut: false,
-      isLost: false,
-      onLost: () => {
-        handler.isLost = true
-        this.#interrupt(handler)
-      }
-    }
-    this.#all.add(handler)
-    if (this.#all.size === 1) this.#isRunning.openUnsafe()
-    for (const update of delivery.updates) update.watch(handler.onLost)
-    return handler
-  }
-
-  remove(handler: Suspended<A>): void {
-    this.#all.delete(handler)
-    this.#unwatch(handler)
-  }
-
-  /** Interrupts all handlers. A source does not wait for handlers that cannot be interrupted. */
-  interruptAll(): void {
-    for (const handler of this.#all) {
-      this.#unwatch(handler)
-      this.#interrupt(handler)
-    }
-  }
-
-  /** Interrupts handlers that time out. All have the same time limit, so the oldest handler is the first to time out. */
-  get timeOuts(): Effect.Effect<never> {
-    return Effect.gen({ self: this }, function* () {
-      for (;;) {
-        if (this.#all.size === 0) this.#isRunning.closeUnsafe()
-        yield* this.#isRunning.await
-        const now = this.#clock.currentTimeMillisUnsafe()
-        for (const handler of this.#all) {
-          if (handler.startedAt + this.#timeout > now) break
-          handler.isTimedOut = true
-          this.#interrupt(handler)
-        }
-        const [first] = this.#all
-        // If the clock was set back, the difference can be longer than the time limit.
-        yield* Effect.sleep(
-          first === undefined ? this.#timeout : Math.min(this.#timeout, first.startedAt + this.#timeout - now)
-        )
-      }
-    })
-  }
-
-  #interrupt(handler: Suspended<A>): void {
-    this.#all.delete(handler)
+  const interrupt = (handler: Suspended<A>): void => {
+    all.delete(handler)
     handler.fiber.interruptUnsafe()
   }
 
-  #unwatch({ delivery, onLost }: Suspended<A>): void {
-    for (const update of delivery.updates) update.unwatch(onLost)
+  return {
+    add: (delivery: Settleable<A>, fiber: Fiber.Fiber<unknown, unknown>, startedAt: number): Suspended<A> => {
+      const onLost = () => {
+        handler.isLost = true
+        interrupt(handler)
+      }
+      const handler: Suspended<A> = { delivery, fiber, startedAt, isTimedOut: false, isLost: false, onLost }
+      all.add(handler)
+      if (all.size === 1) isRunning.openUnsafe()
+      for (const update of delivery.updates) update.watch(onLost)
+      return handler
+    },
+    remove: (handler: Suspended<A>): void => {
+      all.delete(handler)
+      unwatch(handler)
+    },
+    /** Interrupts all handlers. A source does not wait for handlers that cannot be interrupted. */
+    interruptAll: (): void => {
+      for (const handler of all) {
+        unwatch(handler)
+        interrupt(handler)
+      }
+    },
+    /** Interrupts handlers that time out. All have the same time limit, so the oldest handler is the first to time out. */
+    timeOuts: Effect.gen(function* () {
+      for (;;) {
+        if (all.size === 0) isRunning.closeUnsafe()
+        yield* isRunning.await
+        const now = clock.currentTimeMillisUnsafe()
+        for (const handler of all) {
+          if (handler.startedAt + timeout > now) break
+          handler.isTimedOut = true
+          interrupt(handler)
+        }
+        const [first] = all
+        // If the clock was set back, the difference can be longer than the time limit.
+        yield* Effect.sleep(first === undefined ? timeout : Math.min(timeout, first.startedAt + timeout - now))
+      }
+    })
   }
 }
