@@ -24,7 +24,7 @@ import { toBatch } from "./internal/batch.ts"
 import { randomId } from "../base/internal/randomId.ts"
 import { type Hooks, hooks } from "./internal/hooks.ts"
 import { openLog } from "./internal/log/log.ts"
-import { Pausing } from "./internal/pausing.ts"
+import { makePausing } from "./internal/pausing.ts"
 import { makeInboxMetrics } from "./internal/consumer/metrics.ts"
 import { makeRecentUpdates } from "./internal/sources/recentUpdates.ts"
 import { watchFiber } from "../base/internal/watchFiber.ts"
@@ -222,7 +222,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     { store, size: logSize, hasTexts: logTexts, nextRevision, retention: deadLetterRetention, clock },
     (cause) => void Deferred.doneUnsafe(died, Exit.failCause(cause))
   )
-  const pausing = new Pausing(store, clock, nextRevision)
+  const pausing = makePausing(store, clock, nextRevision)
   const nothing = Effect.succeed<ReadonlyArray<InboxStore.Partition>>([])
   const claimed: typeof store.claim =
     recent === undefined ? store.claim : (claim) => Effect.map(store.claim(claim), recent.recall)

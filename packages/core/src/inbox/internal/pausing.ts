@@ -10,43 +10,33 @@ const key = "paused"
 const validMillis = 1000
 
 /** Whether the inbox is paused, for all processes that use the store. */
-export class Pausing {
-  readonly #store: InboxStore["Service"]
-  readonly #clock: Clock.Clock
-  readonly #nextRevision: () => string
-  #isPaused = false
-  #readAt = -Infinity
+export const makePausing = (store: InboxStore["Service"], clock: Clock.Clock, nextRevision: () => string) => {
+  let lastPaused = false
+  let readAt = -Infinity
 
-  constructor(store: InboxStore["Service"], clock: Clock.Clock, nextRevision: () => string) {
-    this.#store = store
-    this.#clock = clock
-    this.#nextRevision = nextRevision
-  }
-
-  #known(isPaused: boolean): boolean {
-    this.#isPaused = isPaused
-    this.#readAt = this.#clock.currentTimeMillisUnsafe()
+  const known = (isPaused: boolean): boolean => {
+    lastPaused = isPaused
+    readAt = clock.currentTimeMillisUnsafe()
     return isPaused
   }
 
-  readonly read: Effect.Effect<boolean, StoreError> = Effect.suspend(() =>
-    Effect.map(this.#store.read([key]), ([row]) => this.#known(row !== undefined))
+  const read: Effect.Effect<boolean, StoreError> = Effect.suspend(() =>
+    Effect.map(store.read([key]), ([row]) => known(row !== undefined))
   )
 
-  /** The last state that was read. A busy process reads once in a second. */
-  readonly isPaused: Effect.Effect<boolean, StoreError> = Effect.suspend(() =>
-    Math.abs(this.#clock.currentTimeMillisUnsafe() - this.#readAt) < validMillis
-      ? Effect.succeed(this.#isPaused)
-      : this.read
-  )
-
-  set(isPaused: boolean): Effect.Effect<void, StoreError> {
-    const row = isPaused ? { text: "true" } : undefined
-    return Effect.suspend(() =>
-      Effect.map(
-        this.#store.write([{ rows: [{ key, row, revision: this.#nextRevision() }] }]),
-        () => void this.#known(isPaused)
+  return {
+    read,
+    /** The last state that was read. A busy process reads once in a second. */
+    isPaused: Effect.suspend(() =>
+      Math.abs(clock.currentTimeMillisUnsafe() - readAt) < validMillis ? Effect.succeed(lastPaused) : read
+    ),
+    set: (isPaused: boolean): Effect.Effect<void, StoreError> => {
+      const row = isPaused ? { text: "true" } : undefined
+      return Effect.suspend(() =>
+        Effect.map(store.write([{ rows: [{ key, row, revision: nextRevision() }] }]), () => void known(isPaused))
       )
-    )
+    }
   }
 }
+
+export type Pausing = ReturnType<typeof makePausing>

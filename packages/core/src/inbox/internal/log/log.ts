@@ -4,13 +4,15 @@ import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import type * as Context from "effect/Context"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { pages } from "../../../base/internal/pages.ts"
 import * as rules from "../../../base/internal/rules.ts"
 import { watchFiber } from "../../../base/internal/watchFiber.ts"
 import type { InboxStore, Row, RowWrite } from "../../InboxStore.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import type { UserId } from "../../../model/User.ts"
 import type { Entry } from "../../UpdateLog.ts"
-import { ThisProcess } from "./processes.ts"
+import { makeThisProcess, type ThisProcess } from "./processes.ts"
 
 /** The beginning of the keys of the rows of the log. */
 export const prefix = "handled/"
@@ -47,14 +49,11 @@ const hasRoom = ({ lines, since }: Written, { endedAt }: Entry): boolean =>
 
 /** Reads the rows of the log behind a key. */
 export const rowsSince = (store: InboxStore["Service"], after: string): Effect.Effect<ReadonlyArray<Row>, StoreError> =>
-  Effect.gen(function* () {
-    const rows: Array<Row> = []
-    for (let last: Pick<Row, "key"> = { key: after }; ; last = rows.at(-1)!) {
-      const page = yield* store.rows({ prefix, by: "key", after: last, limit: pageSize })
-      rows.push(...page)
-      if (page.length < pageSize) return rows
-    }
-  })
+  Stream.runCollect(
+    pages(pageSize, (last: Row | undefined) =>
+      store.rows({ prefix, by: "key", after: last ?? { key: after }, limit: pageSize })
+    )
+  )
 
 /** Removes the entries of a user from the rows of all processes. */
 const forgetRows = (
@@ -120,7 +119,7 @@ export class Log {
   constructor(options: Options) {
     const { clock, context, nextRevision } = options
     this.#options = options
-    this.process = new ThisProcess(nextRevision(), clock.currentTimeMillisUnsafe(), context)
+    this.process = makeThisProcess(nextRevision(), clock.currentTimeMillisUnsafe(), context)
   }
 
   get size(): number {
