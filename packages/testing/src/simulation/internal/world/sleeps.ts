@@ -1,60 +1,39 @@
 /** Something that happens at a time. */
 export interface Timed {
   readonly at: number
-  readonly order: number
   isCancelled: boolean
 }
 
-const isBefore = (one: Timed, other: Timed): boolean =>
-  one.at < other.at || (one.at === other.at && one.order < other.order)
-
-/** A binary heap. Cancelled entries are removed when they are the first. */
+/** A sorted array, the next entry last. Of entries of the same time, the one that was added first is nearer to the end. */
 export class Sleeps<A extends Timed> {
-  readonly #heap: Array<A> = []
+  readonly #sorted: Array<A> = []
 
   add(entry: A): void {
-    const heap = this.#heap
-    let index = heap.length
-    heap.push(entry)
-    while (index > 0) {
-      const parent = (index - 1) >>> 1
-      if (!isBefore(entry, heap[parent])) break
-      heap[index] = heap[parent]
-      index = parent
+    const sorted = this.#sorted
+    let low = 0
+    let high = sorted.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (sorted[middle].at > entry.at) low = middle + 1
+      else high = middle
     }
-    heap[index] = entry
+    sorted.splice(low, 0, entry)
   }
 
-  /** Returns the entry that is due first. */
+  /** Returns the entry that is due first, and removes the cancelled entries before it. */
   first(): A | undefined {
-    while (this.#heap.length > 0 && this.#heap[0].isCancelled) this.#removeFirst()
-    return this.#heap[0]
+    while (this.#sorted.at(-1)?.isCancelled === true) this.#sorted.pop()
+    return this.#sorted.at(-1)
   }
 
   takeFirst(): A | undefined {
     const first = this.first()
-    if (first !== undefined) this.#removeFirst()
+    this.#sorted.pop()
     return first
   }
 
-  /** The entries that were not cancelled, in no order. */
+  /** The entries that were not cancelled. */
   all(): ReadonlyArray<A> {
-    return this.#heap.filter(({ isCancelled }) => !isCancelled)
-  }
-
-  #removeFirst(): void {
-    const heap = this.#heap
-    const last = heap.pop()
-    if (last === undefined || heap.length === 0) return
-    let index = 0
-    for (;;) {
-      let child = 2 * index + 1
-      if (child >= heap.length) break
-      if (child + 1 < heap.length && isBefore(heap[child + 1], heap[child])) child++
-      if (!isBefore(heap[child], last)) break
-      heap[index] = heap[child]
-      index = child
-    }
-    heap[index] = last
+    return this.#sorted.filter(({ isCancelled }) => !isCancelled)
   }
 }

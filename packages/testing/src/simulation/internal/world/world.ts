@@ -56,7 +56,6 @@ export class World {
   onIdle: (() => number) | undefined
   readonly dice: Dice
   readonly #yieldProbability: number
-  #order = 0
   readonly #ready: Ready
   readonly #sleeps = new Sleeps<Sleep>()
   #movedAt = 0
@@ -91,7 +90,7 @@ export class World {
         if (!sleep.isCancelled) resume(Effect.void)
       }
       const priority = this.#ready.nextPriority()
-      const sleep: Sleep = { at, order: this.#order++, isCancelled: false, process, priority, run, millis: rounded }
+      const sleep: Sleep = { at, isCancelled: false, process, priority, run, millis: rounded }
       // Tasks without a delay run in any order with the tasks that are ready.
       if (at === this.now) this.#ready.add(sleep)
       else this.#sleeps.add(sleep)
