@@ -63,9 +63,13 @@ export interface ByUser<Type extends string> extends InChat<Type> {
 
 const base = { id: Schema.Int, at: Schema.Int }
 
-const inChat = { ...base, chat_id: ChatId, bot_id: Schema.optionalKey(UserId) }
+const baseInChat = { ...base, chat_id: ChatId, bot_id: Schema.optionalKey(UserId) }
 
-const byUser = { ...inChat, user_id: UserId }
+const event = <Type extends string>(type: Type) => ({ ...base, type: Schema.tag(type) })
+
+const inChat = <Type extends string>(type: Type) => ({ ...baseInChat, type: Schema.tag(type) })
+
+const byUser = <Type extends string>(type: Type) => ({ ...baseInChat, user_id: UserId, type: Schema.tag(type) })
 
 /**
  * The use of a limit by a request.
@@ -123,8 +127,7 @@ export type ChatChange = typeof ChatChange.Type
  * @since 0.1.0
  */
 export const MessageSent = Schema.Struct({
-  ...byUser,
-  type: Schema.tag("message"),
+  ...byUser("message"),
   /** The message. */
   message,
   /** Whether people received a push notification. */
@@ -144,8 +147,7 @@ export interface MessageSent extends Schema.Schema.Type<typeof MessageSent> {}
  * @since 0.1.0
  */
 export const MessageEdited = Schema.Struct({
-  ...byUser,
-  type: Schema.tag("edited"),
+  ...byUser("edited"),
   /** The message after the edit. */
   message,
   /** The message before the edit. */
@@ -165,8 +167,7 @@ export interface MessageEdited extends Schema.Schema.Type<typeof MessageEdited> 
  * @since 0.1.0
  */
 export const MessageRemoved = Schema.Struct({
-  ...byUser,
-  type: Schema.tag("removed"),
+  ...byUser("removed"),
   /** The message. */
   message_id: MessageId
 })
@@ -184,8 +185,7 @@ export interface MessageRemoved extends Schema.Schema.Type<typeof MessageRemoved
  * @since 0.1.0
  */
 export const CommentSent = Schema.Struct({
-  ...byUser,
-  type: Schema.tag("comment"),
+  ...byUser("comment"),
   /** The comment. */
   comment
 })
@@ -203,8 +203,7 @@ export interface CommentSent extends Schema.Schema.Type<typeof CommentSent> {}
  * @since 0.1.0
  */
 export const CommentEdited = Schema.Struct({
-  ...byUser,
-  type: Schema.tag("comment_edited"),
+  ...byUser("comment_edited"),
   /** The comment after the edit. */
   comment,
   /** The comment before the edit. */
@@ -224,8 +223,7 @@ export interface CommentEdited extends Schema.Schema.Type<typeof CommentEdited> 
  * @since 0.1.0
  */
 export const CommentRemoved = Schema.Struct({
-  ...byUser,
-  type: Schema.tag("comment_removed"),
+  ...byUser("comment_removed"),
   /** The comment. */
   comment_id: MessageId,
   /** The post. */
@@ -245,8 +243,7 @@ export interface CommentRemoved extends Schema.Schema.Type<typeof CommentRemoved
  * @since 0.1.0
  */
 export const ActionShown = Schema.Struct({
-  ...byUser,
-  type: Schema.tag("action"),
+  ...byUser("action"),
   /** The action. */
   action: SenderAction
 })
@@ -264,8 +261,7 @@ export interface ActionShown extends Schema.Schema.Type<typeof ActionShown> {}
  * @since 0.1.0
  */
 export const ButtonPressed = Schema.Struct({
-  ...byUser,
-  type: Schema.tag("press"),
+  ...byUser("press"),
   /** The message with the button. */
   message_id: MessageId,
   /** The place of the button, from 0. */
@@ -287,8 +283,7 @@ export interface ButtonPressed extends Schema.Schema.Type<typeof ButtonPressed> 
  * @since 0.1.0
  */
 export const PressAnswered = Schema.Struct({
-  ...byUser,
-  type: Schema.tag("answer"),
+  ...byUser("answer"),
   /** The message with the button. */
   message_id: MessageId,
   /** The callback. */
@@ -310,8 +305,7 @@ export interface PressAnswered extends Schema.Schema.Type<typeof PressAnswered> 
  * @since 0.1.0
  */
 export const ChatNotice = Schema.Struct({
-  ...inChat,
-  type: Schema.tag("notice"),
+  ...inChat("notice"),
   /** The kind of the change. */
   changed: Schema.Array(Schema.Literals(["icon", "title", "description", "pin"]))
 })
@@ -329,8 +323,7 @@ export interface ChatNotice extends Schema.Schema.Type<typeof ChatNotice> {}
  * @since 0.1.0
  */
 export const UpdateQueued = Schema.Struct({
-  ...base,
-  type: Schema.tag("update"),
+  ...event("update"),
   /** The bot. */
   bot_id: UserId,
   /** The chat that the update concerns. */
@@ -360,8 +353,7 @@ export interface UpdateQueued extends Schema.Schema.Type<typeof UpdateQueued> {}
  * @since 0.1.0
  */
 export const UpdateHandled = Schema.Struct({
-  ...base,
-  type: Schema.tag("handled"),
+  ...event("handled"),
   /** The bot. */
   bot_id: UserId,
   /** The chat that the update concerns. */
@@ -393,8 +385,7 @@ export interface UpdateHandled extends Schema.Schema.Type<typeof UpdateHandled> 
  * @since 0.1.0
  */
 export const ConnectionChanged = Schema.Struct({
-  ...base,
-  type: Schema.tag("connection"),
+  ...event("connection"),
   /** The bot. */
   bot_id: UserId,
   /** Whether the bot is connected. */
@@ -415,8 +406,7 @@ export interface ConnectionChanged extends Schema.Schema.Type<typeof ConnectionC
  * @since 0.1.0
  */
 export const RequestAnswered = Schema.Struct({
-  ...base,
-  type: Schema.tag("request"),
+  ...event("request"),
   /** The bot; absent if the request has no valid token. */
   bot_id: Schema.optionalKey(UserId),
   /** The chat that the request concerns, if the emulator knows it. */
@@ -466,8 +456,7 @@ export interface RequestAnswered extends Schema.Schema.Type<typeof RequestAnswer
  * @since 0.1.0
  */
 export const DeliveryAttempted = Schema.Struct({
-  ...base,
-  type: Schema.tag("delivery"),
+  ...event("delivery"),
   /** The bot. */
   bot_id: UserId,
   /** The chat that the update concerns. */
@@ -507,8 +496,7 @@ export interface DeliveryAttempted extends Schema.Schema.Type<typeof DeliveryAtt
  * @since 0.1.0
  */
 export const FaultApplied = Schema.Struct({
-  ...base,
-  type: Schema.tag("fault"),
+  ...event("fault"),
   /** The bot. */
   bot_id: Schema.optionalKey(UserId),
   /** The chat. */
@@ -536,8 +524,7 @@ export interface FaultApplied extends Schema.Schema.Type<typeof FaultApplied> {}
  * @since 0.1.0
  */
 export const ClockMoved = Schema.Struct({
-  ...base,
-  type: Schema.tag("clock"),
+  ...event("clock"),
   /** The time after the call, in Unix milliseconds. */
   now: Schema.Int,
   /** Whether the clock follows real time. */
@@ -557,8 +544,7 @@ export interface ClockMoved extends Schema.Schema.Type<typeof ClockMoved> {}
  * @since 0.1.0
  */
 export const UserCreated = Schema.Struct({
-  ...base,
-  type: Schema.tag("user"),
+  ...event("user"),
   /** The profile of the user. */
   user
 })
@@ -576,8 +562,7 @@ export interface UserCreated extends Schema.Schema.Type<typeof UserCreated> {}
  * @since 0.1.0
  */
 export const ChatChanged = Schema.Struct({
-  ...inChat,
-  type: Schema.tag("chat"),
+  ...inChat("chat"),
   /** The kind of the change. */
   change: ChatChange,
   /** The user who made the change. */
@@ -601,8 +586,7 @@ export interface ChatChanged extends Schema.Schema.Type<typeof ChatChanged> {}
  * @since 0.1.0
  */
 export const MemberChanged = Schema.Struct({
-  ...inChat,
-  type: Schema.tag("member"),
+  ...inChat("member"),
   /** The kind of the change. */
   change: Schema.Literals(["added", "removed", "rights"]),
   /** The member. */
@@ -626,8 +610,7 @@ export interface MemberChanged extends Schema.Schema.Type<typeof MemberChanged> 
  * @since 0.1.0
  */
 export const FileUploaded = Schema.Struct({
-  ...base,
-  type: Schema.tag("upload"),
+  ...event("upload"),
   /** The type of the media. */
   media: Schema.Literals(["image", "video", "audio", "file"]),
   /** The token of the media. */
@@ -653,8 +636,7 @@ export interface FileUploaded extends Schema.Schema.Type<typeof FileUploaded> {}
  * @since 0.1.0
  */
 export const StateReset = Schema.Struct({
-  ...base,
-  type: Schema.tag("reset")
+  ...event("reset")
 })
 
 /**
@@ -671,8 +653,7 @@ export interface StateReset extends Schema.Schema.Type<typeof StateReset> {}
  * @since 0.1.0
  */
 export const EventsMissed = Schema.Struct({
-  ...base,
-  type: Schema.tag("gap"),
+  ...event("gap"),
   /** The first position that the reader missed. */
   from: Schema.Int
 })
