@@ -397,7 +397,9 @@ export const planOf = (seed: number, kind?: string, situation?: Situation): Plan
   if (situation === undefined) return planCommon(seed, kind)
   const plan = planCommon(seed, kind ?? (situation === "failovers" || situation === "late" ? "handlers" : undefined))
   const dice = new Dice(`${situation} ${seed}`)
-  return { ...plan, ...situations[situation](dice, plan.duration) }
+  // A replica does not apply the late operations of the store that it replaces.
+  const disturbances = plan.disturbances.filter(({ kind }) => situation !== "late" || kind !== "failover")
+  return { ...plan, disturbances, ...situations[situation](dice, plan.duration) }
 }
 
 const planCommon = (seed: number, kind: string | undefined): Plan => {
