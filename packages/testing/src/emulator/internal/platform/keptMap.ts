@@ -8,38 +8,23 @@ export interface Bounds<A> {
  * A map that removes its oldest entries when their total weight exceeds the maximum. Each removal takes an eighth, so
  * that not every new entry causes a removal.
  */
-export class KeptMap<K, A> {
-  readonly #entries = new Map<K, A>()
+export class KeptMap<K, A> extends Map<K, A> {
   readonly #bounds: Bounds<A>
   readonly #onRemoved: (values: ReadonlyArray<A>) => void
   #weight = 0
 
   constructor(bounds: Bounds<A>, onRemoved: (values: ReadonlyArray<A>) => void = () => {}) {
+    super()
     this.#bounds = bounds
     this.#onRemoved = onRemoved
   }
 
-  get size(): number {
-    return this.#entries.size
-  }
-
-  get(key: K): A | undefined {
-    return this.#entries.get(key)
-  }
-
-  has(key: K): boolean {
-    return this.#entries.has(key)
-  }
-
-  values(): IterableIterator<A> {
-    return this.#entries.values()
-  }
-
-  set(key: K, value: A): void {
+  override set(key: K, value: A): this {
     this.delete(key)
-    this.#entries.set(key, value)
+    super.set(key, value)
     this.#weight += this.#bounds.weigh(value)
     if (this.#weight > this.#bounds.weight) this.#lighten()
+    return this
   }
 
   /** Changes a value in place, which may change its weight. */
@@ -49,23 +34,22 @@ export class KeptMap<K, A> {
     this.#weight += this.#bounds.weigh(value)
   }
 
-  delete(key: K): void {
-    const value = this.#entries.get(key)
-    if (value === undefined) return
-    this.#entries.delete(key)
-    this.#weight -= this.#bounds.weigh(value)
+  override delete(key: K): boolean {
+    const value = this.get(key)
+    if (value !== undefined) this.#weight -= this.#bounds.weigh(value)
+    return super.delete(key)
   }
 
-  clear(): void {
-    this.#entries.clear()
+  override clear(): void {
+    super.clear()
     this.#weight = 0
   }
 
   // The last entry always stays.
   #lighten(): void {
     const removed: Array<A> = []
-    for (const [key, value] of this.#entries) {
-      if (this.#weight <= (this.#bounds.weight * 7) / 8 || this.#entries.size === 1) break
+    for (const [key, value] of this) {
+      if (this.#weight <= (this.#bounds.weight * 7) / 8 || this.size === 1) break
       this.delete(key)
       removed.push(value)
     }
