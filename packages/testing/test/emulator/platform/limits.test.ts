@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { Limiter } from "../../../src/emulator/internal/platform/limits.ts"
+import { makeLimiter } from "../../../src/emulator/internal/platform/limits.ts"
 import { raw } from "../../support/raw.ts"
 
 const layer = Emulator.layerBot({ limits: EmulatorOptions.platformLimits })
@@ -134,19 +134,19 @@ describe("Limiter", () => {
 
   it("uses memory only for admitted requests", () => {
     const before = process.memoryUsage()
-    const limiter = new Limiter({ ...EmulatorOptions.platformLimits, host: 1e9, messages: 1e9 })
+    const limiter = makeLimiter({ ...EmulatorOptions.platformLimits, host: 1e9, messages: 1e9 })
     for (let at = 0; at < 100; at++) assert.strictEqual(limiter.take([["host", ""]], at), 0)
     const { arrayBuffers, heapTotal } = process.memoryUsage()
     assert.isBelow(heapTotal + arrayBuffers - before.heapTotal - before.arrayBuffers, 100 * 2 ** 20)
   })
 
   it("forgets the chats that are idle", () => {
-    const limiter = new Limiter(EmulatorOptions.platformLimits)
+    const limiter = makeLimiter(EmulatorOptions.platformLimits)
     for (let chat = 0; chat < 1000; chat++) limiter.take([["messages", String(chat)]], chat)
-    assert.strictEqual(limiter.size, 1000)
+    assert.strictEqual(limiter.size(), 1000)
     limiter.take([["messages", "0"]], 1500)
-    assert.strictEqual(limiter.size, 500)
+    assert.strictEqual(limiter.size(), 500)
     limiter.take([["messages", "0"]], 5000)
-    assert.strictEqual(limiter.size, 1)
+    assert.strictEqual(limiter.size(), 1)
   })
 })

@@ -21,7 +21,7 @@ import { makeRuntime, type SecretSettings } from "../webhook/runtime.ts"
 import { allowComments, closeChat, createGroup } from "./chats.ts"
 import type { EmulatorContext } from "./context.ts"
 import { addFault, setFaults } from "./faults.ts"
-import { Limiter } from "./limits.ts"
+import { makeLimiter } from "./limits.ts"
 import { defaultMediaSettings } from "./media.ts"
 import * as platform from "./state.ts"
 import { deliverUpdate } from "./updates.ts"
@@ -81,7 +81,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       allowsInsecure: options.insecureWebhooks ?? false,
       secrets: yield* secretSettingsOf(options)
     }),
-    limiter: options.limits ? new Limiter({ ...platformLimits, ...options.limits }) : undefined,
+    limiter: options.limits ? makeLimiter({ ...platformLimits, ...options.limits }) : undefined,
     interceptors: [],
     isStrict: options.strict ?? false,
     botModule: options.botModule,

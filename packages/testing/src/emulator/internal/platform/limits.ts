@@ -38,68 +38,43 @@ const bucketsOf = (endpoint: Endpoint.Any, bot: BotState, chat: ChatState | unde
   return scope === undefined || key === undefined ? [host] : [host, [scope, key]]
 }
 
-/** How much of a limit is used. */
-interface Gauge extends LimitUse {
-  readonly bot_id: number
-  readonly chat_id: number | undefined
-  /** How long until a request is admitted, in milliseconds. */
-  readonly freeIn: number
-}
-
-/** The times of the last admitted requests, at most as many as the limit allows in a window. */
-class SlidingWindow {
-  readonly #limit: number
-  readonly #times: Array<number> = []
-  #oldest = 0
-
-  constructor(limit: number) {
-    this.#limit = limit
-  }
-
-  /** How long until the window admits a request, in milliseconds. */
-  waitAt(now: number, window: number): number {
-    return this.#times.length < this.#limit ? 0 : Math.max(0, this.#times[this.#oldest] + window - now)
-  }
-
-  usedAt(now: number, window: number): number {
-    let used = 0
-    for (const time of this.#times) if (time + window > now) used++
-    return used
-  }
-
-  admit(now: number): void {
-    this.#times[this.#oldest] = now
-    this.#oldest = (this.#oldest + 1) % this.#limit
-  }
-
-  isIdleAt(now: number, window: number): boolean {
-    const last = (this.#oldest + this.#limit - 1) % this.#limit
-    return this.#times[last] + window <= now
+/** The times of the last admitted requests, at most as many as the limit allows in a window of the length. */
+const makeWindow = (limit: number, length: number) => {
+  const times: Array<number> = []
+  let oldest = 0
+  return {
+    /** How long until the window admits a request, in milliseconds. */
+    waitAt: (now: number): number => (times.length < limit ? 0 : Math.max(0, times[oldest] + length - now)),
+    usedAt: (now: number): number => times.filter((time) => time + length > now).length,
+    admit: (now: number): void => {
+      times[oldest] = now
+      oldest = (oldest + 1) % limit
+    },
+    isIdleAt: (now: number): boolean => times[(oldest + limit - 1) % limit] + length <= now
   }
 }
+
+export type Limiter = ReturnType<typeof makeLimiter>
 
 /**
  * Admits requests up to the limits, within any sliding window. The windows are in the order of their last request, so
  * idle windows come first and are removed with the next request.
  */
-export class Limiter {
-  readonly #limits: Limits
-  readonly #window: number
-  readonly #windows = new Map<string, SlidingWindow>()
-
-  constructor(limits: Limits) {
-    for (const scope of ["host", "messages", "answers", "polling"] as const) {
-      if (!(Number.isInteger(limits[scope]) && limits[scope] > 0)) {
-        throw new RangeError(`Emulator: the limit \`${scope}\` must be a whole number above 0`)
-      }
+export const makeLimiter = ({ answers, host, messages, polling, retryAfter, window }: Limits) => {
+  const limits = { host, messages, answers, polling }
+  for (const [scope, limit] of Object.entries(limits)) {
+    if (!(Number.isInteger(limit) && limit > 0)) {
+      throw new RangeError(`Emulator: the limit \`${scope}\` must be a whole number above 0`)
     }
-    this.#limits = limits
-    this.#window = Duration.toMillis(limits.window)
   }
+  const length = Duration.toMillis(window)
+  const windows = new Map<string, ReturnType<typeof makeWindow>>()
 
-  /** The number of windows in memory. */
-  get size(): number {
-    return this.#windows.size
+  const removeIdle = (now: number): void => {
+    for (const [name, window] of windows) {
+      if (!window.isIdleAt(now)) return
+      windows.delete(name)
+    }
   }
 
   /**
@@ -108,75 +83,70 @@ export class Limiter {
    *
    * @assumption rejectedRequests
    */
-  take(buckets: ReadonlyArray<Bucket>, now: number): number {
-    this.#removeIdle(now)
-    const windows = buckets.map(([scope, key]) => {
+  const take = (buckets: ReadonlyArray<Bucket>, now: number): number => {
+    removeIdle(now)
+    const counted = buckets.map(([scope, key]) => {
       const name = nameOf(scope, key)
-      return [name, this.#windows.get(name) ?? new SlidingWindow(this.#limits[scope])] as const
+      return [name, windows.get(name) ?? makeWindow(limits[scope], length)] as const
     })
-    const wait = Math.max(...windows.map(([, window]) => window.waitAt(now, this.#window)))
+    const wait = Math.max(...counted.map(([, window]) => window.waitAt(now)))
     if (wait > 0) return wait
-    for (const [name, window] of windows) {
+    for (const [name, window] of counted) {
       window.admit(now)
-      this.#windows.delete(name)
-      this.#windows.set(name, window)
+      windows.delete(name)
+      windows.set(name, window)
     }
     return 0
   }
 
-  /** The limits that a call counts towards, and how much of each the window holds. */
-  use(endpoint: Endpoint.Any, bot: BotState, chat: ChatState | undefined, now: number): ReadonlyArray<LimitUse> {
-    return bucketsOf(endpoint, bot, chat).map(([scope, key]) => ({
-      scope,
-      used: this.#windows.get(nameOf(scope, key))?.usedAt(now, this.#window) ?? 0,
-      limit: this.#limits[scope]
-    }))
-  }
+  return {
+    take,
 
-  /**
-   * The windows that are not idle. The key is the id of the bot, and for a limit of each chat also the id of the chat.
-   */
-  gauges(now: number): ReadonlyArray<Gauge> {
-    this.#removeIdle(now)
-    return [...this.#windows].map(([name, window]) => {
-      const [scope, bot_id, chat_id] = name.split(" ")
-      return {
-        scope: scope as Scope,
-        bot_id: Number(bot_id),
-        chat_id: chat_id === undefined ? undefined : Number(chat_id),
-        used: window.usedAt(now, this.#window),
-        limit: this.#limits[scope as Scope],
-        freeIn: window.waitAt(now, this.#window)
-      }
-    })
-  }
+    /** The number of windows in memory. */
+    size: () => windows.size,
 
-  /** The limits and the length of their window in milliseconds. */
-  get settings() {
-    const { answers, host, messages, polling } = this.#limits
-    return { host, messages, answers, polling, window: this.#window }
-  }
+    /** The limits that a call counts towards, and how much of each the window holds. */
+    use: (endpoint: Endpoint.Any, bot: BotState, chat: ChatState | undefined, now: number): ReadonlyArray<LimitUse> =>
+      bucketsOf(endpoint, bot, chat).map(([scope, key]) => ({
+        scope,
+        used: windows.get(nameOf(scope, key))?.usedAt(now) ?? 0,
+        limit: limits[scope]
+      })),
 
-  /** Fails with 429 if a call exceeds a limit. */
-  admit(
-    endpoint: Endpoint.Any,
-    bot: BotState,
-    chat: ChatState | undefined,
-    now: number
-  ): Effect.Effect<void, refusal.Refusal> {
-    const wait = this.take(bucketsOf(endpoint, bot, chat), now)
-    if (wait === 0) return Effect.void
-    return refusal.tooManyRequests(this.#limits.retryAfter ? Math.ceil(wait / 1000) : undefined)
-  }
+    /**
+     * The windows that are not idle, and how long until each admits a request, in milliseconds. The key is the id of
+     * the bot, and for a limit of each chat also the id of the chat.
+     */
+    gauges: (now: number) => {
+      removeIdle(now)
+      return [...windows].map(([name, window]) => {
+        const [scope, bot_id, chat_id] = name.split(" ")
+        return {
+          scope: scope as Scope,
+          bot_id: Number(bot_id),
+          chat_id: chat_id === undefined ? undefined : Number(chat_id),
+          used: window.usedAt(now),
+          limit: limits[scope as Scope],
+          freeIn: window.waitAt(now)
+        }
+      })
+    },
 
-  clear(): void {
-    this.#windows.clear()
-  }
+    /** The limits and the length of their window in milliseconds. */
+    settings: { ...limits, window: length },
 
-  #removeIdle(now: number): void {
-    for (const [name, window] of this.#windows) {
-      if (!window.isIdleAt(now, this.#window)) return
-      this.#windows.delete(name)
-    }
+    /** Fails with 429 if a call exceeds a limit. */
+    admit: (
+      endpoint: Endpoint.Any,
+      bot: BotState,
+      chat: ChatState | undefined,
+      now: number
+    ): Effect.Effect<void, refusal.Refusal> => {
+      const wait = take(bucketsOf(endpoint, bot, chat), now)
+      if (wait === 0) return Effect.void
+      return refusal.tooManyRequests(retryAfter ? Math.ceil(wait / 1000) : undefined)
+    },
+
+    clear: () => windows.clear()
   }
 }
