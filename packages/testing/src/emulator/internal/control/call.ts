@@ -4,7 +4,7 @@ import type { MessageId } from "@colloquy/core/model/Message"
 import type { UserId } from "@colloquy/core/model/User"
 import * as Effect from "effect/Effect"
 import type { Handler as Serve, Listener, Request } from "../../EmulatorHttp.ts"
-import type { Person, PersonError } from "../../Person.ts"
+import type { PersonError } from "../../Person.ts"
 import * as refusal from "../http/refusal.ts"
 import { makePerson } from "../people/person.ts"
 import type { EmulatorContext } from "../platform/context.ts"
@@ -67,14 +67,13 @@ export const shownMessageOf = ({ state }: EmulatorContext, mid: MessageId): Refu
 export const commentOf = ({ state }: EmulatorContext, mid: MessageId): Refusable<CommentState> =>
   refusal.found(state.comments.get(mid), () => refusal.messageNotFound(mid))
 
-export const personOf = (
+export const personOf = Effect.fnUntraced(function* (
   control: EmulatorContext,
   request: ToBot & { readonly user_id: UserId },
   field = "user_id"
-): Refusable<Person> =>
-  Effect.gen(function* () {
-    const bot = yield* botOf(control, request)
-    const user = yield* userOf(control, field, request.user_id)
-    if (user.profile.is_bot) return yield* refusal.invalidPayload(`${field}: ${request.user_id} is a bot, not a person`)
-    return makePerson(control.state, bot, user)
-  })
+) {
+  const bot = yield* botOf(control, request)
+  const user = yield* userOf(control, field, request.user_id)
+  if (user.profile.is_bot) return yield* refusal.invalidPayload(`${field}: ${request.user_id} is a bot, not a person`)
+  return makePerson(control.state, bot, user)
+})

@@ -48,28 +48,27 @@ const maxTime = 2 ** 47 - 1
 /** Calls that read and move the clock. */
 export const clockHandlers = {
   getClock: (_, { state }) => readClock(state),
-  advanceClock: ({ advance_ms, running, to }, { state }) =>
-    Effect.gen(function* () {
-      const clock = yield* Clock.Clock
-      if (advance_ms == null && to == null && running == null) {
-        return yield* refusal.invalidPayload("advance_ms, to, running: one of them must be given")
+  advanceClock: Effect.fnUntraced(function* ({ advance_ms, running, to }, { state }) {
+    const clock = yield* Clock.Clock
+    if (advance_ms == null && to == null && running == null) {
+      return yield* refusal.invalidPayload("advance_ms, to, running: one of them must be given")
+    }
+    if (running != null) {
+      if (!isStoppable(clock)) return yield* notStoppable
+      yield* clock.setRunning(running)
+    }
+    if (advance_ms != null || to != null) {
+      if (!isAdjustable(clock)) return yield* notVirtual
+      const due = nextDue(state)
+      if (advance_ms == null && due === null) return yield* nothingDue
+      const duration = advance_ms ?? due!.at - now(state)
+      if (now(state) + duration > maxTime) {
+        return yield* refusal.invalidPayload(`advance_ms: time goes no further than ${maxTime}`)
       }
-      if (running != null) {
-        if (!isStoppable(clock)) return yield* notStoppable
-        yield* clock.setRunning(running)
-      }
-      if (advance_ms != null || to != null) {
-        if (!isAdjustable(clock)) return yield* notVirtual
-        const due = nextDue(state)
-        if (advance_ms == null && due === null) return yield* nothingDue
-        const duration = advance_ms ?? due!.at - now(state)
-        if (now(state) + duration > maxTime) {
-          return yield* refusal.invalidPayload(`advance_ms: time goes no further than ${maxTime}`)
-        }
-        yield* clock.adjust(duration)
-      }
-      const view = yield* readClock(state)
-      emit(state, { type: "clock", now: view.now, is_running: view.is_running })
-      return view
-    })
+      yield* clock.adjust(duration)
+    }
+    const view = yield* readClock(state)
+    emit(state, { type: "clock", now: view.now, is_running: view.is_running })
+    return view
+  })
 } satisfies Partial<Handlers>

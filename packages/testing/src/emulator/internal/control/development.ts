@@ -1,4 +1,3 @@
-import type * as Endpoint from "@colloquy/core/client/Endpoint"
 import { fingerprintOf } from "@colloquy/core/inbox/QueuedUpdate"
 import type { Entry } from "@colloquy/core/inbox/UpdateLog"
 import * as Effect from "effect/Effect"
@@ -13,7 +12,6 @@ import type { BotState, PlatformState } from "../platform/state.ts"
 import { idOf } from "../platform/users.ts"
 import { defined } from "../platform/validation.ts"
 import { type Handlers, success } from "./call.ts"
-import type * as declarations from "./declarations.ts"
 
 interface Part {
   readonly kind: string
@@ -28,19 +26,18 @@ const partsIn = (exported: unknown): ReadonlyArray<Part> | undefined =>
     : undefined
 
 /** Imports the module of the bot, as `colloquy describe` does. The module may change while the emulator runs. */
-const readParts = (module: string | undefined): Effect.Effect<Endpoint.Success<typeof declarations.listParts>> =>
-  Effect.gen(function* () {
-    if (module === undefined) return { parts: [], problem: "The emulator does not know the module of the bot." }
-    const imported = yield* Effect.result(
-      Effect.tryPromise(() => import(/* @vite-ignore */ module) as Promise<Readonly<Record<string, unknown>>>)
-    )
-    if (imported._tag === "Failure") return { parts: [], problem: `${module} cannot be imported.` }
-    const { bot, parts } = imported.success
-    const found = partsIn(parts) ?? partsIn(bot)
-    if (found === undefined)
-      return { parts: [], problem: "The module exports no list of parts: export const parts = Bot.make(…)." }
-    return { parts: found.map(({ description, kind, name }) => ({ kind, name, ...defined({ description }) })) }
-  })
+const readParts = Effect.fnUntraced(function* (module: string | undefined) {
+  if (module === undefined) return { parts: [], problem: "The emulator does not know the module of the bot." }
+  const imported = yield* Effect.result(
+    Effect.tryPromise(() => import(/* @vite-ignore */ module) as Promise<Readonly<Record<string, unknown>>>)
+  )
+  if (imported._tag === "Failure") return { parts: [], problem: `${module} cannot be imported.` }
+  const { bot, parts } = imported.success
+  const found = partsIn(parts) ?? partsIn(bot)
+  if (found === undefined)
+    return { parts: [], problem: "The module exports no list of parts: export const parts = Bot.make(…)." }
+  return { parts: found.map(({ description, kind, name }) => ({ kind, name, ...defined({ description }) })) }
+})
 
 const notSendable = refusal.of(
   409,
@@ -95,33 +92,30 @@ const freePath = (folder: URL, name: string): URL => {
 /** Calls for the author of a bot who works with the page. */
 export const developmentHandlers = {
   listParts: (_, { botModule }) => readParts(botModule),
-  repeatRequest: ({ number }, { listener, serve, state }) =>
-    Effect.gen(function* () {
-      const [exchange] = state.exchanges.from(number)
-      if (exchange === undefined || exchange.number !== number) return yield* refusal.notFound(`Request ${number}`)
-      if (exchange.endpoint === undefined) return yield* notSendable
-      const { status } = yield* Effect.catch(serve({ ...toRequest(exchange), listener }), () =>
-        Effect.succeed({ status: null })
-      )
-      return { status }
-    }),
-  reportHandled: ({ entries }, { headers, state }) =>
-    Effect.suspend(() => {
-      const bot = state.bots.get(headers["authorization"] ?? "")
-      if (bot === undefined) return Effect.fail(refusal.unauthorized("Invalid access token"))
-      recordHandled(state, bot, entries)
-      return Effect.succeed(success)
-    }),
-  saveTest: ({ name, text }, { testFolder }) =>
-    Effect.gen(function* () {
-      if (testFolder === undefined) return yield* noFolder
-      const folder = new URL(testFolder.endsWith("/") ? testFolder : `${testFolder}/`)
-      const path = yield* Effect.sync(() => {
-        mkdirSync(fileURLToPath(folder), { recursive: true })
-        const file = fileURLToPath(freePath(folder, name))
-        writeFileSync(file, text, { flag: "wx" })
-        return file
-      })
-      return { path }
+  repeatRequest: Effect.fnUntraced(function* ({ number }, { listener, serve, state }) {
+    const [exchange] = state.exchanges.from(number)
+    if (exchange === undefined || exchange.number !== number) return yield* refusal.notFound(`Request ${number}`)
+    if (exchange.endpoint === undefined) return yield* notSendable
+    const { status } = yield* Effect.catch(serve({ ...toRequest(exchange), listener }), () =>
+      Effect.succeed({ status: null })
+    )
+    return { status }
+  }),
+  reportHandled: Effect.fnUntraced(function* ({ entries }, { headers, state }) {
+    const bot = state.bots.get(headers["authorization"] ?? "")
+    if (bot === undefined) return yield* refusal.unauthorized("Invalid access token")
+    recordHandled(state, bot, entries)
+    return success
+  }),
+  saveTest: Effect.fnUntraced(function* ({ name, text }, { testFolder }) {
+    if (testFolder === undefined) return yield* noFolder
+    const folder = new URL(testFolder.endsWith("/") ? testFolder : `${testFolder}/`)
+    const path = yield* Effect.sync(() => {
+      mkdirSync(fileURLToPath(folder), { recursive: true })
+      const file = fileURLToPath(freePath(folder, name))
+      writeFileSync(file, text, { flag: "wx" })
+      return file
     })
+    return { path }
+  })
 } satisfies Partial<Handlers>
