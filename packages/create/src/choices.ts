@@ -31,39 +31,27 @@ export interface Choices {
   readonly store: Store
 }
 
+/** The commands of a manager: `start` runs the scripts `start` and `test`, and `run` the others. */
+const commandsOf = (start: string, run: string, install: string, frozen: string, container: string, lock: string) => ({
+  start: `${start} start`,
+  test: `${start} test`,
+  serve: `${run} serve`,
+  install,
+  frozen,
+  build: `${run} build`,
+  container,
+  lock
+})
+
+const pnpmCi = "pnpm install --frozen-lockfile"
+const bunCi = "bun install --frozen-lockfile"
+
 /** The programs that install packages. */
 export const managers = {
-  npm: {
-    start: "npm start",
-    test: "npm test",
-    serve: "npm run serve",
-    install: "npm install",
-    frozen: "npm ci",
-    build: "npm run build",
-    container: "npm ci",
-    lock: "package-lock.json"
-  },
-  pnpm: {
-    start: "pnpm start",
-    test: "pnpm test",
-    serve: "pnpm serve",
-    install: "pnpm install",
-    frozen: "pnpm install --frozen-lockfile",
-    build: "pnpm build",
-    container: "corepack enable && pnpm install --frozen-lockfile",
-    lock: "pnpm-lock.yaml"
-  },
-  bun: {
-    start: "bun run start",
-    test: "bun run test",
-    serve: "bun run serve",
-    install: "bun install",
-    frozen: "bun install --frozen-lockfile",
-    build: "bun run build",
-    container: "npm install --global bun && bun install --frozen-lockfile",
-    lock: "bun.lock"
-  }
-} as const
+  npm: commandsOf("npm", "npm run", "npm install", "npm ci", "npm ci", "package-lock.json"),
+  pnpm: commandsOf("pnpm", "pnpm", "pnpm install", pnpmCi, `corepack enable && ${pnpmCi}`, "pnpm-lock.yaml"),
+  bun: commandsOf("bun run", "bun run", "bun install", bunCi, `npm install --global bun && ${bunCi}`, "bun.lock")
+}
 
 export type Manager = keyof typeof managers
 
