@@ -28,6 +28,9 @@ const escapable = /[!-/:-@[-`{-~]/
 
 const escaped = /\\([!-/:-@[-`{-~])/g
 
+/** A character, and the characters after it with which no markup begins or ends. */
+const plain = /[^][^\\`*_~+^[\]]*/y
+
 const isSpace = (char: string): boolean => (char <= " " || char >= "\x7f" ? char === "" || /\s/.test(char) : false)
 
 const isPunctuation = (char: string): boolean => /[\p{P}\p{S}]/u.test(char)
@@ -61,9 +64,6 @@ const readRun = (source: string, from: number, end: number): Run => {
     canClose: closes && (!inWord || !opens || isPunctuation(right))
   }
 }
-
-/** The backtick runs of each length, so that an opening run finds its end without a scan. */
-const backticks = (source: string) => Map.groupBy(source.matchAll(/`+/g), ([run]) => run.length)
 
 const maxDepth = 32
 
@@ -129,29 +129,19 @@ const codeText = (source: string): string => {
 /** Reads escapes, code, links and emphasis in one paragraph. */
 const parseInline = (source: string): Parsed => {
   const nodes: Array<Node> = []
-  const closed = new Set<number>()
   const runs: Array<number> = []
   const found: Array<Found> = []
   const brackets: Array<{ readonly node: number; readonly runs: number }> = []
-  const ticks = backticks(source)
-  const usedTicks = new Map<number, number>()
+  // The backtick runs of each length, the next one last, so that an opening run finds its end without a scan.
+  const ticks = Map.groupBy([...source.matchAll(/`+/g)].reverse(), ([run]) => run.length)
   let linked = 0
   let i = 0
-  const addText = (text: string) => {
-    const last = nodes[nodes.length - 1]
-    if (last !== undefined && last.run === undefined && !closed.has(nodes.length - 1)) last.text += text
-    else nodes.push({ text })
-  }
-  const addMark = (): number => {
-    closed.add(nodes.length)
-    return nodes.push({ text: "" }) - 1
-  }
+  /** Returns the index of the new node. */
+  const addText = (text: string): number => nodes.push({ text }) - 1
   const codeEnd = (length: number, from: number): number => {
     const starts = ticks.get(length) ?? []
-    let next = usedTicks.get(length) ?? 0
-    while (next < starts.length && starts[next].index < from) next++
-    usedTicks.set(length, next)
-    return starts[next]?.index ?? -1
+    while (starts.length > 0 && starts.at(-1)!.index < from) starts.pop()
+    return starts.at(-1)?.index ?? -1
   }
   while (i < source.length) {
     const char = source[i]
@@ -163,9 +153,9 @@ const parseInline = (source: string): Parsed => {
       const end = codeEnd(from - i, from)
       if (end < 0) addText(source.slice(i, from))
       else {
-        const open = addMark()
+        const open = addText("")
         addText(codeText(source.slice(from, end)))
-        found.push({ kind: "monospaced", open, close: addMark() })
+        found.push({ kind: "monospaced", open, close: addText("") })
       }
       i = end < 0 ? from : end + from - i
     } else if (char === "*" || char === "_" || char in pairs) {
@@ -177,9 +167,7 @@ const parseInline = (source: string): Parsed => {
       }
       i = end
     } else if (char === "[") {
-      brackets.push({ node: nodes.length, runs: runs.length })
-      closed.add(nodes.length)
-      nodes.push({ text: "[" })
+      brackets.push({ node: addText(char), runs: runs.length })
       i++
     } else if (char === "]") {
       const bracket = brackets.pop()
@@ -188,18 +176,19 @@ const parseInline = (source: string): Parsed => {
       const target =
         bracket === undefined || inactive || source[i + 1] !== "(" ? undefined : readDestination(source, i + 1)
       if (bracket === undefined || target === undefined) {
-        addText("]")
+        addText(char)
         i++
       } else {
         pairRuns(nodes, runs, bracket.runs, found)
         nodes[bracket.node].text = ""
-        found.push({ kind: "link", open: bracket.node, close: addMark(), url: target.url })
+        found.push({ kind: "link", open: bracket.node, close: addText(""), url: target.url })
         linked = brackets.length
         i = target.end
       }
     } else {
-      addText(char)
-      i++
+      plain.lastIndex = i
+      addText(plain.exec(source)![0])
+      i = plain.lastIndex
     }
   }
   pairRuns(nodes, runs, 0, found)
