@@ -1,7 +1,7 @@
 import * as Platform from "@colloquy/core/base/Platform"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { type Request, respond, type Response } from "../../EmulatorHttp.ts"
+import { type Request, respond } from "../../EmulatorHttp.ts"
 import * as refusal from "../http/refusal.ts"
 import { type MediaState, now, type PlatformState, type StoredFile } from "../platform/state.ts"
 import { checkSize } from "./limits.ts"
@@ -38,8 +38,7 @@ export const storeContent = (
   bytes: Uint8Array<ArrayBuffer>
 ): Effect.Effect<void, refusal.Refusal> =>
   Effect.gen(function* () {
-    const tooLarge = checkSize(media.type, bytes.byteLength)
-    if (tooLarge !== undefined) return yield* tooLarge
+    yield* checkSize(media.type, bytes.byteLength)
     const probe = new MediaProbe(media.type)
     probe.write(bytes)
     if (media.type === "video" && probe.video !== undefined && probe.video.width > 0) media.video = probe.video
@@ -50,60 +49,48 @@ export const storeContent = (
     )
   }).pipe(Effect.onError(() => Effect.sync(() => state.media.delete(media.token))))
 
-interface Range {
-  readonly from: number
-  readonly to: number
-}
-
 /** The range that a request asks for. `undefined` for the whole file, also if the file is not the one of `If-Range`. */
-const rangeIn = (
-  { headers }: Request,
-  { byteLength }: Uint8Array,
-  etag: string
-): Range | "unsatisfiable" | undefined => {
+const rangeIn = Effect.fnUntraced(function* ({ headers }: Request, { byteLength }: Uint8Array, etag: string) {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(headers["range"] ?? "") ?? []
   if (first === undefined || first + last === "" || (headers["if-range"] ?? etag) !== etag) return undefined
   const from = first === "" ? Math.max(0, byteLength - Number(last)) : Number(first)
   const to = first === "" || last === "" ? byteLength : Math.min(byteLength, Number(last) + 1)
-  return from < to ? { from, to } : "unsatisfiable"
-}
+  if (from < to) return { from, to }
+  return yield* refusal.of(416, "file.range", "The file has no such bytes", {
+    "content-range": `bytes */${byteLength}`
+  })
+})
 
-const sendFile = (
-  request: Request,
-  photo_id: string,
-  { bytes, contentType }: StoredFile
-): Response | refusal.Refusal => {
+const sendFile = Effect.fnUntraced(function* (request: Request, photo_id: string, { bytes, contentType }: StoredFile) {
   const etag = `"${photo_id}"`
-  const range = rangeIn(request, bytes, etag)
+  const range = yield* rangeIn(request, bytes, etag)
   const headers = { "content-type": contentType, "accept-ranges": "bytes", etag }
-  const size = bytes.byteLength
   if (range === undefined) return { ...respond(200, "", headers), bytes }
-  if (range === "unsatisfiable") {
-    return refusal.of(416, "file.range", "The file has no such bytes", { "content-range": `bytes */${size}` })
-  }
   const { from, to } = range
   return {
-    ...respond(206, "", { ...headers, "content-range": `bytes ${from}-${to - 1}/${size}` }),
+    ...respond(206, "", { ...headers, "content-range": `bytes ${from}-${to - 1}/${bytes.byteLength}` }),
     bytes: bytes.slice(from, to)
   }
-}
+})
 
 /**
  * Answers a request for a file.
  *
  * @assumption expiredImageUrl
  */
-export const serveFile = (state: PlatformState, request: Request): Response | refusal.Refusal => {
+export const serveFile = Effect.fnUntraced(function* (state: PlatformState, request: Request) {
   const { listener, path, query } = request
   const what = listener.kind === "image" ? "image" : "file"
   const [, , id] = path.split("/")
   const url = state.imageUrls.get(id)
   const file = state.files.get(id)
   const expires = Number(new URLSearchParams(query).get("expires") ?? Number.NaN)
-  if (Number.isNaN(expires)) return refusal.of(403, `${what}.denied`, "The link has no query parameter `expires`")
-  if (expires <= now(state))
-    return refusal.of(410, `${what}.expired`, "The link has expired: request the message again")
-  if (url !== undefined) return { status: 302, headers: { location: url }, body: "" }
-  if (file === undefined) return refusal.of(404, `${what}.not.found`, `There is no such ${what}`)
-  return sendFile(request, id, file)
-}
+  if (Number.isNaN(expires))
+    return yield* refusal.of(403, `${what}.denied`, "The link has no query parameter `expires`")
+  if (expires <= now(state)) {
+    return yield* refusal.of(410, `${what}.expired`, "The link has expired: request the message again")
+  }
+  if (url !== undefined) return respond(302, "", { location: url })
+  if (file === undefined) return yield* refusal.of(404, `${what}.not.found`, `There is no such ${what}`)
+  return yield* sendFile(request, id, file)
+})

@@ -51,15 +51,14 @@ const readFile = (
   bytes: Stream.Stream<Uint8Array, unknown>,
   release: Body["release"]
 ): Effect.Effect<ReceivedFile, unknown> =>
-  Effect.suspend((): Effect.Effect<ReceivedFile, unknown> => {
-    const refused = checkExtension(media.type, filename)
-    if (refused !== undefined) return refused
+  Effect.gen(function* () {
+    yield* checkExtension(media.type, filename)
     const probe = received.fork()
-    const write = (chunk: Uint8Array): Effect.Effect<void, refusal.Refusal> => {
+    yield* Stream.runForEach(bytes, (chunk) => {
       if (!probe.write(chunk)) release?.(chunk)
-      return checkSize(media.type, probe.size) ?? Effect.void
-    }
-    return Effect.map(Stream.runForEach(bytes, write), () => ({ filename, probe }))
+      return checkSize(media.type, probe.size)
+    })
+    return { filename, probe }
   })
 
 /** @assumption fileNameEncoding */
@@ -178,11 +177,13 @@ interface ContentRange {
   readonly size: number
 }
 
-const parseContentRange = (header: string | undefined): ContentRange | "malformed" | undefined => {
-  if (header === undefined) return undefined
+const parseContentRange = (header: string | undefined): Effect.Effect<ContentRange | undefined, refusal.Refusal> => {
+  if (header === undefined) return Effect.undefined
   const [, first, last, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(header) ?? []
   const range = { first: Number(first), last: Number(last), size: Number(size) }
-  return range.first <= range.last && range.last < range.size ? range : "malformed"
+  return range.first <= range.last && range.last < range.size
+    ? Effect.succeed(range)
+    : refusal.of(416, "upload.range", "Content-Range must be `bytes first-last/size`")
 }
 
 const isNextPart = ({ first, size }: ContentRange, progress: UploadProgress | undefined): boolean =>
@@ -203,8 +204,7 @@ const receivePart = Effect.fnUntraced(function* (
   range: ContentRange
 ) {
   const { type } = slot.media
-  const tooLarge = checkSize(type, range.size)
-  if (tooLarge !== undefined) return yield* tooLarge
+  yield* checkSize(type, range.size)
   if (!isNextPart(range, slot.progress)) {
     return yield* refusal.of(416, "upload.range", "The part does not start where the last one ended")
   }
@@ -240,8 +240,7 @@ const methodNotAllowed = (code: string, advice: string, methods: ReadonlyArray<s
 const serveDownload = (state: PlatformState, request: Request): Effect.Effect<Response, refusal.Refusal> => {
   if (request.method === "OPTIONS") return Effect.succeed(allow(fileMethods))
   if (!isRead(request)) return methodNotAllowed("image.method", "Read files with GET", fileMethods)
-  const shown = serveFile(state, request)
-  return shown instanceof refusal.Refusal ? shown : Effect.succeed(shown)
+  return serveFile(state, request)
 }
 
 /** Serves the upload hosts: a file is received as a form, as raw bytes, or in parts. The hosts serve the files too. */
@@ -261,7 +260,7 @@ export const serveUploadHost = (state: PlatformState, request: Request): Effect.
     }
     if (slot.isUsed) return alreadyUsed()
     if (isRead(request)) return Effect.succeed(reportProgress(slot))
-    const range = parseContentRange(headers["content-range"])
-    if (range === "malformed") return refusal.of(416, "upload.range", "Content-Range must be `bytes first-last/size`")
-    return range === undefined ? receiveFile(state, slot, request) : receivePart(state, slot, request, range)
+    return Effect.flatMap(parseContentRange(headers["content-range"]), (range) =>
+      range === undefined ? receiveFile(state, slot, request) : receivePart(state, slot, request, range)
+    )
   })

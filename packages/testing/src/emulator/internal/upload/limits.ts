@@ -1,5 +1,6 @@
 import * as Platform from "@colloquy/core/base/Platform"
 import type { UploadType } from "@colloquy/core/endpoints/Upload"
+import * as Effect from "effect/Effect"
 import * as refusal from "../http/refusal.ts"
 
 /**
@@ -13,11 +14,11 @@ const extensions: Readonly<Record<UploadType, ReadonlySet<string> | undefined>> 
 }
 
 /** @assumption forbiddenExtension */
-export const checkExtension = (type: UploadType, filename: string | undefined): refusal.Refusal | undefined => {
-  const extension = /\.([^./\\]+)$/.exec(filename ?? "")?.[1]
+export const checkExtension = (type: UploadType, name: string | undefined): Effect.Effect<void, refusal.Refusal> => {
+  const extension = /\.([^./\\]+)$/.exec(name ?? "")?.[1]
   const accepted = extensions[type]
   return extension === undefined || accepted === undefined || accepted.has(extension.toLowerCase())
-    ? undefined
+    ? Effect.void
     : refusal.of(
         415,
         "upload.extension",
@@ -26,14 +27,12 @@ export const checkExtension = (type: UploadType, filename: string | undefined): 
 }
 
 /** @assumption uploadTooLarge */
-export const checkSize = (type: UploadType, size: number): refusal.Refusal | undefined =>
+export const checkSize = (type: UploadType, size: number): Effect.Effect<void, refusal.Refusal> =>
   size > Platform.maxUploadSize[type]
     ? refusal.of(
         413,
         "upload.too.large",
         `An upload of type ${type} must not be larger than ${Platform.maxUploadSize[type]} bytes`,
-        {
-          connection: "close"
-        }
+        { connection: "close" }
       )
-    : undefined
+    : Effect.void
