@@ -5,7 +5,8 @@ import { type Request, respond } from "../../EmulatorHttp.ts"
 import * as refusal from "../http/refusal.ts"
 import { type MediaState, now, type PlatformState, type StoredFile } from "../platform/state.ts"
 import { checkSize } from "./limits.ts"
-import { MediaProbe } from "./mediaProbe.ts"
+import { makeProbe, writeTo } from "./mediaProbe.ts"
+import { infoOf } from "./mp4.ts"
 
 // Loaded with the first image, because an import at the start would be slow.
 const loadImageSize = () => import("image-size")
@@ -39,9 +40,10 @@ export const storeContent = (
 ): Effect.Effect<void, refusal.Refusal> =>
   Effect.gen(function* () {
     yield* checkSize(media.type, bytes.byteLength)
-    const probe = new MediaProbe(media.type)
-    probe.write(bytes)
-    if (media.type === "video" && probe.video !== undefined && probe.video.width > 0) media.video = probe.video
+    const probe = makeProbe(media.type)
+    writeTo(probe, bytes)
+    const video = infoOf(probe.mp4)
+    if (media.type === "video" && video !== undefined && video.width > 0) media.video = video
     media.size = bytes.byteLength
     state.files.set(
       String(media.photo_id),

@@ -10,7 +10,8 @@ import { allowedMethods } from "../http/router.ts"
 import { type Body, type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import { allow, headersIn } from "../http/wire.ts"
 import { checkExtension, checkSize } from "./limits.ts"
-import { MediaProbe } from "./mediaProbe.ts"
+import { bytesOf, copyProbe, makeProbe, type MediaProbe, secondsOf, writeTo } from "./mediaProbe.ts"
+import { infoOf } from "./mp4.ts"
 import { readImage, serveFile } from "./files.ts"
 import { nextName } from "../platform/ids.ts"
 import { completeMedia, createMedia, processingTime } from "../platform/media.ts"
@@ -25,7 +26,7 @@ export const openSlot = (state: PlatformState, type: UploadType): UploadSlot => 
     address: `/upload/${id}${type === "image" ? `?token=${encodeURIComponent(media.token)}` : ""}`,
     media,
     progress: undefined,
-    probe: new MediaProbe(type),
+    probe: makeProbe(type),
     isUsed: false
   }
   state.uploadSlots.set(id, slot)
@@ -53,9 +54,9 @@ const readFile = (
 ): Effect.Effect<ReceivedFile, unknown> =>
   Effect.gen(function* () {
     yield* checkExtension(media.type, filename)
-    const probe = received.fork()
+    const probe = copyProbe(received)
     yield* Stream.runForEach(bytes, (chunk) => {
-      if (!probe.write(chunk)) release?.(chunk)
+      if (!writeTo(probe, chunk)) release?.(chunk)
       return checkSize(media.type, probe.size)
     })
     return { filename, probe }
@@ -133,10 +134,10 @@ const storeFile = Effect.fnUntraced(function* (
 ) {
   const { media } = slot
   slot.isUsed = true
-  if (media.type === "image") state.files.set(String(media.photo_id), yield* readImage(probe.bytes))
-  const { video } = probe
+  if (media.type === "image") state.files.set(String(media.photo_id), yield* readImage(bytesOf(probe)))
+  const video = infoOf(probe.mp4)
   if (media.type === "video" && video !== undefined && video.width > 0) media.video = video
-  if (media.type === "audio" && (probe.seconds ?? 0) * 1000 > Platform.maxAudioDuration) {
+  if (media.type === "audio" && (secondsOf(probe) ?? 0) * 1000 > Platform.maxAudioDuration) {
     return yield* refusal.of(
       400,
       "upload.duration",
@@ -149,7 +150,7 @@ const storeFile = Effect.fnUntraced(function* (
 
 const discardParts = (slot: UploadSlot): void => {
   slot.progress = undefined
-  slot.probe = new MediaProbe(slot.media.type)
+  slot.probe = makeProbe(slot.media.type)
 }
 
 /** After a failed upload the address accepts another file. */

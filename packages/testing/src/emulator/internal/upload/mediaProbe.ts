@@ -1,6 +1,6 @@
 import type { UploadType } from "@colloquy/core/endpoints/Upload"
 import * as Bytes from "effect/Bytes"
-import { Mp4Reader, textAt, type VideoInfo, viewOf } from "./mp4.ts"
+import { copyMp4, infoOf, makeMp4, type Mp4State, textAt, viewOf, writeMp4 } from "./mp4.ts"
 
 const wavSeconds = (view: DataView, fileBytes: number): number | undefined => {
   let bytesPerSecond: number | undefined
@@ -57,50 +57,34 @@ const audioSeconds = (head: Uint8Array, fileBytes: number): number | undefined =
 /** How many bytes at the beginning of an audio file are kept to read its duration. */
 const audioHeadBytes = 2 ** 18
 
-/** Reads the properties of a file during the upload. Keeps whole images, and only the headers of other media. */
-export class MediaProbe {
-  readonly #type: UploadType
-  #mp4 = new Mp4Reader()
-  #kept: Array<Uint8Array> = []
-  #size = 0
-
-  constructor(type: UploadType) {
-    this.#type = type
-  }
-
-  /** A probe with the same state. */
-  fork(): MediaProbe {
-    const fork = new MediaProbe(this.#type)
-    fork.#mp4 = this.#mp4.fork()
-    fork.#kept = [...this.#kept]
-    fork.#size = this.#size
-    return fork
-  }
-
+/** What is kept of a file during its upload: whole images, and only the headers of other media. */
+export interface MediaProbe {
+  readonly type: UploadType
+  readonly mp4: Mp4State
+  readonly kept: Array<Uint8Array>
   /** The number of bytes received. */
-  get size(): number {
-    return this.#size
-  }
-
-  /** Returns `true` if the probe keeps the chunk. */
-  write(chunk: Uint8Array): boolean {
-    const isKept = this.#type === "image" || (this.#type === "audio" && this.#size < audioHeadBytes)
-    if (isKept) this.#kept.push(chunk)
-    if (this.#type === "video" || this.#type === "audio") this.#mp4.write(chunk)
-    this.#size += chunk.byteLength
-    return isKept
-  }
-
-  get bytes(): Uint8Array<ArrayBuffer> {
-    return Bytes.concat(this.#kept)
-  }
-
-  get video(): VideoInfo | undefined {
-    return this.#mp4.info
-  }
-
-  /** @assumption audioWithoutDuration */
-  get seconds(): number | undefined {
-    return this.video?.seconds ?? audioSeconds(this.bytes, this.#size)
-  }
+  size: number
 }
+
+export const makeProbe = (type: UploadType): MediaProbe => ({ type, mp4: makeMp4(), kept: [], size: 0 })
+
+export const copyProbe = (probe: MediaProbe): MediaProbe => ({
+  ...probe,
+  mp4: copyMp4(probe.mp4),
+  kept: [...probe.kept]
+})
+
+/** Returns `true` if the probe keeps the chunk. */
+export const writeTo = (probe: MediaProbe, chunk: Uint8Array): boolean => {
+  const isKept = probe.type === "image" || (probe.type === "audio" && probe.size < audioHeadBytes)
+  if (isKept) probe.kept.push(chunk)
+  if (probe.type === "video" || probe.type === "audio") writeMp4(probe.mp4, chunk)
+  probe.size += chunk.byteLength
+  return isKept
+}
+
+export const bytesOf = ({ kept }: MediaProbe): Uint8Array<ArrayBuffer> => Bytes.concat(kept)
+
+/** @assumption audioWithoutDuration */
+export const secondsOf = (probe: MediaProbe): number | undefined =>
+  infoOf(probe.mp4)?.seconds ?? audioSeconds(bytesOf(probe), probe.size)

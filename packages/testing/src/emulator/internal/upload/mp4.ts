@@ -48,64 +48,56 @@ const readMoov = (view: DataView): VideoInfo | undefined => {
 
 const maxMoovBytes = 2 ** 24
 
+/** How far an MP4 file was read, and its `moov` box. */
+export interface Mp4State {
+  /** The bytes of an incomplete box header: 4 of size, 4 of name, and 8 of size where the first size is 1. */
+  header: ReadonlyArray<number>
+  remainingInBox: number
+  isFirstBox: boolean
+  isMoov: boolean
+  readonly moov: Array<Uint8Array>
+}
+
+export const makeMp4 = (): Mp4State => ({ header: [], remainingInBox: 0, isFirstBox: true, isMoov: false, moov: [] })
+
+export const copyMp4 = (mp4: Mp4State): Mp4State => ({ ...mp4, moov: [...mp4.moov] })
+
+const enterBox = (mp4: Mp4State, name: string, contentBytes: number): void => {
+  const isNotMp4 = contentBytes < 0 || (mp4.isFirstBox && name !== "ftyp")
+  mp4.isMoov = name === "moov" && !isNotMp4 && contentBytes <= maxMoovBytes
+  mp4.remainingInBox = isNotMp4 ? Infinity : contentBytes
+  mp4.isFirstBox = false
+  mp4.header = []
+}
+
+const writeHeader = (mp4: Mp4State, byte: number): void => {
+  mp4.header = [...mp4.header, byte]
+  const { length } = mp4.header
+  if (length < 8) return
+  const view = viewOf(Uint8Array.from(mp4.header))
+  const hasLargeSize = view.getUint32(0) === 1
+  if (hasLargeSize && length < 16) return
+  const size = hasLargeSize ? Number(view.getBigUint64(8)) : view.getUint32(0)
+  enterBox(mp4, textAt(view, 4), size - length)
+}
+
 /**
  * Extracts the `moov` box from an MP4 file chunk by chunk. The box is at the end of a file that was not prepared for
- * streaming, so the whole file goes through the reader and only this box is kept.
+ * streaming, so the whole file is read and only this box is kept.
  */
-export class Mp4Reader {
-  /** The bytes of an incomplete box header: 4 of size, 4 of name, and 8 of size where the first size is 1. */
-  #header: ReadonlyArray<number> = []
-  #remainingInBox = 0
-  #isFirstBox = true
-  #isMoov = false
-  #moov: Array<Uint8Array> = []
-
-  /** A reader with the same state. */
-  fork(): Mp4Reader {
-    const fork = new Mp4Reader()
-    fork.#header = this.#header
-    fork.#remainingInBox = this.#remainingInBox
-    fork.#isFirstBox = this.#isFirstBox
-    fork.#isMoov = this.#isMoov
-    fork.#moov = [...this.#moov]
-    return fork
-  }
-
-  write(chunk: Uint8Array): void {
-    let at = 0
-    while (at < chunk.byteLength) {
-      if (this.#remainingInBox === 0) {
-        this.#writeHeader(chunk[at++])
-        continue
-      }
-      const end = Math.min(at + this.#remainingInBox, chunk.byteLength)
-      // `Buffer.slice` does not copy, and the memory of the chunk is released after this call.
-      if (this.#isMoov) this.#moov.push(new Uint8Array(chunk.subarray(at, end)))
-      this.#remainingInBox -= end - at
-      at = end
+export const writeMp4 = (mp4: Mp4State, chunk: Uint8Array): void => {
+  let at = 0
+  while (at < chunk.byteLength) {
+    if (mp4.remainingInBox === 0) {
+      writeHeader(mp4, chunk[at++])
+      continue
     }
-  }
-
-  get info(): VideoInfo | undefined {
-    return readMoov(viewOf(Bytes.concat(this.#moov)))
-  }
-
-  #writeHeader(byte: number): void {
-    this.#header = [...this.#header, byte]
-    const { length } = this.#header
-    if (length < 8) return
-    const view = viewOf(Uint8Array.from(this.#header))
-    const hasLargeSize = view.getUint32(0) === 1
-    if (hasLargeSize && length < 16) return
-    const size = hasLargeSize ? Number(view.getBigUint64(8)) : view.getUint32(0)
-    this.#enterBox(textAt(view, 4), size - length)
-  }
-
-  #enterBox(name: string, contentBytes: number): void {
-    const isNotMp4 = contentBytes < 0 || (this.#isFirstBox && name !== "ftyp")
-    this.#isMoov = name === "moov" && !isNotMp4 && contentBytes <= maxMoovBytes
-    this.#remainingInBox = isNotMp4 ? Infinity : contentBytes
-    this.#isFirstBox = false
-    this.#header = []
+    const end = Math.min(at + mp4.remainingInBox, chunk.byteLength)
+    // `Buffer.slice` does not copy, and the memory of the chunk is released after this call.
+    if (mp4.isMoov) mp4.moov.push(new Uint8Array(chunk.subarray(at, end)))
+    mp4.remainingInBox -= end - at
+    at = end
   }
 }
+
+export const infoOf = ({ moov }: Mp4State): VideoInfo | undefined => readMoov(viewOf(Bytes.concat(moov)))
