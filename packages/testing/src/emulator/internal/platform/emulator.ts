@@ -77,10 +77,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   })
   const context: EmulatorContext = {
     state,
-    webhooks: yield* makeRuntime({
-      allowsInsecure: options.insecureWebhooks ?? false,
-      secrets: yield* secretSettingsOf(options)
-    }),
+    webhooks: yield* makeRuntime(options.insecureWebhooks ?? false, yield* secretSettingsOf(options)),
     limiter: options.limits ? makeLimiter({ ...platformLimits, ...options.limits }) : undefined,
     interceptors: [],
     isStrict: options.strict ?? false,
