@@ -1,10 +1,8 @@
 import * as Bot from "@colloquy/core/bot/Bot"
 import * as Me from "@colloquy/core/endpoints/Me"
 import * as Effect from "effect/Effect"
-import { importBot, shownParts } from "../base/botModule.ts"
-import { type Check, ok, problem, skipped, warning } from "./check.ts"
-
-type AnyBot = Bot.Bot<unknown, unknown>
+import { type AnyBot, importBot, shownParts } from "../base/botModule.ts"
+import { type Check, ok, problem, resultsOf } from "./check.ts"
 
 const slash = (names: ReadonlyArray<string>): string => names.map((name) => `/${name}`).join(", ")
 
@@ -41,21 +39,19 @@ const differences = (bot: AnyBot, published: ReadonlyArray<Me.NewCommand>): Read
 
 /** The commands of the platform, compared with those of the bot. */
 export const checkCommands = (bot: AnyBot) => {
-  const name = "commands"
+  const check = resultsOf("commands")
   return Me.get().pipe(
     Effect.map(({ commands }): Check => {
       const found = differences(bot, commands ?? [])
       return found.length === 0
-        ? ok(
-            name,
+        ? check.ok(
             slash(Bot.commands(bot).map((command) => command.name)) || "neither the platform nor the bot has one"
           )
-        : warning(
-            name,
+        : check.warning(
             found.join("; "),
             "Run the bot with the option publishCommands, or set the commands by Me.setCommands."
           )
     }),
-    Effect.orElseSucceed(() => skipped(name, "GET /me failed: see the check of the token"))
+    Effect.orElseSucceed(() => check.skipped("GET /me failed: see the check of the token"))
   )
 }

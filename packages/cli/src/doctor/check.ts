@@ -18,3 +18,11 @@ const withAdvice =
 export const warning = withAdvice("warning")
 
 export const problem = withAdvice("problem")
+
+/** The results of the check with a name. */
+export const resultsOf = (name: string) => ({
+  ok: (detail: string) => ok(name, detail),
+  skipped: (detail: string) => skipped(name, detail),
+  warning: (detail: string, advice: string) => warning(name, detail, advice),
+  problem: (detail: string, advice: string) => problem(name, detail, advice)
+})

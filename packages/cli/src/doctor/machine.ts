@@ -9,7 +9,7 @@ import { dirname, join } from "node:path"
 import { toFailure } from "../base/failure.ts"
 import { count, duration } from "../base/output.ts"
 import * as stores from "../base/stores.ts"
-import { type Check, ok, problem, skipped, warning } from "./check.ts"
+import { type Check, resultsOf } from "./check.ts"
 
 const isListening = (host: string, port: number): Effect.Effect<boolean> =>
   Effect.callback((resume) => {
@@ -40,14 +40,13 @@ const liveOf = (host: string, port: number) =>
 /** Whether the bot, another program or nobody listens on the port of the webhook. */
 export const checkPort = (isWebhook: boolean, host: string | undefined, port: number): Effect.Effect<Check> =>
   Effect.gen(function* () {
-    const name = "port"
-    if (!isWebhook) return skipped(name, "BOT_WEBHOOK_URL is not set")
+    const { ok, skipped, warning } = resultsOf("port")
+    if (!isWebhook) return skipped("BOT_WEBHOOK_URL is not set")
     const at = isAnyAddress(host) ? "127.0.0.1" : host!
-    if (!(yield* isListening(at, port))) return ok(name, `${port} is free: the bot does not run on this machine`)
+    if (!(yield* isListening(at, port))) return ok(`${port} is free: the bot does not run on this machine`)
     return (yield* liveOf(at, port))
-      ? ok(name, `the bot listens on ${port}`)
+      ? ok(`the bot listens on ${port}`)
       : warning(
-          name,
           `something listens on ${port} that does not answer as a webhook of Colloquy`,
           "If it is not the bot, stop it, or set BOT_WEBHOOK_PORT to another port."
         )
@@ -57,16 +56,15 @@ const gigabyte = 1024 ** 3
 
 /** Space and rights in the folder of the SQLite file. */
 export const checkDisk = (file: string | undefined): Check => {
-  const name = "disk"
-  if (file === undefined) return skipped(name, "the data of the bot is not on this machine")
+  const { ok, problem, skipped, warning } = resultsOf("disk")
+  if (file === undefined) return skipped("the data of the bot is not on this machine")
   const folder = dirname(file)
   if (!existsSync(folder))
-    return warning(name, `the folder ${folder} does not exist`, "The bot creates it when it starts; check BOT_INBOX.")
+    return warning(`the folder ${folder} does not exist`, "The bot creates it when it starts; check BOT_INBOX.")
   try {
     accessSync(folder, constants.W_OK | constants.R_OK)
   } catch {
     return problem(
-      name,
       `${folder} is not writable`,
       "Grant the user of the bot the right to write there; SQLite creates files beside the inbox."
     )
@@ -74,8 +72,8 @@ export const checkDisk = (file: string | undefined): Check => {
   const { bavail, blocks, bsize } = statfsSync(folder)
   const free = bavail * bsize
   const shown = `${(free / gigabyte).toFixed(1)} GiB of ${((blocks * bsize) / gigabyte).toFixed(1)} GiB free at ${folder}`
-  if (free < gigabyte / 4) return problem(name, shown, "Free space: without it, updates cannot be stored.")
-  return free < gigabyte ? warning(name, shown, "Free space before it runs out.") : ok(name, shown)
+  if (free < gigabyte / 4) return problem(shown, "Free space: without it, updates cannot be stored.")
+  return free < gigabyte ? warning(shown, "Free space before it runs out.") : ok(shown)
 }
 
 const databaseName = { sqlite: "SQLite", postgres: "PostgreSQL", redis: "Redis" } as const
@@ -92,22 +90,20 @@ const sqlVersion = (place: stores.Place) =>
 
 /** The SQL database of the bot. */
 export const checkDatabase = (place: stores.Place): Effect.Effect<Check> => {
-  const name = "database"
-  if (place.kind === "redis") return Effect.succeed(skipped(name, "the bot stores its data in Redis"))
+  const { ok, problem, skipped, warning } = resultsOf("database")
+  if (place.kind === "redis") return Effect.succeed(skipped("the bot stores its data in Redis"))
   if (place.kind === "sqlite" && !existsSync(place.at)) {
     return Effect.succeed(
       warning(
-        name,
         `there is no SQLite file ${place.at}`,
         "The bot creates it with the first update. If it has run, run this command in its folder, or set BOT_INBOX."
       )
     )
   }
   return sqlVersion(place).pipe(
-    Effect.map((version) => ok(name, `${databaseName[place.kind]} ${version} answers`)),
+    Effect.map((version) => ok(`${databaseName[place.kind]} ${version} answers`)),
     Effect.orElseSucceed((error) =>
       problem(
-        name,
         `${databaseName[place.kind]} does not answer: ${toFailure(error).message}`,
         place.kind === "postgres"
           ? "Check DATABASE_URL, the server and the network."
@@ -127,67 +123,59 @@ const isOldRedis = (version: string): boolean => {
 
 /** The Redis server. */
 export const checkRedis = (url: string | undefined, isStore: boolean): Effect.Effect<Check> => {
-  const name = "redis"
-  if (url === undefined) return Effect.succeed(skipped(name, "REDIS_URL is not set"))
+  const { ok, problem, skipped, warning } = resultsOf("redis")
+  if (url === undefined) return Effect.succeed(skipped("REDIS_URL is not set"))
   return Redis.Redis.use((redis) => redis.send<string>("INFO")).pipe(
     Effect.map((info) => {
       const version = fieldOf(info, "redis_version")
       const policy = fieldOf(info, "maxmemory_policy")
-      if (isOldRedis(version)) return problem(name, `Redis ${version} is too old`, "Install Redis 6.2 or later.")
+      if (isOldRedis(version)) return problem(`Redis ${version} is too old`, "Install Redis 6.2 or later.")
       if (isStore && policy !== "noeviction") {
         return problem(
-          name,
           `Redis ${version} may delete updates: maxmemory-policy is ${policy}`,
           "Set maxmemory-policy to noeviction."
         )
       }
       if (isStore && fieldOf(info, "aof_enabled") !== "1") {
         return warning(
-          name,
           `Redis ${version} loses updates when it stops: appendonly is no`,
           "Set appendonly to yes, and appendfsync to always."
         )
       }
-      return ok(name, `Redis ${version} answers`)
+      return ok(`Redis ${version} answers`)
     }),
     Effect.provide(stores.redisOf({ kind: "redis", prefix: "colloquy", at: url })),
     Effect.timeout("10 seconds"),
     Effect.orElseSucceed((error) =>
-      problem(
-        name,
-        `Redis does not answer: ${toFailure(error).message}`,
-        "Check REDIS_URL, the server and the network."
-      )
+      problem(`Redis does not answer: ${toFailure(error).message}`, "Check REDIS_URL, the server and the network.")
     )
   )
 }
 
 /** Checks the queued updates and dead letters of the inbox. */
 export const checkInbox = (place: stores.Place) => {
-  const name = "inbox"
-  if (place.kind === "sqlite" && !existsSync(place.at)) return Effect.succeed(skipped(name, "there is no inbox yet"))
+  const { ok, problem, skipped, warning } = resultsOf("inbox")
+  if (place.kind === "sqlite" && !existsSync(place.at)) return Effect.succeed(skipped("there is no inbox yet"))
   return Effect.gen(function* () {
     const { deadLetters, oldestReceivedAt, queued } = yield* Effect.flatMap(Inbox.Inbox, ({ stats }) => stats)
     const now = yield* Clock.currentTimeMillis
     const age = oldestReceivedAt === undefined ? 0 : now - oldestReceivedAt
     if (age > stores.lateAfter) {
       return problem(
-        name,
         `${count(queued, "update")} queued, the oldest received ${duration(age)} ago`,
         "Check that the bot runs and that its handlers end; `colloquy inbox list` shows the updates."
       )
     }
     return deadLetters > 0
       ? warning(
-          name,
           `${count(queued, "update")} queued, ${count(deadLetters, "dead letter")}`,
           "`colloquy dead list` shows their errors."
         )
-      : ok(name, `${count(queued, "update")} queued, no dead letters`)
+      : ok(`${count(queued, "update")} queued, no dead letters`)
   }).pipe(
     Effect.provide(stores.inbox),
     Effect.orElseSucceed((error) =>
-      problem(name, `cannot be read: ${toFailure(error).message}`, "See the checks of the database and Redis.")
+      problem(`cannot be read: ${toFailure(error).message}`, "See the checks of the database and Redis.")
     )
   )
 }
@@ -203,7 +191,7 @@ const versionIn = (cwd: string, name: string): string | undefined => {
 
 /** The versions of Node, Effect and the packages that the bot has installed. */
 export const checkVersions = (cwd: string, own: string): Check => {
-  const name = "versions"
+  const { ok, problem, warning } = resultsOf("versions")
   const packages = ["@colloquy/core", "@colloquy/node", "effect"]
   const found = packages.flatMap((name) => {
     const version = versionIn(cwd, name)
@@ -213,13 +201,10 @@ export const checkVersions = (cwd: string, own: string): Check => {
   const colloquy = found.filter(([name]) => name.startsWith("@colloquy/")).map(([, version]) => version)
   if (colloquy.some((version) => version !== own)) {
     return warning(
-      name,
       `${shown}; this command is ${own}`,
       "Install the version of @colloquy/cli that the bot has of the other packages."
     )
   }
   const effect = found.find(([name]) => name === "effect")?.[1]
-  return effect !== undefined && !effect.startsWith("4.1.")
-    ? problem(name, shown, "Install effect 4.1.")
-    : ok(name, shown)
+  return effect !== undefined && !effect.startsWith("4.1.") ? problem(shown, "Install effect 4.1.") : ok(shown)
 }

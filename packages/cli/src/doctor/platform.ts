@@ -11,25 +11,25 @@ import { existsSync, readFileSync } from "node:fs"
 import * as tls from "node:tls"
 import { explainCode, explainNetwork } from "../base/network.ts"
 import { headOf, probe } from "../base/probe.ts"
-import { type Check, ok, problem, skipped, warning } from "./check.ts"
+import { type Check, resultsOf } from "./check.ts"
 import { handshake } from "./tls.ts"
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
+const token = resultsOf("token")
+
 /** The token, by `GET /me`. */
 export const checkToken = Me.get().pipe(
   Effect.map((me) =>
-    ok("token", `the bot is ${me.first_name}${me.username == null ? "" : ` (@${me.username})`}, id ${me.user_id}`)
+    token.ok(`the bot is ${me.first_name}${me.username == null ? "" : ` (@${me.username})`}, id ${me.user_id}`)
   ),
   Effect.orElseSucceed((error) =>
     error._tag === "Unauthorized"
-      ? problem(
-          "token",
+      ? token.problem(
           "the platform rejects the token",
           "Set BOT_TOKEN to the token of the bot, without Bearer and without blanks."
         )
-      : problem(
-          "token",
+      : token.problem(
           `GET /me failed: ${messageOf(error)}`,
           "See the check of TLS; check BOT_BASE_URL, BOT_PROXY and the network."
         )
@@ -49,21 +49,20 @@ const authoritiesIn = (extraCa: string): Result.Result<string, string> => {
 /** TLS to the API, with the default authorities of Node and the extra authority. */
 export const checkTls = (baseUrl: string, extraCa: string | undefined, hasProxy: boolean): Effect.Effect<Check> =>
   Effect.gen(function* () {
-    const name = "tls"
+    const { ok, problem, skipped } = resultsOf("tls")
     const url = new URL(baseUrl)
-    if (url.protocol === "http:") return skipped(name, `${url.origin} does not use TLS`)
-    if (hasProxy) return skipped(name, "BOT_PROXY is set; the check of the token goes through the proxy")
+    if (url.protocol === "http:") return skipped(`${url.origin} does not use TLS`)
+    if (hasProxy) return skipped("BOT_PROXY is set; the check of the token goes through the proxy")
     const system = tls.getCACertificates("default")
     const plain = yield* Effect.result(handshake(url, system))
     if (Result.isFailure(plain)) {
-      return problem(name, `${url.host} cannot be reached`, `The reason: ${explainNetwork(plain.failure)}`)
+      return problem(`${url.host} cannot be reached`, `The reason: ${explainNetwork(plain.failure)}`)
     }
     if (extraCa === undefined) {
       const { untrusted } = plain.success
       return untrusted === undefined
-        ? ok(name, `the certificate of ${url.host} is trusted by Node`)
+        ? ok(`the certificate of ${url.host} is trusted by Node`)
         : problem(
-            name,
             `the certificate of ${url.host} is not trusted by Node: ${explainCode(untrusted)}`,
             "If the API has a certificate of an authority that the system does not know, set BOT_EXTRA_CA to the PEM file of its root."
           )
@@ -71,7 +70,6 @@ export const checkTls = (baseUrl: string, extraCa: string | undefined, hasProxy:
     const authorities = authoritiesIn(extraCa)
     if (Result.isFailure(authorities)) {
       return problem(
-        name,
         `BOT_EXTRA_CA cannot be read: ${authorities.failure}`,
         "Set BOT_EXTRA_CA to a PEM file or to PEM text."
       )
@@ -80,14 +78,13 @@ export const checkTls = (baseUrl: string, extraCa: string | undefined, hasProxy:
     const untrusted = Result.isSuccess(extra) ? extra.success.untrusted : "ERROR"
     if (untrusted !== undefined) {
       return problem(
-        name,
         `the certificate of ${url.host} is not trusted, not even with BOT_EXTRA_CA: ${explainCode(untrusted)}`,
         "Set BOT_EXTRA_CA to the PEM file of the root that issued the certificate of the API."
       )
     }
     return plain.success.untrusted === undefined
-      ? ok(name, `the certificate of ${url.host} is trusted by Node; BOT_EXTRA_CA is not needed`)
-      : ok(name, `the certificate of ${url.host} is trusted with BOT_EXTRA_CA`)
+      ? ok(`the certificate of ${url.host} is trusted by Node; BOT_EXTRA_CA is not needed`)
+      : ok(`the certificate of ${url.host} is trusted with BOT_EXTRA_CA`)
   })
 
 // The answer needs no token, and its content is not used: only the time of the server is read.
@@ -100,21 +97,20 @@ const maxSkew = 30_000
 
 /** The clock of this machine, compared with the header `Date` of the API. */
 export const checkClock = (baseUrl: string, hasProxy: boolean): Effect.Effect<Check> => {
-  const name = "clock"
-  if (hasProxy) return Effect.succeed(skipped(name, "BOT_PROXY is set"))
+  const { ok, problem, skipped } = resultsOf("clock")
+  if (hasProxy) return Effect.succeed(skipped("BOT_PROXY is set"))
   return dateOf(new URL(baseUrl)).pipe(
     Effect.map((server) => {
-      if (Number.isNaN(server)) return skipped(name, "the API does not send its time")
+      if (Number.isNaN(server)) return skipped("the API does not send its time")
       const seconds = Math.round((Date.now() - server) / 1000)
       return Math.abs(seconds) * 1000 <= maxSkew
-        ? ok(name, `differs from the clock of the API by ${Math.abs(seconds)} s`)
+        ? ok(`differs from the clock of the API by ${Math.abs(seconds)} s`)
         : problem(
-            name,
             `is ${Math.abs(seconds)} s ${seconds > 0 ? "ahead of" : "behind"} the clock of the API`,
             "Set the clock of this machine by NTP, for example with `timedatectl set-ntp true`."
           )
     }),
-    Effect.orElseSucceed(() => skipped(name, "the API cannot be reached"))
+    Effect.orElseSucceed(() => skipped("the API cannot be reached"))
   )
 }
 
@@ -122,58 +118,54 @@ const day = 86_400_000
 
 /** Whether the address of a subscription answers with a certificate that the platform takes. */
 const checkAddress = ({ url: address }: Subscription): Effect.Effect<Check> => {
-  const name = "webhook certificate"
+  const { ok, problem, skipped, warning } = resultsOf("webhook certificate")
   const url = URL.parse(address)
-  if (url === null) return Effect.succeed(problem(name, `${address} is not a URL`, "Subscribe an https:// URL."))
+  if (url === null) return Effect.succeed(problem(`${address} is not a URL`, "Subscribe an https:// URL."))
   if (url.protocol === "http:")
-    return Effect.succeed(skipped(name, `${address} does not use TLS; only the emulator delivers to it`))
+    return Effect.succeed(skipped(`${address} does not use TLS; only the emulator delivers to it`))
   // The platform trusts public authorities only, not the authorities of this machine.
   return handshake(url, tls.rootCertificates).pipe(
     Effect.map(({ expiresAt, untrusted }) => {
       if (untrusted !== undefined) {
-        return problem(name, `the platform does not deliver to ${url.host}`, `The reason: ${explainCode(untrusted)}`)
+        return problem(`the platform does not deliver to ${url.host}`, `The reason: ${explainCode(untrusted)}`)
       }
       const days = Math.floor((expiresAt - Date.now()) / day)
       return days < 14
         ? warning(
-            name,
             `the certificate of ${url.host} expires in ${days} days`,
             "Renew it, and check that it is renewed automatically."
           )
-        : ok(name, `the certificate of ${url.host} is valid for ${days} days`)
+        : ok(`the certificate of ${url.host} is valid for ${days} days`)
     }),
     Effect.orElseSucceed((error) =>
-      problem(name, `${url.host} cannot be reached from here`, `The reason: ${explainNetwork(error)}`)
+      problem(`${url.host} cannot be reached from here`, `The reason: ${explainNetwork(error)}`)
     )
   )
 }
 
 /** The subscriptions, compared with the settings, and the certificates of their addresses. */
-export const checkSubscriptions = (configured: Option.Option<string>) =>
-  Subscriptions.list().pipe(
+export const checkSubscriptions = (configured: Option.Option<string>) => {
+  const { ok, problem, warning } = resultsOf("subscriptions")
+  return Subscriptions.list().pipe(
     Effect.flatMap((subscriptions) => {
-      const name = "subscriptions"
       const urls = subscriptions.map(({ url }) => url)
       const first = Option.match(configured, {
         onNone: () =>
           urls.length === 0
-            ? ok(name, "no webhook is subscribed; long polling receives the updates")
+            ? ok("no webhook is subscribed; long polling receives the updates")
             : warning(
-                name,
                 `${urls.join(", ")} receives the updates, so long polling receives none`,
                 "Set BOT_WEBHOOK_URL for a bot with a webhook, or run `colloquy subscriptions remove URL` for one with long polling."
               ),
         onSome: (url) =>
           urls.includes(url)
             ? urls.length === 1
-              ? ok(name, `${url} is subscribed`)
+              ? ok(`${url} is subscribed`)
               : warning(
-                  name,
                   `besides ${url}, ${urls.filter((other) => other !== url).join(", ")} is subscribed`,
                   "If it is not needed any more, run `colloquy subscriptions remove URL`."
                 )
             : problem(
-                name,
                 `BOT_WEBHOOK_URL ${url} is not subscribed`,
                 `Start the bot, which subscribes it, or run \`colloquy subscriptions set ${url}\`.`
               )
@@ -181,19 +173,19 @@ export const checkSubscriptions = (configured: Option.Option<string>) =>
       return Effect.map(Effect.forEach(subscriptions, checkAddress, { concurrency: 4 }), (checks) => [first, ...checks])
     }),
     Effect.orElseSucceed((error) => [
-      problem("subscriptions", `GET /subscriptions failed: ${messageOf(error)}`, "See the check of the token.")
+      problem(`GET /subscriptions failed: ${messageOf(error)}`, "See the check of the token.")
     ])
   )
+}
 
 /** Whether the running webhook accepts the secret of the settings. */
 export const checkSecret = (configured: Option.Option<string>) =>
   Effect.gen(function* () {
-    const name = "secret header"
-    if (Option.isNone(configured)) return skipped(name, "BOT_WEBHOOK_URL is not set")
+    const { ok, problem, skipped, warning } = resultsOf("secret header")
+    if (Option.isNone(configured)) return skipped("BOT_WEBHOOK_URL is not set")
     const { header, secret } = yield* Settings.all({ secret: Webhook.settings.secret, header: Settings.secretHeader })
     if (secret === undefined) {
       return warning(
-        name,
         "BOT_WEBHOOK_SECRET is not set, so each start generates another secret",
         "Set BOT_WEBHOOK_SECRET, for example to the output of `openssl rand -hex 32`; several processes need the same one."
       )
@@ -201,14 +193,13 @@ export const checkSecret = (configured: Option.Option<string>) =>
     const answer = yield* probe(configured.value, header, Redacted.make(Redacted.value(secret)))
     switch (answer._tag) {
       case "Accepted":
-        return ok(name, `the webhook accepts the secret in ${header}`)
+        return ok(`the webhook accepts the secret in ${header}`)
       case "Rejected":
         return problem(
-          name,
           `the webhook rejects the secret in ${header}`,
           `Check that the bot runs with the same BOT_WEBHOOK_SECRET, and that no proxy removes the header ${header}.`
         )
       case "Other":
-        return problem(name, answer.problem, "Check that the bot runs, and that its address leads to it.")
+        return problem(answer.problem, "Check that the bot runs, and that its address leads to it.")
     }
   })
