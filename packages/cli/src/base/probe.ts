@@ -4,12 +4,6 @@ import * as http from "node:http"
 import * as https from "node:https"
 import { explainNetwork } from "./network.ts"
 
-/** The answer of a webhook to a request with a secret. */
-export type Answer =
-  | { readonly _tag: "Accepted" }
-  | { readonly _tag: "Rejected" }
-  | { readonly _tag: "Other"; readonly problem: string }
-
 const timeout = 10_000
 
 /** Sends a request on a connection of its own. Returns the head of the response. */
@@ -32,9 +26,9 @@ export const headOf = (
 
 /**
  * Tests whether a webhook accepts a secret. The body is not JSON, so a webhook that accepts the secret answers 415 and
- * stores nothing.
+ * stores nothing. Fails with a sentence if nothing answers, or something that is not a webhook of Colloquy.
  */
-export const probe = (url: string, header: string, secret: Redacted.Redacted): Effect.Effect<Answer> =>
+export const probe = (url: string, header: string, secret: Redacted.Redacted): Effect.Effect<boolean, string> =>
   headOf(
     new URL(url),
     {
@@ -48,16 +42,12 @@ export const probe = (url: string, header: string, secret: Redacted.Redacted): E
     },
     "-"
   ).pipe(
-    Effect.map(({ statusCode: status = 0 }): Answer => {
-      if (status === 415) return { _tag: "Accepted" }
-      if (status === 403) return { _tag: "Rejected" }
-      return {
-        _tag: "Other",
-        problem: `${url} answered ${status} to a request with the secret, and a Colloquy webhook answers 415 or 403. Check that the address leads to the bot.`
-      }
-    }),
-    Effect.orElseSucceed((error) => ({
-      _tag: "Other" as const,
-      problem: `${url} cannot be reached: ${explainNetwork(error)}`
-    }))
+    Effect.mapError((error) => `${url} cannot be reached: ${explainNetwork(error)}`),
+    Effect.flatMap(({ statusCode: status = 0 }) =>
+      status === 415 || status === 403
+        ? Effect.succeed(status === 415)
+        : Effect.fail(
+            `${url} answered ${status} to a request with the secret, and a Colloquy webhook answers 415 or 403. Check that the address leads to the bot.`
+          )
+    )
   )

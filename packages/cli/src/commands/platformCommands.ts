@@ -200,18 +200,12 @@ const rotateSecret = ({ probes, url }: Command.Command.Config.Infer<typeof rotat
     if (next === undefined) return yield* invalid(`BOT_WEBHOOK_ACCEPTED_SECRETS has no new secret. ${howToAccept}`)
     // Behind a load balancer, each connection may reach another process.
     for (let round = 1; round <= probes; round++) {
-      const answer = yield* probe(target.url, header, next)
-      switch (answer._tag) {
-        case "Accepted":
-          continue
-        case "Rejected":
-          return yield* failed(
-            `The secret was not changed: the webhook ${target.url} rejected the new secret${round === 1 ? "" : ` after it was accepted ${count(round - 1, "time")}, so some of its processes do not have it yet`}. Add it to ` +
-              "BOT_WEBHOOK_ACCEPTED_SECRETS of every process of the bot, restart them, and run the command again."
-          )
-        case "Other":
-          return yield* failed(`The secret was not changed: ${answer.problem}`)
-      }
+      const answer = probe(target.url, header, next)
+      if (yield* Effect.mapError(answer, (reason) => failed(`The secret was not changed: ${reason}`))) continue
+      return yield* failed(
+        `The secret was not changed: the webhook ${target.url} rejected the new secret${round === 1 ? "" : ` after it was accepted ${count(round - 1, "time")}, so some of its processes do not have it yet`}. Add it to ` +
+          "BOT_WEBHOOK_ACCEPTED_SECRETS of every process of the bot, restart them, and run the command again."
+      )
     }
     const subscribe = yield* subscribeBySettings
     yield* subscribe({

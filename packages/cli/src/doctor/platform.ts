@@ -190,16 +190,14 @@ export const checkSecret = (configured: Option.Option<string>) =>
         "Set BOT_WEBHOOK_SECRET, for example to the output of `openssl rand -hex 32`; several processes need the same one."
       )
     }
-    const answer = yield* probe(configured.value, header, Redacted.make(Redacted.value(secret)))
-    switch (answer._tag) {
-      case "Accepted":
-        return ok(`the webhook accepts the secret in ${header}`)
-      case "Rejected":
-        return problem(
-          `the webhook rejects the secret in ${header}`,
-          `Check that the bot runs with the same BOT_WEBHOOK_SECRET, and that no proxy removes the header ${header}.`
-        )
-      case "Other":
-        return problem(answer.problem, "Check that the bot runs, and that its address leads to it.")
-    }
+    return yield* Effect.match(probe(configured.value, header, Redacted.make(Redacted.value(secret))), {
+      onFailure: (reason) => problem(reason, "Check that the bot runs, and that its address leads to it."),
+      onSuccess: (isAccepted) =>
+        isAccepted
+          ? ok(`the webhook accepts the secret in ${header}`)
+          : problem(
+              `the webhook rejects the secret in ${header}`,
+              `Check that the bot runs with the same BOT_WEBHOOK_SECRET, and that no proxy removes the header ${header}.`
+            )
+    })
   })
