@@ -9,6 +9,10 @@ import * as Option from "effect/Option"
 export const switchFlag = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withoutNegation, Flag.withDefault(false), Flag.withDescription(description))
 
+/** A flag whose value is `undefined` if the flag is not given. */
+export const optional = <A>(flag: Flag.Flag<A>): Flag.Flag<A | undefined> =>
+  Flag.map(Flag.optional(flag), Option.getOrUndefined)
+
 /** A flag with a number above 0. */
 export const positiveFlag = (name: string) =>
   Flag.Int(name).pipe(
@@ -24,7 +28,7 @@ export const rateFlag = positiveFlag("rate").pipe(
   Flag.withDescription(
     "Maximum number of updates in a second, so that the bot does other work as well. Default: no limit"
   ),
-  Flag.optional
+  optional
 )
 
 /** The flag `--interval`. */
@@ -56,5 +60,5 @@ export const timeFlag = (name: string, description: string) =>
         return Number.isNaN(at) ? Effect.fail(new CliError.ValidationError({ message })) : Effect.succeed(at)
       })
     ),
-    Flag.optional
+    optional
   )

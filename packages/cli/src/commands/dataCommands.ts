@@ -26,7 +26,7 @@ import { resolve } from "node:path"
 import { parseUserId } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid, writing } from "../base/failure.ts"
-import { timeFlag } from "../base/flags.ts"
+import { optional, timeFlag } from "../base/flags.ts"
 import { type Color, count, print, printColored, printRows, type Row, table, time } from "../base/output.ts"
 import { Process, readInput, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
@@ -35,10 +35,7 @@ import { limitFlag } from "./updateView.ts"
 const onChats = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.chats))
 
 const chatFlags = {
-  type: Flag.String("type").pipe(
-    Flag.withDescription("Only chats of this type: dialog, chat or channel"),
-    Flag.optional
-  ),
+  type: Flag.String("type").pipe(Flag.withDescription("Only chats of this type: dialog, chat or channel"), optional),
   activeSince: timeFlag(
     "active-since",
     'Only chats with an update since this time: 2026-11-21T10:00:00Z, or "7 days" ago'
@@ -46,11 +43,6 @@ const chatFlags = {
 }
 
 type ChatFlags = Command.Command.Config.Infer<typeof chatFlags>
-
-const filterOf = ({ activeSince, type }: ChatFlags) => ({
-  type: Option.getOrUndefined(type),
-  activeSince: Option.getOrUndefined(activeSince)
-})
 
 const chatToJson = Schema.encodeSync(KnownChat)
 
@@ -69,14 +61,14 @@ const chatRow = (chat: KnownChat): Row => {
 }
 
 const listChats = ({ limit, ...flags }: ChatFlags & { readonly limit: number }) =>
-  printRows(ChatStore.stream(filterOf(flags)), limit, "No chat matches.", chatRow)
+  printRows(ChatStore.stream(flags), limit, "No chat matches.", chatRow)
 
 const countChats = (flags: ChatFlags) =>
-  Effect.flatMap(ChatStore.count(filterOf(flags)), (chats) => print({ chats }, String(chats)))
+  Effect.flatMap(ChatStore.count(flags), (chats) => print({ chats }, String(chats)))
 
 const exportChats = ({ file, ...flags }: ChatFlags & { readonly file: Option.Option<string> }) =>
   Effect.gen(function* () {
-    const lines = ChatStore.exportNdjson(filterOf(flags))
+    const lines = ChatStore.exportNdjson(flags)
     if (Option.isNone(file)) {
       return yield* Stream.runForEach(lines, (line) => Console.log(line.trimEnd()))
     }
@@ -202,7 +194,7 @@ const setFlags = {
   ),
   version: Flag.Int("version-of-schema").pipe(
     Flag.withDescription("Version of the schema of the value. Default: that of the present value, or 1"),
-    Flag.optional
+    optional
   )
 }
 
@@ -216,7 +208,7 @@ const setState = ({ name, scope, version }: Command.Command.Config.Infer<typeof 
           "in the program."
       )
     }
-    const writtenVersion = Option.getOrElse(version, () => stored.version)
+    const writtenVersion = version ?? stored.version
     const row = {
       text: Json.stringify([writtenVersion, value]),
       expiresAt: stored.row?.expiresAt,

@@ -7,8 +7,9 @@ import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { rateFlag, switchFlag, timeFlag } from "../base/flags.ts"
+import { optional, rateFlag, switchFlag, timeFlag } from "../base/flags.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { failed, invalid } from "../base/failure.ts"
 import { count, duration, print, printRows, time } from "../base/output.ts"
@@ -19,7 +20,6 @@ import {
   deadLetterRow,
   describeDeadLetter,
   entryRow,
-  filterOf,
   limitFlag,
   type UpdateFilter,
   updateFlags
@@ -60,7 +60,7 @@ const resume = Effect.gen(function* () {
 const list = ({ limit, ...filter }: UpdateFilter & { readonly limit: number }) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
     printRows(
-      Stream.filter(Inbox.queued, (entry) => Operations.isSelected(filterOf(filter), entry)),
+      Stream.filter(Inbox.queued, (entry) => Operations.isSelected(filter, entry)),
       limit,
       "No queued update matches.",
       entryRow(now)
@@ -90,7 +90,7 @@ const deadFlags = {
   cause: Flag.String("cause").pipe(
     Flag.withMetavar("TEXT"),
     Flag.withDescription("Only dead letters whose error contains this text. Upper and lower case are equal"),
-    Flag.optional
+    optional
   ),
   since: timeFlag(
     "since",
@@ -102,18 +102,10 @@ const deadFlags = {
 type DeadFilter = Command.Command.Config.Infer<typeof deadFlags>
 
 const isEmpty = ({ cause, chat, kinds, since, until }: DeadFilter): boolean =>
-  kinds.length === 0 && [cause, chat, since, until].every(Option.isNone<string | number>)
-
-const matching = (filter: DeadFilter) =>
-  Operations.deadLetters({
-    ...filterOf(filter),
-    cause: Option.getOrUndefined(filter.cause),
-    since: Option.getOrUndefined(filter.since),
-    until: Option.getOrUndefined(filter.until)
-  })
+  kinds.length === 0 && [cause, chat, since, until].every(Predicate.isUndefined)
 
 const listDead = ({ limit, ...filter }: DeadFilter & { readonly limit: number }) =>
-  printRows(matching(filter), limit, "No dead letter matches.", deadLetterRow)
+  printRows(Operations.deadLetters(filter), limit, "No dead letter matches.", deadLetterRow)
 
 const unknownId = (id: string) => failed(`There is no dead letter ${id}. \`colloquy dead list\` prints the ids.`)
 
@@ -158,7 +150,7 @@ const maxDescribed = 5
 const idsOf = ({ ids, ...filter }: ChangeFlags) =>
   ids.length > 0
     ? Effect.succeed(ids)
-    : matching(filter).pipe(
+    : Operations.deadLetters(filter).pipe(
         Stream.map(({ id }) => id),
         Stream.runCollect
       )
@@ -186,16 +178,9 @@ const planOf = (ids: ReadonlyArray<string>) =>
     return { value: { dead_letters: found.number }, text: text.join("\n") }
   })
 
-const change = (
-  verb: "replay" | "drop",
-  { ids }: ChangeFlags,
-  selected: ReadonlyArray<string>,
-  rate: Option.Option<number> = Option.none()
-) =>
+const change = (verb: "replay" | "drop", { ids }: ChangeFlags, selected: ReadonlyArray<string>, rate?: number) =>
   Effect.gen(function* () {
-    const changed = yield* Operations.paced(selected, Option.getOrUndefined(rate), (ids) =>
-      Operations.takeDeadLetters(verb, ids)
-    )
+    const changed = yield* Operations.paced(selected, rate, (ids) => Operations.takeDeadLetters(verb, ids))
     const done = verb === "replay" ? "Replayed" : "Deleted"
     yield* print(
       { [verb === "replay" ? "replayed" : "dropped"]: changed },
@@ -209,7 +194,7 @@ const change = (
   })
 
 // The ids are read before anything changes: a replayed update may fail at once, and be a dead letter again.
-const replay = ({ rate, ...flags }: ChangeFlags & { readonly rate: Option.Option<number> }) =>
+const replay = ({ rate, ...flags }: ChangeFlags & { readonly rate: number | undefined }) =>
   Effect.flatMap(idsOf(flags), (ids) => change("replay", flags, ids, rate))
 
 const drop = (flags: ChangeFlags & ConfirmFlags) =>
@@ -240,7 +225,7 @@ export const dead = Command.make("dead").pipe(
 )
 
 const timerFlags = {
-  name: Flag.String("name").pipe(Flag.withDescription("Only timers with this name"), Flag.optional),
+  name: Flag.String("name").pipe(Flag.withDescription("Only timers with this name"), optional),
   chat: chatFlag("Only timers of this chat"),
   limit: limitFlag
 }
@@ -250,9 +235,7 @@ const listTimers = ({ chat, limit, name }: Command.Command.Config.Infer<typeof t
     const now = yield* Clock.currentTimeMillis
     const selected = Stream.filter(
       Timer.stream,
-      (timer) =>
-        (Option.isNone(name) || name.value === timer.name) &&
-        (Option.isNone(chat) || chat.value === String(timer.chat_id))
+      (timer) => (name === undefined || name === timer.name) && (chat === undefined || chat === String(timer.chat_id))
     )
     yield* printRows(selected, limit, "No timer matches.", ({ dueAt, ...timer }) => ({
       value: { due_at: dueAt, ...timer },

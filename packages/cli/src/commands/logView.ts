@@ -1,6 +1,5 @@
 import * as UpdateLog from "@colloquy/core/inbox/UpdateLog"
 import * as Flag from "effect/cli/Flag"
-import * as Option from "effect/Option"
 import { type Color, count, time } from "../base/output.ts"
 import type { UpdateFilter } from "./updateView.ts"
 
@@ -19,7 +18,7 @@ export const isInLog =
   ({ chat_id, outcome, update_type }: UpdateLog.Entry): boolean =>
     (kinds.length === 0 || kinds.includes(update_type)) &&
     (outcomes.length === 0 || outcomes.includes(outcome)) &&
-    (Option.isNone(chat) || chat.value === String(chat_id))
+    (chat === undefined || chat === String(chat_id))
 
 const describeCall = ({ duration, endpoint, error, isRecorded, status }: UpdateLog.Call): string =>
   `    ${endpoint}  ${isRecorded === true ? "recorded" : (status ?? "no answer")}  ${duration} ms` +

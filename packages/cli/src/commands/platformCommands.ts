@@ -9,10 +9,9 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import { positiveFlag, switchFlag } from "../base/flags.ts"
+import { optional, positiveFlag, switchFlag } from "../base/flags.ts"
 import { asBot, parseChatId, parseUserId, urlArgument } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid } from "../base/failure.ts"
@@ -31,7 +30,7 @@ const sendFlags = {
   toUser: switchFlag("user", "The id is that of a user, not of a chat"),
   format: Flag.Literals("format", ["markdown", "html"]).pipe(
     Flag.withDescription("Format of the text. Default: plain text"),
-    Flag.optional
+    optional
   ),
   silent: switchFlag("silent", "Sends without a notification")
 }
@@ -43,7 +42,7 @@ const send = ({ chat, format, silent, text }: SendFlags, to: Messages.To) =>
     const message = yield* Messages.send({
       ...to,
       text,
-      ...(Option.isNone(format) ? {} : { format: format.value }),
+      ...(format === undefined ? {} : { format }),
       ...(silent ? { notify: false } : {})
     })
     const id = message.body?.mid
@@ -157,18 +156,17 @@ export const subscriptions = Command.make("subscriptions").pipe(
   ])
 )
 
-const chooseUrl = Effect.fnUntraced(function* (url: Option.Option<string>, subscriptions: ReadonlyArray<Subscription>) {
-  const configured = yield* Config.option(Config.String("BOT_WEBHOOK_URL"))
-  const wanted = Option.orElse(url, () => configured)
-  if (Option.isNone(wanted)) {
+const chooseUrl = Effect.fnUntraced(function* (url: string | undefined, subscriptions: ReadonlyArray<Subscription>) {
+  const wanted = url ?? (yield* Config.withDefault(Config.String("BOT_WEBHOOK_URL"), undefined))
+  if (wanted === undefined) {
     const [only] = subscriptions
     if (only !== undefined && subscriptions.length === 1) return only
     return yield* invalid("Give the URL of the webhook: set BOT_WEBHOOK_URL, or use --url.")
   }
-  const found = subscriptions.find((subscription) => subscription.url === wanted.value)
+  const found = subscriptions.find((subscription) => subscription.url === wanted)
   if (found !== undefined) return found
   return yield* failed(
-    `${wanted.value} is not subscribed. Start the bot, which subscribes it, or run \`colloquy subscriptions set ${wanted.value}\`.`
+    `${wanted} is not subscribed. Start the bot, which subscribes it, or run \`colloquy subscriptions set ${wanted}\`.`
   )
 })
 
@@ -180,7 +178,7 @@ const rotateFlags = {
   url: Flag.String("url").pipe(
     Flag.filter(URL.canParse, (url) => `--url "${url}": is not a URL`),
     Flag.withDescription("URL of the webhook. Default: BOT_WEBHOOK_URL, or the only one that is subscribed"),
-    Flag.optional
+    optional
   ),
   probes: positiveFlag("probes").pipe(
     Flag.withDefault(20),

@@ -3,13 +3,13 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import type * as Simulation from "@colloquy/testing/simulation/Simulation"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { mkdir, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { dirname, relative, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { type AnyBot, importProgram, type Program } from "../base/botModule.ts"
 import { type CommandFailed, failed, invalid, toFailure } from "../base/failure.ts"
+import { optional } from "../base/flags.ts"
 import { count, print } from "../base/output.ts"
 import { Process } from "../base/settings.ts"
 
@@ -90,8 +90,7 @@ const write = (file: string, text: string): Effect.Effect<void, CommandFailed> =
     catch: (error) => failed(`The test cannot be written: ${toFailure(error).message}`)
   })
 
-const number = (name: string, description: string) =>
-  Flag.Int(name).pipe(Flag.optional, Flag.withDescription(description))
+const number = (name: string, description: string) => Flag.Int(name).pipe(optional, Flag.withDescription(description))
 
 /** Simulates a bot. */
 export const simulate = Command.make(
@@ -104,11 +103,11 @@ export const simulate = Command.make(
     days: number("days", "The number of days of virtual time. Default: 7"),
     people: number("people", "The number of people. Default: 10"),
     faults: Flag.Literals("faults", ["none", "mild", "harsh"]).pipe(
-      Flag.optional,
+      optional,
       Flag.withDescription("How often something fails. Default: mild")
     ),
     write: Flag.String("write").pipe(
-      Flag.optional,
+      optional,
       Flag.withDescription("The file for a test that repeats a failure. Default: the test is printed")
     )
   },
@@ -116,8 +115,7 @@ export const simulate = Command.make(
     Effect.gen(function* () {
       const { cwd } = yield* Process
       const module = yield* importProgram(file)
-      const given = Object.entries(flags).map(([name, flag]) => [name, Option.getOrUndefined<unknown>(flag)] as const)
-      const own: Options = Object.fromEntries(given.filter(([, value]) => value !== undefined))
+      const own: Options = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
       const options = { ...module.simulation, ...own }
       const begin = process.cpuUsage()
       const failure = yield* failureOf(yield* projectOf(module.path), module.bot, options)
@@ -131,15 +129,12 @@ export const simulate = Command.make(
         const text = `${count(number, "seed")} of ${count(days, "day")} each: all rules hold. ${cost}`
         return yield* print({ isSuccess: true, seeds: number, days, cpu_seconds: seconds }, text)
       }
-      const path = resolve(
-        cwd,
-        Option.getOrElse(target, () => "test/simulation.test.ts")
-      )
+      const path = resolve(cwd, target ?? "test/simulation.test.ts")
       const { seeds: _, ...rest } = own
       const test = testOf(module, path, rest, failure)
-      if (Option.isSome(target)) yield* write(path, test)
+      if (target !== undefined) yield* write(path, test)
       const { case: seedCase, message, rule, seed } = failure
-      const repeated = Option.isSome(target) ? `${target.value} repeats this.` : `A test that repeats this:\n\n${test}`
+      const repeated = target === undefined ? `A test that repeats this:\n\n${test}` : `${target} repeats this.`
       yield* print({ isSuccess: false, seed, rule, story: message, case: seedCase, test }, `${message}\n\n${repeated}`)
       return yield* failed(`the seed ${seed} breaks the rule ${rule}`)
     })

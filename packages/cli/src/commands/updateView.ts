@@ -3,10 +3,9 @@ import * as Update from "@colloquy/core/model/Update"
 import { chatOf, deadLetterToJson, entryToJson, kindOf } from "@colloquy/core/tools/Operations"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { positiveFlag } from "../base/flags.ts"
+import { optional, positiveFlag } from "../base/flags.ts"
 import { type Row, time } from "../base/output.ts"
 import { lateAfter } from "../base/stores.ts"
 
@@ -54,7 +53,7 @@ export const describeDeadLetter = (letter: DeadLetter): string =>
 
 /** The flag `--chat`. Accepts only whole numbers, because another value would select no chat. */
 export const chatFlag = (description: string) =>
-  Flag.Int("chat").pipe(Flag.withMetavar("ID"), Flag.withDescription(description), Flag.map(String), Flag.optional)
+  Flag.Int("chat").pipe(Flag.withMetavar("ID"), Flag.withDescription(description), Flag.map(String), optional)
 
 /** The flags that select updates. */
 export const updateFlags = {
@@ -66,9 +65,6 @@ export const updateFlags = {
 }
 
 export type UpdateFilter = Command.Command.Config.Infer<typeof updateFlags>
-
-/** The filter of flags. */
-export const filterOf = ({ chat, kinds }: UpdateFilter) => ({ kinds, chat: Option.getOrUndefined(chat) })
 
 export const limitFlag = positiveFlag("limit").pipe(
   Flag.withDefault(50),

@@ -7,7 +7,6 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { rateFlag, switchFlag } from "../base/flags.ts"
 import { invalid } from "../base/failure.ts"
@@ -76,7 +75,7 @@ const enqueue = (updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>, { again, rat
     const { store } = yield* Inbox.Inbox
     const now = yield* Clock.currentTimeMillis
     const duplicatesSince = again ? Number.MAX_SAFE_INTEGER : now - deduplicationWindow
-    const added = yield* paced(updates, Option.getOrUndefined(rate), (updates) =>
+    const added = yield* paced(updates, rate, (updates) =>
       store.enqueue({ updates, deadLetters: [], now, duplicatesSince })
     )
     const left = updates.length - added

@@ -13,7 +13,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { failed, toFailure } from "../base/failure.ts"
 import { asBot } from "../base/client.ts"
-import { intervalFlag, switchFlag } from "../base/flags.ts"
+import { intervalFlag, optional, switchFlag } from "../base/flags.ts"
 import { count, printColored, time } from "../base/output.ts"
 import { Process, variables, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
@@ -145,12 +145,12 @@ const doctorFlags = {
     Flag.withDescription(
       "Module that exports the bot, for example src/bot.ts: lists its parts, and compares its commands with those of the platform"
     ),
-    Flag.optional
+    optional
   ),
   verify: Flag.Int("verify").pipe(
     Flag.withMetavar("CHAT"),
     Flag.withDescription("Also runs verify-platform in this test chat; with --watch, once a day"),
-    Flag.optional
+    optional
   ),
   watch: switchFlag("watch", "Checks again and again, and prints the checks whose state changes. Press Ctrl-C to end"),
   interval: intervalFlag("5 minutes", "100 millis", "How often --watch checks")
@@ -158,8 +158,8 @@ const doctorFlags = {
 
 const run = ({ bot, interval, verify: chat, watch: isWatched }: Command.Command.Config.Infer<typeof doctorFlags>) =>
   Effect.gen(function* () {
-    const own = withSettings(allChecks(Option.getOrUndefined(bot)))
-    const all = Option.isNone(chat) ? own : yield* withDaily(own, checkAssumptions(chat.value))
+    const own = withSettings(allChecks(bot))
+    const all = chat === undefined ? own : yield* withDaily(own, checkAssumptions(chat))
     const checks = Effect.map(all, (found) =>
       found.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status))
     )

@@ -2,11 +2,11 @@ import * as Settings from "@colloquy/core/client/Settings"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { asBot } from "../base/client.ts"
 import { failed, writing } from "../base/failure.ts"
+import { optional } from "../base/flags.ts"
 import { count, printColored, printText } from "../base/output.ts"
 import { Process, withSettings } from "../base/settings.ts"
 import { type Finding, verify } from "./verify.ts"
@@ -39,7 +39,7 @@ const toMarkdown = (findings: ReadonlyArray<Finding>): string =>
 
 const order = ["differs", "unclear", "confirmed"]
 
-const run = Effect.fnUntraced(function* (chat_id: number, report: Option.Option<string>) {
+const run = Effect.fnUntraced(function* (chat_id: number, report: string | undefined) {
   const { baseUrl, token } = yield* Settings.all(Settings.bot)
   yield* printText("Tries the assumptions in the chat, which takes one to two minutes. Do not use the chat meanwhile.")
   const found = yield* verify({ baseUrl, token, chat_id })
@@ -47,9 +47,9 @@ const run = Effect.fnUntraced(function* (chat_id: number, report: Option.Option<
   for (const finding of findings) {
     yield* printColored({ ...finding, upgrade: isUpgrade(finding) }, describe(finding), colors[finding.result])
   }
-  if (Option.isSome(report)) {
+  if (report !== undefined) {
     const { cwd } = yield* Process
-    yield* writing(report.value, () => writeFileSync(resolve(cwd, report.value), toMarkdown(findings)))
+    yield* writing(report, () => writeFileSync(resolve(cwd, report), toMarkdown(findings)))
   }
   const differing = findings.filter(({ result }) => result === "differs").length
   if (differing > 0) {
@@ -71,7 +71,7 @@ export const verifyPlatform = Command.make(
     report: Flag.String("report").pipe(
       Flag.withMetavar("FILE"),
       Flag.withDescription("Writes the findings as a Markdown table into this file"),
-      Flag.optional
+      optional
     )
   },
   ({ chat, report }) => withSettings(asBot(run(chat, report)))
