@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { type CommandFailed, invalid } from "./failure.ts"
+import { textArgument } from "./flags.ts"
 import { withSettings } from "./settings.ts"
 
 const bot = Layer.unwrap(Effect.sync(() => NodeBot.layerClientConfig().pipe(Layer.provide(RateLimiter.layerMemory()))))
@@ -28,7 +29,6 @@ export const parseChatId = parserOf(Schema.is(ChatId), /^-?\d+$/, "a chat")
 export const parseUserId = parserOf(Schema.is(UserId), /^\d+$/, "a user")
 
 /** An argument that is the URL of a webhook. */
-export const urlArgument = Argument.String("url").pipe(
-  Argument.filter(URL.canParse, (url) => `"${url}" is not a URL: use https://host/path.`),
-  Argument.withDescription("URL of the webhook: https:// without a port")
+export const urlArgument = textArgument("url", "URL of the webhook: https:// without a port").pipe(
+  Argument.filter(URL.canParse, (url) => `"${url}" is not a URL: use https://host/path.`)
 )

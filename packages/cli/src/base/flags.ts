@@ -1,3 +1,4 @@
+import * as Argument from "effect/cli/Argument"
 import * as CliError from "effect/cli/CliError"
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
@@ -8,6 +9,10 @@ import * as Option from "effect/Option"
 /** A flag that is off unless it is given. */
 export const switchFlag = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withoutNegation, Flag.withDefault(false), Flag.withDescription(description))
+
+/** An argument that is a text. */
+export const textArgument = (name: string, description: string) =>
+  Argument.withDescription(Argument.String(name), description)
 
 /** A flag whose value is `undefined` if the flag is not given. */
 export const optional = <A>(flag: Flag.Flag<A>): Flag.Flag<A | undefined> =>

@@ -26,7 +26,7 @@ import { resolve } from "node:path"
 import { parseUserId } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid, writing } from "../base/failure.ts"
-import { optional, timeFlag } from "../base/flags.ts"
+import { optional, textArgument, timeFlag } from "../base/flags.ts"
 import { type Color, count, print, printColored, printRows, type Row, table, time } from "../base/output.ts"
 import { Process, readInput, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
@@ -124,10 +124,7 @@ export const chats = Command.make("chats").pipe(
       "export",
       {
         ...chatFlags,
-        file: Argument.String("file").pipe(
-          Argument.withDescription("File to write. Default: standard output"),
-          Argument.optional
-        )
+        file: textArgument("file", "File to write. Default: standard output").pipe(Argument.optional)
       },
       (flags) => onChats(exportChats(flags))
     ).pipe(Command.withDescription("Writes the chats as NDJSON: a chat in each line")),
@@ -145,10 +142,8 @@ const checkScope = (scope: string) =>
     : Effect.fail(invalid(`"${scope}" is not a scope: use chat:ID, user:ID, chat:ID/user:ID, key:JSON, or bot.`))
 
 const stateArguments = {
-  name: Argument.String("name").pipe(Argument.withDescription("Name of the state")),
-  scope: Argument.String("scope").pipe(
-    Argument.withDescription("To what the value belongs: chat:ID, user:ID, chat:ID/user:ID, key:JSON, or bot")
-  )
+  name: textArgument("name", "Name of the state"),
+  scope: textArgument("scope", "To what the value belongs: chat:ID, user:ID, chat:ID/user:ID, key:JSON, or bot")
 }
 
 const parseJson = (text: string): unknown =>
@@ -189,9 +184,7 @@ const parseValue = (text: string): Effect.Effect<unknown, CommandFailed> =>
 
 const setFlags = {
   ...stateArguments,
-  value: Argument.String("json").pipe(
-    Argument.withDescription("The value as JSON. The bot checks it when it reads it")
-  ),
+  value: textArgument("json", "The value as JSON. The bot checks it when it reads it"),
   version: Flag.Int("version-of-schema").pipe(
     Flag.withDescription("Version of the schema of the value. Default: that of the present value, or 1"),
     optional
@@ -347,7 +340,7 @@ const setBroadcast = (name: string, verb: "pause" | "resume") =>
     )
   })
 
-const broadcastName = { name: Argument.String("name").pipe(Argument.withDescription("Name of the broadcast")) }
+const broadcastName = { name: textArgument("name", "Name of the broadcast") }
 
 export const broadcast = Command.make("broadcast").pipe(
   Command.withDescription("Shows, pauses and resumes broadcasts"),

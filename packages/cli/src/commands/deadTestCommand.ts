@@ -1,11 +1,11 @@
 import * as Incident from "@colloquy/core/inbox/Incident"
-import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { makeAnonymous, mapTexts } from "../base/anonymous.ts"
 import { failed } from "../base/failure.ts"
+import { textArgument } from "../base/flags.ts"
 import { testFlags, writeTest } from "../base/testSource.ts"
 import { time } from "../base/output.ts"
 import { onInbox } from "../base/stores.ts"
@@ -57,7 +57,7 @@ const sourceOf = (id: string, module: string, isRaw: boolean, incident: Incident
 }
 
 const deadTestFlags = {
-  id: Argument.String("id").pipe(Argument.withDescription("Id of the dead letter")),
+  id: textArgument("id", "Id of the dead letter"),
   ...testFlags
 }
 

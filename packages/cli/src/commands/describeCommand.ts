@@ -1,17 +1,13 @@
 import * as Bot from "@colloquy/core/bot/Bot"
-import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { importBot, shownParts } from "../base/botModule.ts"
+import { textArgument } from "../base/flags.ts"
 import { print } from "../base/output.ts"
 
 /** Prints the documentation of a bot. */
 export const describe = Command.make(
   "describe",
-  {
-    file: Argument.String("MODULE").pipe(
-      Argument.withDescription("The module that exports the bot, for example src/bot.ts")
-    )
-  },
+  { file: textArgument("MODULE", "The module that exports the bot, for example src/bot.ts") },
   ({ file }) => Effect.flatMap(importBot(file), (bot) => print({ parts: shownParts(bot) }, Bot.describe(bot).trimEnd()))
 ).pipe(Command.withDescription("Prints the documentation of a bot in Markdown: its parts with their descriptions"))

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { optional, rateFlag, switchFlag, timeFlag } from "../base/flags.ts"
+import { optional, rateFlag, switchFlag, textArgument, timeFlag } from "../base/flags.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { failed, invalid } from "../base/failure.ts"
 import { count, duration, print, printRows, time } from "../base/output.ts"
@@ -131,7 +131,7 @@ const showDead = (id: string) =>
 const changeFlags = {
   ...deadFlags,
   all: switchFlag("all", "All dead letters"),
-  ids: Argument.String("id").pipe(Argument.variadic(), Argument.withDescription("Ids of dead letters"))
+  ids: textArgument("id", "Ids of dead letters").pipe(Argument.variadic())
 }
 
 type ChangeFlags = Command.Command.Config.Infer<typeof changeFlags>

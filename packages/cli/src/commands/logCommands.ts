@@ -1,5 +1,4 @@
 import type * as TestStory from "@colloquy/testing/bot/TestStory"
-import * as Argument from "effect/cli/Argument"
 import * as Json from "@colloquy/core/base/Json"
 import * as UpdateLog from "@colloquy/core/inbox/UpdateLog"
 import { ChatId } from "@colloquy/core/model/Recipient"
@@ -14,7 +13,7 @@ import { parseChatId } from "../base/client.ts"
 import { makeAnonymous, mapTexts } from "../base/anonymous.ts"
 import { failed } from "../base/failure.ts"
 import { count, noteMore, printColored, printText } from "../base/output.ts"
-import { intervalFlag } from "../base/flags.ts"
+import { intervalFlag, textArgument } from "../base/flags.ts"
 import { onInbox } from "../base/stores.ts"
 import { testFlags, writeTest } from "../base/testSource.ts"
 import { colorOf, describeLog, describeStory, isInLog, type LogFilter, outcomeFlag } from "./logView.ts"
@@ -54,7 +53,7 @@ export const tail = Command.make(
 )
 
 const storyFlags = {
-  chat: Argument.String("chat").pipe(Argument.withDescription("Id of the chat")),
+  chat: textArgument("chat", "Id of the chat"),
   limit: limitFlag,
   as: Flag.Literals("as", ["text", "test", "seed"]).pipe(
     Flag.withDefault("text"),

@@ -11,7 +11,7 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import { optional, positiveFlag, switchFlag } from "../base/flags.ts"
+import { optional, positiveFlag, switchFlag, textArgument } from "../base/flags.ts"
 import { asBot, parseChatId, parseUserId, urlArgument } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid } from "../base/failure.ts"
@@ -19,13 +19,12 @@ import { count, print, printRows, type Row, time } from "../base/output.ts"
 import { probe } from "../base/probe.ts"
 
 const sendFlags = {
-  chat: Argument.String("chat").pipe(Argument.withDescription("Id of the chat, or of the user with --user")),
-  text: Argument.String("text").pipe(
+  chat: textArgument("chat", "Id of the chat, or of the user with --user"),
+  text: textArgument("text", `Text of the message, at most ${Platform.maxTextLength} characters`).pipe(
     Argument.filter(
       (text) => Platform.lengthOf(text) <= Platform.maxTextLength,
       (text) => `The text has ${Platform.lengthOf(text)} characters: at most ${Platform.maxTextLength} are allowed.`
-    ),
-    Argument.withDescription(`Text of the message, at most ${Platform.maxTextLength} characters`)
+    )
   ),
   toUser: switchFlag("user", "The id is that of a user, not of a chat"),
   format: Flag.Literals("format", ["markdown", "html"]).pipe(

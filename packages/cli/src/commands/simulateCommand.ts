@@ -1,4 +1,3 @@
-import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import type * as Simulation from "@colloquy/testing/simulation/Simulation"
@@ -9,7 +8,7 @@ import { dirname, relative, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { type AnyBot, importProgram, type Program } from "../base/botModule.ts"
 import { type CommandFailed, failed, invalid, toFailure } from "../base/failure.ts"
-import { optional } from "../base/flags.ts"
+import { optional, textArgument } from "../base/flags.ts"
 import { count, print } from "../base/output.ts"
 import { Process } from "../base/settings.ts"
 
@@ -96,9 +95,7 @@ const number = (name: string, description: string) => Flag.Int(name).pipe(option
 export const simulate = Command.make(
   "simulate",
   {
-    file: Argument.String("MODULE").pipe(
-      Argument.withDescription("The module that exports the bot, for example src/bot.ts")
-    ),
+    file: textArgument("MODULE", "The module that exports the bot, for example src/bot.ts"),
     seeds: number("seeds", "The number of seeds. Default: 100"),
     days: number("days", "The number of days of virtual time. Default: 7"),
     people: number("people", "The number of people. Default: 10"),

@@ -3,12 +3,11 @@ import * as Json from "@colloquy/core/base/Json"
 import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
 import * as Update from "@colloquy/core/model/Update"
 import { paced } from "@colloquy/core/tools/Operations"
-import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { rateFlag, switchFlag } from "../base/flags.ts"
+import { rateFlag, switchFlag, textArgument } from "../base/flags.ts"
 import { invalid } from "../base/failure.ts"
 import { count, print } from "../base/output.ts"
 import { readInput } from "../base/settings.ts"
@@ -58,10 +57,9 @@ const readUpdates = (file: string) =>
   })
 
 const replayFlags = {
-  file: Argument.String("file").pipe(
-    Argument.withDescription(
-      "JSON: an update in each line, an array, or an answer of GET /updates. - is standard input"
-    )
+  file: textArgument(
+    "file",
+    "JSON: an update in each line, an array, or an answer of GET /updates. - is standard input"
   ),
   again: switchFlag("again", "Also queues updates that the inbox received in the last 24 hours"),
   dryRun: switchFlag("dry-run", "Checks the file, and stores nothing"),

@@ -1,6 +1,5 @@
 import { Inbox } from "@colloquy/core/inbox/Inbox"
 import * as Rehearsal from "@colloquy/core/inbox/Rehearsal"
-import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
@@ -9,16 +8,14 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { importProgram, type Program } from "../base/botModule.ts"
 import { failed } from "../base/failure.ts"
-import { switchFlag } from "../base/flags.ts"
+import { switchFlag, textArgument } from "../base/flags.ts"
 import { count, print, printColored } from "../base/output.ts"
 import { withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
 import * as report from "./report.ts"
 
 const deployFlags = {
-  file: Argument.String("MODULE").pipe(
-    Argument.withDescription("The module of the new program, which exports the bot, for example dist/main.js")
-  ),
+  file: textArgument("MODULE", "The module of the new program, which exports the bot, for example dist/main.js"),
   allow: Flag.Literals("allow", report.outcomes).pipe(
     Flag.atLeast(0),
     Flag.withDescription("An outcome that is no problem, such as outdated; repeat it for more")
