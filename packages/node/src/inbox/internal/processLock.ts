@@ -1,3 +1,4 @@
+import * as Result from "effect/Result"
 import { randomBytes } from "node:crypto"
 import { existsSync, readdirSync, rmSync, utimesSync, watch } from "node:fs"
 import { basename, dirname, join } from "node:path"
@@ -34,13 +35,8 @@ const tryLock = (path: string): DatabaseSync | undefined => {
   }
 }
 
-const remove = (path: string): void => {
-  try {
-    rmSync(path, { force: true })
-  } catch {
-    // Windows does not remove a file that another process has open.
-  }
-}
+// Windows does not remove a file that another process has open.
+const remove = (path: string) => Result.try(() => rmSync(path, { force: true }))
 
 const release = (path: string, database: DatabaseSync): void => {
   remove(path)
@@ -70,30 +66,17 @@ export const make = (filename: string, table: string) => {
   }
   let lookedAt = -Infinity
 
-  const list = (): ReadonlyArray<string> => {
-    try {
-      return readdirSync(folder)
-    } catch {
-      return []
-    }
-  }
-
   const idsOfOthers = (): ReadonlyArray<string> =>
-    list().flatMap((name) => {
+    Result.getOrElse(
+      Result.try(() => readdirSync(folder)),
+      () => []
+    ).flatMap((name) => {
       const other = name.startsWith(prefix) ? idPattern.exec(name.slice(prefix.length))?.[1] : undefined
       return other === undefined || other === id ? [] : [other]
     })
 
   let others: ReadonlyArray<string> = []
   let listedAt = -Infinity
-
-  const touch = (path: string, time: Date): void => {
-    try {
-      utimesSync(path, time, time)
-    } catch {
-      // The process has ended meanwhile.
-    }
-  }
 
   return {
     /** Identifies this process. */
@@ -106,7 +89,8 @@ export const make = (filename: string, table: string) => {
         others = idsOfOthers()
       }
       const time = new Date()
-      for (const other of others) touch(pathOf(other), time)
+      // A process that has ended meanwhile has no file.
+      for (const other of others) Result.try(() => utimesSync(pathOf(other), time, time))
     },
     /** Calls a function when another process wakes this one, until the returned function is called. */
     watch: (wake: () => void): (() => void) => {
