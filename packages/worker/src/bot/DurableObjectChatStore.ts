@@ -9,7 +9,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { DurableObjectStorage } from "../base/DurableObjectStorage.ts"
 import { makeStore } from "./internal/chats.ts"
-import { transactionsOf } from "../base/internal/database.ts"
 
 /**
  * Creates the store. See {@link layer}.
@@ -21,10 +20,7 @@ export const make = (
   storage: DurableObjectStorage,
   options?: ChatStore.Options
 ): Effect.Effect<ChatStore.ChatStore["Service"], StoreError> =>
-  Effect.flatMap(
-    transactionsOf(storage, "chats")("migrate", () => makeStore(storage)),
-    (store) => ChatStore.withCleanup(store, options)
-  )
+  Effect.flatMap(makeStore(storage), (store) => ChatStore.withCleanup(store, options))
 
 /**
  * Provides a `ChatStore` in the storage of a Durable Object, in the table `colloquy_chats`, which is created when the

@@ -9,7 +9,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { DurableObjectStorage } from "../base/DurableObjectStorage.ts"
 import { makeStore } from "./internal/broadcasts.ts"
-import { transactionsOf } from "../base/internal/database.ts"
 
 /**
  * Creates the store. See {@link layer}.
@@ -18,7 +17,7 @@ import { transactionsOf } from "../base/internal/database.ts"
  * @since 0.1.0
  */
 export const make = (storage: DurableObjectStorage): Effect.Effect<BroadcastStore["Service"], StoreError> =>
-  Effect.clockWith((clock) => transactionsOf(storage, "broadcasts")("migrate", () => makeStore(storage, clock)))
+  Effect.clockWith((clock) => makeStore(storage, clock))
 
 /**
  * Provides a `BroadcastStore` in the storage of a Durable Object, in the tables `colloquy_broadcasts` and

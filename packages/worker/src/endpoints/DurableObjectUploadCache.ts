@@ -10,16 +10,20 @@ import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { DurableObjectStorage } from "../base/DurableObjectStorage.ts"
-import { decodeText, encodeText, inTransactions, migrate, queryOf, transactionsOf } from "../base/internal/database.ts"
+import { decodeText, encodeText, openStore } from "../base/internal/database.ts"
 
 const migrations: ReadonlyArray<string> = [
   "CREATE TABLE colloquy_uploads (content TEXT PRIMARY KEY, attachment TEXT NOT NULL) WITHOUT ROWID"
 ]
 
-const makeCache = (storage: DurableObjectStorage): UploadCache["Service"] => {
-  const query = queryOf(storage)
-  migrate(query, "uploads", migrations)
-  return inTransactions<UploadCache["Service"]>(storage, "uploads", {
+/**
+ * Creates the cache. See {@link layer}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (storage: DurableObjectStorage): Effect.Effect<UploadCache["Service"], StoreError> =>
+  openStore<UploadCache["Service"]>(storage, "uploads", migrations, (query) => ({
     get: (key) =>
       Option.map(
         Arr.head(
@@ -41,17 +45,7 @@ const makeCache = (storage: DurableObjectStorage): UploadCache["Service"] => {
         encodeText(attachment)
       )
     }
-  })
-}
-
-/**
- * Creates the cache. See {@link layer}.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const make = (storage: DurableObjectStorage): Effect.Effect<UploadCache["Service"], StoreError> =>
-  transactionsOf(storage, "uploads")("migrate", () => makeCache(storage))
+  }))
 
 /**
  * Provides an `UploadCache` in the storage of a Durable Object, in the table `colloquy_uploads`, which is created when

@@ -6,19 +6,12 @@ import type { DurableObjectStorage, Value } from "../DurableObjectStorage.ts"
 /** The rows that a statement returns. */
 export type Query = <Row extends Record<string, Value>>(query: string, ...values: Array<Value>) => Array<Row>
 
-export const queryOf =
-  ({ sql }: DurableObjectStorage): Query =>
-  (query, ...values) =>
-    sql.exec<never>(query, ...values).toArray()
-
 /** Permanent errors of SQLite. All other errors are temporary, for example a full disk or an overloaded object. */
 const permanent = /SQLITE_(?:ERROR|PERM|READONLY|CORRUPT|NOTFOUND|TOOBIG|CONSTRAINT|MISMATCH|MISUSE|AUTH|RANGE|NOTADB)/
 
 /** Whether the cause is a defect of this library or an invalid value. The storage throws other errors. */
 const isDefect = (cause: unknown): boolean =>
   !(cause instanceof Error) || cause instanceof TypeError || cause instanceof RangeError || cause instanceof SyntaxError
-
-const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 /** Returns a function that runs an operation of a store in a transaction. Thrown errors become `StoreError`s. */
 export const transactionsOf =
@@ -27,14 +20,9 @@ export const transactionsOf =
     Effect.try({
       try: () => storage.transactionSync(run),
       catch: (cause) => {
-        const reason = textOf(cause)
-        return new StoreError({
-          store,
-          operation,
-          reason,
-          isRetryable: !isDefect(cause) && !permanent.test(reason),
-          cause
-        })
+        const reason = cause instanceof Error ? cause.message : String(cause)
+        const isRetryable = !isDefect(cause) && !permanent.test(reason)
+        return new StoreError({ store, operation, reason, isRetryable, cause })
       }
     })
 
@@ -45,26 +33,11 @@ type Operations<Store> = {
     : never
 }
 
-/** Returns a store that runs each operation in a transaction. An error of an operation has its name. */
-export const inTransactions = <Store extends object>(
-  storage: DurableObjectStorage,
-  store: StoreName,
-  operations: Operations<Store>
-): Store => {
-  const run = transactionsOf(storage, store)
-  return Rec.map(
-    operations as Readonly<Record<string, (...args: ReadonlyArray<unknown>) => unknown>>,
-    (operation, name) =>
-      (...args: ReadonlyArray<unknown>) =>
-        run(name, () => operation(...args))
-  ) as Store
-}
-
 /**
  * Executes the migrations of a store that were not executed yet, in order. A migration is one statement or several, and is
  * never changed after a release.
  */
-export const migrate = (query: Query, store: StoreName, migrations: ReadonlyArray<string>): void => {
+const migrate = (query: Query, store: StoreName, migrations: ReadonlyArray<string>): void => {
   query(
     "CREATE TABLE IF NOT EXISTS colloquy_migrations (store TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID"
   )
@@ -74,6 +47,29 @@ export const migrate = (query: Query, store: StoreName, migrations: ReadonlyArra
   if (version < migrations.length) {
     query("INSERT OR REPLACE INTO colloquy_migrations (store, version) VALUES (?, ?)", store, migrations.length)
   }
+}
+
+/**
+ * Creates the tables of a store, and returns the store. Each operation runs in a transaction. An error of an operation has its
+ * name.
+ */
+export const openStore = <Store extends object>(
+  storage: DurableObjectStorage,
+  store: StoreName,
+  migrations: ReadonlyArray<string>,
+  operationsOf: (query: Query) => Operations<Store>
+): Effect.Effect<Store, StoreError> => {
+  const query: Query = (text, ...values) => storage.sql.exec<never>(text, ...values).toArray()
+  const run = transactionsOf(storage, store)
+  return run("migrate", () => {
+    migrate(query, store, migrations)
+    return Rec.map(
+      operationsOf(query) as Readonly<Record<string, (...args: ReadonlyArray<unknown>) => unknown>>,
+      (operation, name) =>
+        (...args: ReadonlyArray<unknown>) =>
+          run(name, () => operation(...args))
+    ) as Store
+  })
 }
 
 /** Encodes any text for the storage, which would replace half of a surrogate pair. Most texts do not change. */

@@ -3,7 +3,7 @@ import type * as ChatStore from "@colloquy/core/bot/ChatStore"
 import * as Arr from "effect/Array"
 import * as Option from "effect/Option"
 import type { DurableObjectStorage } from "../../base/DurableObjectStorage.ts"
-import { inTransactions, migrate, queryOf } from "../../base/internal/database.ts"
+import { openStore } from "../../base/internal/database.ts"
 
 type Row = { readonly record: string }
 
@@ -22,62 +22,60 @@ const migrations: ReadonlyArray<string> = [
 const fromRow = ({ record }: Row): ChatRecord.ChatRecord => JSON.parse(record)
 
 /** The store of chats in the storage of a Durable Object. */
-export const makeStore = (storage: DurableObjectStorage): ChatStore.ChatStore["Service"] => {
-  const query = queryOf(storage)
-  migrate(query, "chats", migrations)
+export const makeStore = (storage: DurableObjectStorage) =>
+  openStore<ChatStore.ChatStore["Service"]>(storage, "chats", migrations, (query) => {
+    const find = (chat_id: number): ChatRecord.ChatRecord | undefined =>
+      query<Row>("SELECT record FROM colloquy_chats WHERE chat_id = ?", chat_id).map(fromRow)[0]
 
-  const find = (chat_id: number): ChatRecord.ChatRecord | undefined =>
-    query<Row>("SELECT record FROM colloquy_chats WHERE chat_id = ?", chat_id).map(fromRow)[0]
+    const combine = (record: ChatRecord.ChatRecord): void => {
+      const stored = find(record.chat_id)
+      const combined = stored === undefined ? record : ChatRecord.combine(stored, record)
+      query(
+        "INSERT OR REPLACE INTO colloquy_chats (chat_id, type, last_seen, left_at, record) VALUES (?, ?, ?, ?, ?)",
+        combined.chat_id,
+        combined.type ?? null,
+        combined.last_seen,
+        ChatRecord.isKnown(combined) ? null : combined.left_at,
+        JSON.stringify(combined)
+      )
+    }
 
-  const combine = (record: ChatRecord.ChatRecord): void => {
-    const stored = find(record.chat_id)
-    const combined = stored === undefined ? record : ChatRecord.combine(stored, record)
-    query(
-      "INSERT OR REPLACE INTO colloquy_chats (chat_id, type, last_seen, left_at, record) VALUES (?, ?, ?, ?, ?)",
-      combined.chat_id,
-      combined.type ?? null,
-      combined.last_seen,
-      ChatRecord.isKnown(combined) ? null : combined.left_at,
-      JSON.stringify(combined)
-    )
-  }
+    /** The condition of a filter, with its values. */
+    const matching = ({ activeSince, type }: ChatStore.Filter) => ({
+      condition: `left_at IS NULL${type === undefined ? "" : " AND type = ?"}${activeSince === undefined ? "" : " AND last_seen >= ?"}`,
+      values: [...(type === undefined ? [] : [type]), ...(activeSince === undefined ? [] : [activeSince])]
+    })
 
-  /** The condition of a filter, with its values. */
-  const matching = ({ activeSince, type }: ChatStore.Filter) => ({
-    condition: `left_at IS NULL${type === undefined ? "" : " AND type = ?"}${activeSince === undefined ? "" : " AND last_seen >= ?"}`,
-    values: [...(type === undefined ? [] : [type]), ...(activeSince === undefined ? [] : [activeSince])]
+    const findKnown = (chat_id: number) => Option.filter(Option.fromUndefinedOr(find(chat_id)), ChatRecord.isKnown)
+
+    return {
+      upsert: (records) => ChatRecord.combineAll(records).forEach(combine),
+      get: (chat_id) => Option.map(findKnown(chat_id), ChatRecord.toKnownChat),
+      page: (filter, after, limit) => {
+        const { condition, values } = matching(filter)
+        const chats = query<Row>(
+          `SELECT record FROM colloquy_chats WHERE ${condition} AND chat_id > ? ORDER BY chat_id LIMIT ?`,
+          ...values,
+          Option.getOrElse(after, () => Number.NEGATIVE_INFINITY),
+          limit
+        ).map((row) => ChatRecord.toKnownChat(fromRow(row)))
+        return {
+          chats,
+          next: chats.length < limit ? Option.none() : Option.map(Arr.last(chats), ({ chat_id }) => chat_id)
+        }
+      },
+      count: (filter) => {
+        const { condition, values } = matching(filter)
+        return query<{ count: number }>(`SELECT count(*) AS count FROM colloquy_chats WHERE ${condition}`, ...values)[0]
+          .count
+      },
+      remove: (chat_id) => {
+        const known = findKnown(chat_id)
+        if (Option.isNone(known)) return false
+        const { last_seen } = known.value
+        combine(ChatRecord.make(chat_id, last_seen, { left_at: last_seen }))
+        return true
+      },
+      cleanup: (before) => query("DELETE FROM colloquy_chats WHERE left_at < ? RETURNING 1", before).length
+    }
   })
-
-  const findKnown = (chat_id: number) => Option.filter(Option.fromUndefinedOr(find(chat_id)), ChatRecord.isKnown)
-
-  return inTransactions<ChatStore.ChatStore["Service"]>(storage, "chats", {
-    upsert: (records) => ChatRecord.combineAll(records).forEach(combine),
-    get: (chat_id) => Option.map(findKnown(chat_id), ChatRecord.toKnownChat),
-    page: (filter, after, limit) => {
-      const { condition, values } = matching(filter)
-      const chats = query<Row>(
-        `SELECT record FROM colloquy_chats WHERE ${condition} AND chat_id > ? ORDER BY chat_id LIMIT ?`,
-        ...values,
-        Option.getOrElse(after, () => Number.NEGATIVE_INFINITY),
-        limit
-      ).map((row) => ChatRecord.toKnownChat(fromRow(row)))
-      return {
-        chats,
-        next: chats.length < limit ? Option.none() : Option.map(Arr.last(chats), ({ chat_id }) => chat_id)
-      }
-    },
-    count: (filter) => {
-      const { condition, values } = matching(filter)
-      return query<{ count: number }>(`SELECT count(*) AS count FROM colloquy_chats WHERE ${condition}`, ...values)[0]
-        .count
-    },
-    remove: (chat_id) => {
-      const known = findKnown(chat_id)
-      if (Option.isNone(known)) return false
-      const { last_seen } = known.value
-      combine(ChatRecord.make(chat_id, last_seen, { left_at: last_seen }))
-      return true
-    },
-    cleanup: (before) => query("DELETE FROM colloquy_chats WHERE left_at < ? RETURNING 1", before).length
-  })
-}

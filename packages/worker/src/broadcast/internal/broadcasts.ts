@@ -11,7 +11,7 @@ import type * as Clock from "effect/Clock"
 import * as Arr from "effect/Array"
 import * as Option from "effect/Option"
 import type { DurableObjectStorage } from "../../base/DurableObjectStorage.ts"
-import { decodeText, encodeText, inTransactions, migrate, type Query, queryOf } from "../../base/internal/database.ts"
+import { decodeText, encodeText, openStore, type Query } from "../../base/internal/database.ts"
 
 type BroadcastRow = {
   readonly name: string
@@ -101,102 +101,101 @@ const insertAll = (query: Query, name: string, records: ReadonlyArray<RecipientR
 const opened = new WeakSet<DurableObjectStorage>()
 
 /** The store of broadcasts in the storage of a Durable Object. */
-export const makeStore = (storage: DurableObjectStorage, clock: Clock.Clock): BroadcastStore["Service"] => {
-  const query = queryOf(storage)
-  migrate(query, "broadcasts", migrations)
-  // An object exists only once, so all owners of leases have ended when the object starts.
-  if (!opened.has(storage)) query("UPDATE colloquy_broadcasts SET lease_until = 0")
-  opened.add(storage)
+export const makeStore = (storage: DurableObjectStorage, clock: Clock.Clock) =>
+  openStore<BroadcastStore["Service"]>(storage, "broadcasts", migrations, (query) => {
+    // An object exists only once, so all owners of leases have ended when the object starts.
+    if (!opened.has(storage)) query("UPDATE colloquy_broadcasts SET lease_until = 0")
+    opened.add(storage)
 
-  const summaryOf = (rows: ReadonlyArray<BroadcastRow>) => Option.map(Arr.head(rows), toSummary)
+    const summaryOf = (rows: ReadonlyArray<BroadcastRow>) => Option.map(Arr.head(rows), toSummary)
 
-  return inTransactions<BroadcastStore["Service"]>(storage, "broadcasts", {
-    acquireLease: ({ create, leaseDuration, name, owner }) => {
-      const now = clock.currentTimeMillisUnsafe()
-      const key = encodeText(name)
-      if (create) {
+    return {
+      acquireLease: ({ create, leaseDuration, name, owner }) => {
+        const now = clock.currentTimeMillisUnsafe()
+        const key = encodeText(name)
+        if (create) {
+          query(
+            `INSERT INTO colloquy_broadcasts (name, status, started_at, owner, lease_until)
+              VALUES (?, 'running', ?, '', 0) ON CONFLICT DO NOTHING`,
+            key,
+            now
+          )
+        }
+        return summaryOf(
+          query<BroadcastRow>(
+            `UPDATE colloquy_broadcasts SET owner = ?, lease_until = ?
+              WHERE name = ? AND (owner = ? OR (? AND lease_until <= ?)) RETURNING *`,
+            owner,
+            now + leaseDuration,
+            key,
+            owner,
+            create ? 1 : 0,
+            now
+          )
+        )
+      },
+      summary: (name) =>
+        summaryOf(query<BroadcastRow>("SELECT * FROM colloquy_broadcasts WHERE name = ?", encodeText(name))),
+      list: (limit) =>
+        query<BroadcastRow>("SELECT * FROM colloquy_broadcasts ORDER BY started_at DESC, name LIMIT ?", limit).map(
+          toSummary
+        ),
+      update: (name, { status, total }) =>
         query(
-          `INSERT INTO colloquy_broadcasts (name, status, started_at, owner, lease_until)
-            VALUES (?, 'running', ?, '', 0) ON CONFLICT DO NOTHING`,
-          key,
-          now
+          `UPDATE colloquy_broadcasts SET status = COALESCE(?, status), total = COALESCE(?, total)
+            WHERE name = ? AND status IN ('running', 'paused') RETURNING 1`,
+          status ?? null,
+          total ?? null,
+          encodeText(name)
+        ).length > 0,
+      pending: (name, chats) =>
+        query<{ value: ChatId }>(
+          `SELECT value FROM json_each(?) WHERE NOT EXISTS
+            (SELECT 1 FROM colloquy_broadcast_records WHERE name = ? AND chat_id = value) ORDER BY key`,
+          JSON.stringify(chats),
+          encodeText(name)
+        ).map(({ value }) => value),
+      begin: ({ name, owner, recipients }) => {
+        query(
+          "UPDATE colloquy_broadcasts SET begun = ? WHERE name = ? AND owner = ?",
+          JSON.stringify(recipients),
+          encodeText(name),
+          owner
         )
+      },
+      begun: (name) => {
+        const [row] = query<{ begun: string | null }>(
+          "SELECT begun FROM colloquy_broadcasts WHERE name = ?",
+          encodeText(name)
+        )
+        return JSON.parse(row?.begun ?? "[]") as ReadonlyArray<BegunRecipient>
+      },
+      addRecords: (name, records) => {
+        const key = encodeText(name)
+        if (query("SELECT 1 FROM colloquy_broadcasts WHERE name = ?", key).length === 0) return
+        const count = insertAll(query, key, records)
+        query(
+          `UPDATE colloquy_broadcasts SET sent = sent + ?, forbidden = forbidden + ?, not_found = not_found + ?,
+            failed = failed + ? WHERE name = ?`,
+          count("Sent"),
+          count("Forbidden"),
+          count("NotFound"),
+          count("Failed"),
+          key
+        )
+      },
+      records: (name, { after, limit }) =>
+        query<RecordRow>(
+          `SELECT chat_id, status, message_id, problem, at FROM colloquy_broadcast_records
+            WHERE name = ? AND chat_id > ? ORDER BY chat_id LIMIT ?`,
+          encodeText(name),
+          after ?? Number.NEGATIVE_INFINITY,
+          limit
+        ).map(toRecord),
+      remove: (name) => {
+        const key = encodeText(name)
+        query("DELETE FROM colloquy_broadcast_records WHERE name = ?", key)
+        return query("DELETE FROM colloquy_broadcasts WHERE name = ? RETURNING 1", key).length > 0
       }
-      return summaryOf(
-        query<BroadcastRow>(
-          `UPDATE colloquy_broadcasts SET owner = ?, lease_until = ?
-            WHERE name = ? AND (owner = ? OR (? AND lease_until <= ?)) RETURNING *`,
-          owner,
-          now + leaseDuration,
-          key,
-          owner,
-          create ? 1 : 0,
-          now
-        )
-      )
-    },
-    summary: (name) =>
-      summaryOf(query<BroadcastRow>("SELECT * FROM colloquy_broadcasts WHERE name = ?", encodeText(name))),
-    list: (limit) =>
-      query<BroadcastRow>("SELECT * FROM colloquy_broadcasts ORDER BY started_at DESC, name LIMIT ?", limit).map(
-        toSummary
-      ),
-    update: (name, { status, total }) =>
-      query(
-        `UPDATE colloquy_broadcasts SET status = COALESCE(?, status), total = COALESCE(?, total)
-          WHERE name = ? AND status IN ('running', 'paused') RETURNING 1`,
-        status ?? null,
-        total ?? null,
-        encodeText(name)
-      ).length > 0,
-    pending: (name, chats) =>
-      query<{ value: ChatId }>(
-        `SELECT value FROM json_each(?) WHERE NOT EXISTS
-          (SELECT 1 FROM colloquy_broadcast_records WHERE name = ? AND chat_id = value) ORDER BY key`,
-        JSON.stringify(chats),
-        encodeText(name)
-      ).map(({ value }) => value),
-    begin: ({ name, owner, recipients }) => {
-      query(
-        "UPDATE colloquy_broadcasts SET begun = ? WHERE name = ? AND owner = ?",
-        JSON.stringify(recipients),
-        encodeText(name),
-        owner
-      )
-    },
-    begun: (name) => {
-      const [row] = query<{ begun: string | null }>(
-        "SELECT begun FROM colloquy_broadcasts WHERE name = ?",
-        encodeText(name)
-      )
-      return JSON.parse(row?.begun ?? "[]") as ReadonlyArray<BegunRecipient>
-    },
-    addRecords: (name, records) => {
-      const key = encodeText(name)
-      if (query("SELECT 1 FROM colloquy_broadcasts WHERE name = ?", key).length === 0) return
-      const count = insertAll(query, key, records)
-      query(
-        `UPDATE colloquy_broadcasts SET sent = sent + ?, forbidden = forbidden + ?, not_found = not_found + ?,
-          failed = failed + ? WHERE name = ?`,
-        count("Sent"),
-        count("Forbidden"),
-        count("NotFound"),
-        count("Failed"),
-        key
-      )
-    },
-    records: (name, { after, limit }) =>
-      query<RecordRow>(
-        `SELECT chat_id, status, message_id, problem, at FROM colloquy_broadcast_records
-          WHERE name = ? AND chat_id > ? ORDER BY chat_id LIMIT ?`,
-        encodeText(name),
-        after ?? Number.NEGATIVE_INFINITY,
-        limit
-      ).map(toRecord),
-    remove: (name) => {
-      const key = encodeText(name)
-      query("DELETE FROM colloquy_broadcast_records WHERE name = ?", key)
-      return query("DELETE FROM colloquy_broadcasts WHERE name = ? RETURNING 1", key).length > 0
     }
   })
-}
