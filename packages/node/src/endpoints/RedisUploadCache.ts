@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
+import { withStoreErrors } from "../base/internal/stores/operations.ts"
 import { keyPrefix, redisToStoreError } from "../base/internal/stores/redis.ts"
 
 /**
@@ -29,8 +30,6 @@ export interface Options {
   readonly timeToLive?: Duration.Input | undefined
 }
 
-const toStoreError = redisToStoreError("uploads")
-
 const removeIfEqual = Redis.script((key: string, attachment: string) => [key, attachment], {
   lua: `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`,
   numberOfKeys: 1
@@ -48,17 +47,10 @@ export const make: (options?: Options) => Effect.Effect<UploadCache["Service"], 
     const timeToLive = String(Duration.toMillis(Duration.fromInputUnsafe(options.timeToLive ?? "30 days")))
     const keyOf = (key: string) => `${keyPrefix("uploads", options.prefix)}:${key}`
     const remove = redis.eval(removeIfEqual)
-    return UploadCache.of({
-      get: (key) =>
-        redis
-          .send<string | null>("GETEX", keyOf(key), "PX", timeToLive)
-          .pipe(Effect.map(Option.fromNullishOr), Effect.mapError(toStoreError("get"))),
-      set: (key, attachment) =>
-        redis
-          .send("SET", keyOf(key), attachment, "PX", timeToLive)
-          .pipe(Effect.asVoid, Effect.mapError(toStoreError("set"))),
-      remove: (key, attachment) =>
-        remove(keyOf(key), attachment).pipe(Effect.asVoid, Effect.mapError(toStoreError("remove")))
+    return withStoreErrors<UploadCache["Service"]>(redisToStoreError("uploads"), {
+      get: (key) => Effect.map(redis.send<string | null>("GETEX", keyOf(key), "PX", timeToLive), Option.fromNullishOr),
+      set: (key, attachment) => Effect.asVoid(redis.send("SET", keyOf(key), attachment, "PX", timeToLive)),
+      remove: (key, attachment) => Effect.asVoid(remove(keyOf(key), attachment))
     })
   }
 )

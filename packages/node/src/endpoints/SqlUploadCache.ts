@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as SqlClient from "effect/sql/SqlClient"
+import { withStoreErrors } from "../base/internal/stores/operations.ts"
 import { makeStore } from "../base/internal/stores/sql.ts"
 
 /**
@@ -44,23 +45,19 @@ export const make: (options?: Options) => Effect.Effect<UploadCache["Service"], 
     })
     yield* migrate
     const table = sql(names.table)
-    return UploadCache.of({
+    return withStoreErrors<UploadCache["Service"]>(toStoreError, {
       get: (key) =>
-        sql<{ readonly attachment: string }>`SELECT attachment FROM ${table} WHERE content = ${key}`.pipe(
-          Effect.map(([row]) => Option.fromUndefinedOr(row?.attachment)),
-          Effect.mapError(toStoreError("get"))
+        Effect.map(
+          sql<{ readonly attachment: string }>`SELECT attachment FROM ${table} WHERE content = ${key}`,
+          ([row]) => Option.fromUndefinedOr(row?.attachment)
         ),
       set: (key, attachment) =>
-        sql`INSERT INTO ${table} (content, attachment) VALUES (${key}, ${attachment})
-        ON CONFLICT (content) DO UPDATE SET attachment = EXCLUDED.attachment`.pipe(
-          Effect.asVoid,
-          Effect.mapError(toStoreError("set"))
+        Effect.asVoid(
+          sql`INSERT INTO ${table} (content, attachment) VALUES (${key}, ${attachment})
+            ON CONFLICT (content) DO UPDATE SET attachment = EXCLUDED.attachment`
         ),
       remove: (key, attachment) =>
-        sql`DELETE FROM ${table} WHERE content = ${key} AND attachment = ${attachment}`.pipe(
-          Effect.asVoid,
-          Effect.mapError(toStoreError("remove"))
-        )
+        Effect.asVoid(sql`DELETE FROM ${table} WHERE content = ${key} AND attachment = ${attachment}`)
     })
   })
 
