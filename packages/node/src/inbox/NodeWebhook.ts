@@ -171,22 +171,15 @@ const routesOf = ({ metricsPath, routes }: ServerOptions): ServerOptions["routes
 export const make = Effect.fnUntraced(function* (
   options: ServerOptions
 ): Effect.fn.Return<NodeWebhook["Service"], WebhookServerError, Webhook.Webhook | Scope.Scope> {
-  const { host, maxIdleConnections = 512, port, stopTimeout = "5 seconds", tls } = options
+  const { host, maxIdleConnections = 512, port, tls } = options
+  const stopTimeout = Duration.fromInputUnsafe(options.stopTimeout ?? "5 seconds")
   const routes = routesOf(options)
   const webhook = yield* Webhook.Webhook
   const handleWebhook = yield* toNodeHandler
   const handle = routes === undefined ? handleWebhook : yield* withRoutes(webhook, handleWebhook, routes)
-  const listening = {
-    host,
-    port,
-    tls,
-    bodyTimeout: webhook.bodyTimeout,
-    maxIdleConnections,
-    stopTimeout: Duration.fromInputUnsafe(stopTimeout)
-  }
-  const address = yield* server
-    .listen(listening, handle)
-    .pipe(Effect.mapError(({ cause }) => new WebhookServerError({ host, port, code: errorCode(cause), cause })))
+  const listening = { host, port, tls, bodyTimeout: webhook.bodyTimeout, maxIdleConnections, stopTimeout }
+  const toError = (cause: unknown) => new WebhookServerError({ host, port, code: errorCode(cause), cause })
+  const address = yield* server.listen(listening, handle, toError)
   yield* Effect.logInfo(`The webhook listens on ${address.address}:${address.port}.`)
   return NodeWebhook.of({ host: address.address, port: address.port })
 })

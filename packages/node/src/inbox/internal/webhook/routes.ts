@@ -6,6 +6,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
 import type * as Scope from "effect/Scope"
 import { Readable } from "node:stream"
@@ -59,15 +60,11 @@ export const withRoutes = Effect.fnUntraced(function* (
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     const disconnected = new AbortController()
     response.once("close", () => disconnected.abort())
-    let web: Request
-    try {
-      web = toWebRequest(request, disconnected.signal)
-    } catch {
-      return void response.writeHead(400).end()
-    }
+    const web = Result.try(() => toWebRequest(request, disconnected.signal))
+    if (Result.isFailure(web)) return void response.writeHead(400).end()
     const context = Context.make(RemoteAddress, Option.fromUndefinedOr(request.socket.remoteAddress))
     // A pipe that breaks has closed the connection.
-    handleRoute(web, context)
+    handleRoute(web.success, context)
       .then((answer) => write(answer, response))
       .catch(() => response.destroy())
   }

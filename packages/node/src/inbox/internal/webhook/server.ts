@@ -1,16 +1,13 @@
 import * as Duration from "effect/Duration"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { createServer as createHttpServer, type RequestListener, type Server } from "node:http"
 import { createServer as createHttpsServer } from "node:https"
 import type { AddressInfo } from "node:net"
+import type { ServerOptions } from "../../NodeWebhook.ts"
 import { boundIdleConnections } from "./connections.ts"
 
-interface ListenOptions {
-  readonly host: string | undefined
-  readonly port: number
-  readonly tls: { readonly key: string; readonly cert: string } | undefined
+interface ListenOptions extends Pick<ServerOptions, "host" | "port" | "tls"> {
   readonly bodyTimeout: Duration.Duration
   readonly maxIdleConnections: number
   readonly stopTimeout: Duration.Duration
@@ -51,18 +48,16 @@ const stop = (server: Server, within: Duration.Duration) => {
   )
 }
 
-/** The server cannot listen. `cause` is the error of Node. */
-export class ListenError extends Data.TaggedError("ListenError")<{ readonly cause: unknown }> {}
-
-/** Listens until the scope closes. */
-export const listen = Effect.fnUntraced(function* (options: ListenOptions, listener: RequestListener) {
+/** Listens until the scope closes. Fails with the error of Node, converted by `toError`. */
+export const listen = Effect.fnUntraced(function* <E>(
+  options: ListenOptions,
+  listener: RequestListener,
+  toError: (cause: unknown) => E
+) {
   const { host, port, stopTimeout } = options
-  const server = yield* Effect.try({
-    try: () => create(options, listener),
-    catch: (cause) => new ListenError({ cause })
-  })
-  yield* Effect.callback<void, ListenError>((resume) => {
-    const onError = (cause: Error) => resume(Effect.fail(new ListenError({ cause })))
+  const server = yield* Effect.try({ try: () => create(options, listener), catch: toError })
+  yield* Effect.callback<void, E>((resume) => {
+    const onError = (cause: Error) => resume(Effect.fail(toError(cause)))
     server.once("error", onError)
     server.listen({ ...(host === undefined ? undefined : { host }), port }, () => {
       server.off("error", onError)
