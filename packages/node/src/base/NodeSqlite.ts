@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import type * as Config from "effect/Config"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Reactivity from "effect/reactivity/Reactivity"
@@ -52,14 +52,6 @@ export interface Options {
   /** Maximum number of prepared statements that are cached. Default: 128. */
   readonly cachedStatements?: number | undefined
 }
-
-const toSettings = (options: Options): Database.ConnectionOptions => ({
-  filename: options.filename,
-  synchronous: options.synchronous ?? "FULL",
-  busyTimeout: Duration.fromInputUnsafe(options.busyTimeout ?? "5 seconds"),
-  foreignKeys: options.foreignKeys ?? true,
-  cachedStatements: options.cachedStatements ?? 128
-})
 
 const closed = (filename: string) =>
   new SqlError({
@@ -137,7 +129,7 @@ const makeClient = Effect.fnUntraced(function* (settings: Database.ConnectionOpt
  * @since 0.1.0
  */
 export const layerLazy = (options: Options): Layer.Layer<SqlClient.SqlClient> =>
-  Layer.provide(Layer.effect(SqlClient.SqlClient, makeClient(toSettings(options))), Reactivity.layer)
+  Layer.provide(Layer.effect(SqlClient.SqlClient, makeClient(Database.withDefaults(options))), Reactivity.layer)
 
 /**
  * Creates a `SqlClient` that is closed with the scope. See {@link layer}.
@@ -148,7 +140,7 @@ export const layerLazy = (options: Options): Layer.Layer<SqlClient.SqlClient> =>
 export const make = (
   options: Options
 ): Effect.Effect<SqlClient.SqlClient, SqlError, Scope.Scope | Reactivity.Reactivity> =>
-  Effect.tap(makeClient(toSettings(options)), (sql) => sql`SELECT 1`.withoutTransform)
+  Effect.tap(makeClient(Database.withDefaults(options)), (sql) => sql`SELECT 1`.withoutTransform)
 
 /**
  * Provides a `SqlClient` on a SQLite file, which is opened when the layer is built and closed with it. Fails with a

@@ -1,15 +1,18 @@
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import { mkdirSync } from "node:fs"
 import { dirname } from "node:path"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
+import type { Options } from "../../NodeSqlite.ts"
 
-export interface ConnectionOptions {
-  readonly filename: string
-  readonly synchronous: "FULL" | "NORMAL" | "EXTRA" | "OFF"
-  readonly busyTimeout: Duration.Duration
-  readonly foreignKeys: boolean
-  readonly cachedStatements: number
-}
+export const withDefaults = (options: Options) => ({
+  filename: options.filename,
+  synchronous: options.synchronous ?? "FULL",
+  busyTimeout: Duration.fromInputUnsafe(options.busyTimeout ?? "5 seconds"),
+  foreignKeys: options.foreignKeys ?? true,
+  cachedStatements: options.cachedStatements ?? 128
+})
+
+export type ConnectionOptions = Readonly<ReturnType<typeof withDefaults>>
 
 export const inMemory = (filename: string) => filename === ":memory:" || filename === ""
 

@@ -164,35 +164,27 @@ export interface Options {
   ) => Readonly<Record<string, Effect.Effect<unknown, unknown, SqlClient.SqlClient>>>
 }
 
-/** The database of a store. */
-interface SqlStore {
-  readonly sql: SqlClient.SqlClient
-  readonly dialect: Dialect
-  /** The name of the table of the store. Names of further tables begin with it. */
-  readonly table: string
-  readonly toStoreError: ReturnType<typeof sqlToStoreError>
-  readonly migrate: Effect.Effect<void, StoreError>
-}
-
-/** Does not touch the database before `migrate`, which several processes may run at once. */
-export const makeStore: (options: Options) => Effect.Effect<SqlStore, StoreError, SqlClient.SqlClient> =
-  Effect.fnUntraced(function* ({ migrations, prefix = "colloquy", store }) {
-    const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-    const toStoreError = sqlToStoreError(store)
-    const table = `${prefix}_${store}`
-    const dialect = dialectOf(sql)
-    if (dialect === undefined) {
-      const reason = "the SqlClient is not one of SQLite or PostgreSQL, which are the supported databases"
-      return yield* toStoreError("migrate")(new Error(reason))
-    }
-    const run = Migrator.make({})({
-      table: `${table}_migrations`,
-      loader: Migrator.fromRecord(migrations(sql, table, dialect))
-    })
-    const migrate = retryConflicts(failOnLostConnection(run)).pipe(
-      Effect.provideService(SqlClient.SqlClient, sql),
-      Effect.asVoid,
-      Effect.mapError(toStoreError("migrate"))
-    )
-    return { sql, dialect, table, toStoreError, migrate }
+/**
+ * Makes the database of a store. The names of its further tables begin with `table`. Does not touch the database before `migrate`,
+ * which several processes may run at once.
+ */
+export const makeStore = Effect.fnUntraced(function* ({ migrations, prefix = "colloquy", store }: Options) {
+  const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+  const toStoreError = sqlToStoreError(store)
+  const table = `${prefix}_${store}`
+  const dialect = dialectOf(sql)
+  if (dialect === undefined) {
+    const reason = "the SqlClient is not one of SQLite or PostgreSQL, which are the supported databases"
+    return yield* toStoreError("migrate")(new Error(reason))
+  }
+  const run = Migrator.make({})({
+    table: `${table}_migrations`,
+    loader: Migrator.fromRecord(migrations(sql, table, dialect))
   })
+  const migrate = retryConflicts(failOnLostConnection(run)).pipe(
+    Effect.provideService(SqlClient.SqlClient, sql),
+    Effect.asVoid,
+    Effect.mapError(toStoreError("migrate"))
+  )
+  return { sql, dialect, table, toStoreError, migrate }
+})

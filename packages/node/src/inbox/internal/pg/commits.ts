@@ -10,13 +10,6 @@ import { functionNames } from "./functions.ts"
 import { inlined } from "./inlined.ts"
 import { isChecked, toJson, toRounds, toWrites } from "./rows.ts"
 
-/** A commit with its owner and partition in stored form. */
-interface Located {
-  readonly commit: Commit
-  readonly k: string
-  readonly o: string
-}
-
 /** A commit and the commits that apply together with it. */
 interface Unit {
   /** The commit is the first one. */
@@ -27,11 +20,14 @@ interface Unit {
   readonly texts: ReadonlyArray<string> | undefined
 }
 
-const locate = (commit: Commit): Located => ({
+/** A commit with its owner and partition in stored form. */
+const locate = (commit: Commit) => ({
   commit,
   k: encodeIndexed(commit.partitionKey),
   o: encodeIndexed(commit.owner)
 })
+
+type Located = Readonly<ReturnType<typeof locate>>
 
 const toUnit = (commit: Commit): Unit => {
   const { rows = [], statements = [], together = [] } = commit

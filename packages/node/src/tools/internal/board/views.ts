@@ -13,18 +13,13 @@ import * as Stream from "effect/Stream"
 import { Refused } from "./refused.ts"
 import { replayOf, type Replay } from "./replay.ts"
 
-/** Rows of a list, and whether there are more. */
-interface Rows<A> {
-  readonly rows: ReadonlyArray<A>
-  readonly more: boolean
-}
-
 const maxLimit = 1000
 
 const limitOf = (query: URLSearchParams): number =>
   Math.min(maxLimit, Math.max(1, Math.trunc(Number(query.get("limit"))) || 50))
 
-const firstOf = <A, E, R>(stream: Stream.Stream<A, E, R>, query: URLSearchParams): Effect.Effect<Rows<A>, E, R> => {
+/** The first rows of a list, and whether there are more. */
+const firstOf = <A, E, R>(stream: Stream.Stream<A, E, R>, query: URLSearchParams) => {
   const limit = limitOf(query)
   return Effect.map(Stream.runCollect(Stream.take(stream, limit + 1)), (rows) => ({
     rows: rows.slice(0, limit),
