@@ -9,7 +9,7 @@ import * as Update from "../../../model/Update.ts"
 import type { UserId } from "../../../model/User.ts"
 import { defect } from "../../../base/internal/defect.ts"
 import * as payload from "./payload.ts"
-import { makeQuestionMessage, type Question, type QuestionMessage } from "./questionMessage.ts"
+import { makeQuestionMessage, type Question } from "./questionMessage.ts"
 import type { Entry, Waiting } from "./record.ts"
 import { isSuccess, toBody } from "./event.ts"
 import { offer } from "./pendingQuestion.ts"
@@ -39,170 +39,149 @@ const unanswerable = ({ answer, options, several }: Question): string | undefine
     : undefined
 }
 
-/** A question in one run of its conversation: returns its recorded answer, or sends it and waits. */
-export class Asking {
-  readonly run: Run
-  readonly slot: string
-  readonly question: Question
-  readonly message: QuestionMessage
+/** The operations on a question in one run of its conversation. */
+const makeAsking = (run: Run, slot: string, question: Question) => {
+  const { answer, options, timeout } = question
+  const { place } = run
+  const message = makeQuestionMessage(run, slot, question)
 
-  constructor(run: Run, slot: string, question: Question) {
-    this.run = run
-    this.slot = slot
-    this.question = question
-    this.message = makeQuestionMessage(run, slot, question)
+  const wait = run.body.pauseBy({ _tag: "Waiting" })
+
+  const unanswered: Asked = Effect.suspend(() => {
+    run.names.unanswered(question.name)
+    return Effect.fail(place.unanswered(question.name))
+  })
+
+  const isAsked = (user: UserId | undefined): boolean => {
+    const { from } = options
+    if (from === undefined) return true
+    return user !== undefined && (typeof from === "number" ? from === user : from.includes(user))
   }
 
-  answer(entry: Entry | undefined): Asked {
-    const run = this.run
-    if (entry !== undefined) return this.#answered(entry)
-    // While a conversation sleeps, nothing was asked.
-    if (run.waiting?.name !== this.slot || run.waiting.signature === "sleep") return this.#ask
-    run.reach()
-    const { event, waiting } = run
-    if (run.rehearse !== undefined) return this.#ifPossible(this.#compare(waiting))
-    const offered = Effect.suspend(() => offer(this, waiting, event))
-    return event?._tag === "Timeout" ? offered : this.#ifPossible(offered)
+  /** Sends the question, and waits. */
+  const present = (
+    before: Waiting | undefined,
+    chosen: ReadonlyArray<string> = []
+  ): Effect.Effect<never, unknown, unknown> => {
+    if (run.rehearse !== undefined) return predict(run, "asks", slot)
+    const choices = answer.signature === "confirmation" ? [] : Object.keys(answer.choices ?? {})
+    return Effect.gen(function* () {
+      const keyboard = message.keyboard(chosen)
+      const body = toBody(options.say)
+      const content =
+        keyboard === undefined ? options.say : { ...body, attachments: [...(body.attachments ?? []), keyboard] }
+      const sent = yield* run.send(content, `ask ${slot}`)
+      const now = yield* Clock.currentTimeMillis
+      const until = before?.until ?? (timeout === undefined ? undefined : now + timeout)
+      run.wait({
+        name: slot,
+        signature: answer.signature,
+        ...(choices.length === 0 ? {} : { choices }),
+        ...(until === undefined ? {} : { until }),
+        ...(chosen.length === 0 ? {} : { chosen }),
+        ...(keyboard === undefined || sent.body == null ? {} : { message: sent.body.mid }),
+        ...(keyboard === undefined || !body.attachments?.length ? {} : { attachments: body.attachments })
+      })
+      return yield* wait
+    })
   }
 
-  /** Predicts whether the question that waits is asked again. */
-  #compare({ choices = [], signature }: Waiting): Asked {
-    const { answer } = this.question
-    if (signature !== answer.signature) {
-      return predict(
-        this.run,
-        "asks",
-        `${this.slot} (unless the next message answers the question, whose kind has changed)`
+  const accept = (value: unknown, update: Update.Update | undefined): Asked => {
+    const user = place.owner === undefined && update !== undefined ? Update.userIdOf(update) : undefined
+    const unstorable = (problem: string) =>
+      defect(
+        `The answer to the question "${slot}" of the conversation "${place.name}" cannot be stored: ${problem}. Its ` +
+          "schema must encode what it decodes."
       )
-    }
-    const gone = choices.filter((choice) => !Object.hasOwn(answer.choices ?? {}, choice))
-    return gone.length === 0
-      ? predict(this.run, "continues", this.slot)
-      : predict(this.run, "asks", `${this.slot} (after a press of a button that was removed: ${gone.join(", ")})`)
+    return Effect.flatMap(Effect.catch(answer.encode(value), unstorable), (stored) => {
+      const entry: Entry = user === undefined ? [slot, "answer", stored] : [slot, "answer", stored, user]
+      return Effect.as(run.take(entry), value)
+    })
   }
 
-  #ifPossible(asked: Asked): Asked {
-    const problem = unanswerable(this.question)
-    if (problem === undefined) return this.run.body.ending(`ask "${this.slot}"`, asked)
-    return defect(
-      `The question "${this.slot}" of the conversation "${this.run.place.name}" cannot be answered: ${problem}.`
-    )
+  return { run, slot, question, message, wait, unanswered, isAsked, present, accept }
+}
+
+export type Asking = ReturnType<typeof makeAsking>
+
+/** Returns the recorded answer to a question, or sends the question and waits. */
+const answerOrAsk = (asking: Asking, entry: Entry | undefined): Asked => {
+  const { accept, isAsked, message, present, question, run, slot, unanswered } = asking
+  const { answer, options, timeout } = question
+
+  const ifPossible = (asked: Asked): Asked => {
+    const problem = unanswerable(question)
+    if (problem === undefined) return run.body.ending(`ask "${slot}"`, asked)
+    return defect(`The question "${slot}" of the conversation "${run.place.name}" cannot be answered: ${problem}.`)
   }
 
-  #answered([, outcome, value = null]: Entry): Asked {
-    const { answer, options, timeout } = this.question
+  const inputOf = (update: Update.Of<"message_created">): AnswerInput => {
+    const value = payload.choiceOf(message.valueOf(Update.textOf(update)?.trim()) ?? "")
+    return value === undefined ? { _tag: "Message", update } : { _tag: "Choice", value }
+  }
+
+  const keptInput = (text: string): AnswerInput | undefined => {
+    run.kept = undefined
+    run.changed()
+    const update = Result.getOrUndefined(Update.parse(text))
+    return update?.update_type === "message_created" && isAsked(Update.userIdOf(update)) ? inputOf(update) : undefined
+  }
+
+  const ask = (): Asked => {
+    const asked = Effect.flatMap(run.begin, () => {
+      const kept = run.kept?.name === slot ? keptInput(run.kept.update) : undefined
+      const read = kept && answer.read(kept)
+      if (read === undefined) return present(undefined)
+      return Effect.matchEffect(read, {
+        onSuccess: (value) => accept(value, kept?._tag === "Message" ? kept.update : undefined),
+        onFailure: () => present(undefined)
+      })
+    })
+    return ifPossible(asked)
+  }
+
+  /** The result does not fit the code any more. */
+  const askAgain = Effect.suspend(() => {
+    run.forget(slot)
+    return ask()
+  })
+
+  const answered = ([, outcome, value = null]: Entry): Asked => {
     switch (outcome) {
       case "answer": {
         const decoded = answer.decode(value)
         const { migrate: migration } = options
         const migrated = migration === undefined ? decoded : Effect.catch(decoded, () => migrate(migration, value))
-        return Effect.catch(migrated, () => this.#askAgain)
+        return Effect.catch(migrated, () => askAgain)
       }
       case "skipped":
-        return options.optional === true ? Effect.void : this.#askAgain
+        return options.optional === true ? Effect.void : askAgain
       case "unanswered":
-        return timeout === undefined ? this.#askAgain : this.unanswered
+        return timeout === undefined ? askAgain : unanswered
       default:
-        return this.#askAgain
+        return askAgain
     }
   }
 
-  /** The result does not fit the code any more. */
-  get #askAgain(): Asked {
-    return Effect.suspend(() => {
-      this.run.forget(this.slot)
-      return this.#ask
-    })
+  /** Predicts whether the question that waits is asked again. */
+  const compare = ({ choices = [], signature }: Waiting): Asked => {
+    if (signature !== answer.signature) {
+      return predict(run, "asks", `${slot} (unless the next message answers the question, whose kind has changed)`)
+    }
+    const gone = choices.filter((choice) => !Object.hasOwn(answer.choices ?? {}, choice))
+    return gone.length === 0
+      ? predict(run, "continues", slot)
+      : predict(run, "asks", `${slot} (after a press of a button that was removed: ${gone.join(", ")})`)
   }
 
-  get unanswered(): Asked {
-    return Effect.suspend(() => {
-      const { place } = this.run
-      this.run.names.unanswered(this.question.name)
-      return Effect.fail(place.unanswered(this.question.name))
-    })
-  }
-
-  get #ask(): Asked {
-    const run = this.run
-    const asked = Effect.flatMap(run.begin, () => {
-      const kept = run.kept?.name === this.slot ? this.#keptInput(run.kept.update) : undefined
-      if (kept === undefined) return this.present(undefined)
-      const read = this.question.answer.read(kept)
-      return read === undefined
-        ? this.present(undefined)
-        : Effect.matchEffect(read, {
-            onSuccess: (value) => this.accept(value, kept._tag === "Message" ? kept.update : undefined),
-            onFailure: () => this.present(undefined)
-          })
-    })
-    return this.#ifPossible(asked)
-  }
-
-  #keptInput(text: string): AnswerInput | undefined {
-    this.run.kept = undefined
-    this.run.changed()
-    const update = Result.getOrUndefined(Update.parse(text))
-    return update?.update_type === "message_created" && this.isAsked(Update.userIdOf(update))
-      ? this.#inputOf(update)
-      : undefined
-  }
-
-  /** Sends the question, and waits. */
-  present(before: Waiting | undefined, chosen: ReadonlyArray<string> = []): Effect.Effect<never, unknown, unknown> {
-    const run = this.run
-    if (run.rehearse !== undefined) return predict(run, "asks", this.slot)
-    const { answer, options, timeout } = this.question
-    const choices = answer.signature === "confirmation" ? [] : Object.keys(answer.choices ?? {})
-    return Effect.gen({ self: this }, function* () {
-      const keyboard = this.message.keyboard(chosen)
-      const body = toBody(options.say)
-      const content =
-        keyboard === undefined ? options.say : { ...body, attachments: [...(body.attachments ?? []), keyboard] }
-      const message = yield* run.send(content, `ask ${this.slot}`)
-      const now = yield* Clock.currentTimeMillis
-      const until = before?.until ?? (timeout === undefined ? undefined : now + timeout)
-      run.wait({
-        name: this.slot,
-        signature: answer.signature,
-        ...(choices.length === 0 ? {} : { choices }),
-        ...(until === undefined ? {} : { until }),
-        ...(chosen.length === 0 ? {} : { chosen }),
-        ...(keyboard === undefined || message.body == null ? {} : { message: message.body.mid }),
-        ...(keyboard === undefined || !body.attachments?.length ? {} : { attachments: body.attachments })
-      })
-      return yield* run.body.pauseBy({ _tag: "Waiting" })
-    })
-  }
-
-  get wait(): Effect.Effect<never> {
-    return this.run.body.pauseBy({ _tag: "Waiting" })
-  }
-
-  isAsked(user: UserId | undefined): boolean {
-    const { from } = this.question.options
-    if (from === undefined) return true
-    return user !== undefined && (typeof from === "number" ? from === user : from.includes(user))
-  }
-
-  #inputOf(update: Update.Of<"message_created">): AnswerInput {
-    const value = payload.choiceOf(this.message.valueOf(Update.textOf(update)?.trim()) ?? "")
-    return value === undefined ? { _tag: "Message", update } : { _tag: "Choice", value }
-  }
-
-  accept(value: unknown, update: Update.Update | undefined): Asked {
-    const run = this.run
-    const user = run.place.owner === undefined && update !== undefined ? Update.userIdOf(update) : undefined
-    const unstorable = (problem: string) =>
-      defect(
-        `The answer to the question "${this.slot}" of the conversation "${run.place.name}" cannot be stored: ${problem}. Its ` +
-          "schema must encode what it decodes."
-      )
-    return Effect.flatMap(Effect.catch(this.question.answer.encode(value), unstorable), (stored) => {
-      const entry: Entry = user === undefined ? [this.slot, "answer", stored] : [this.slot, "answer", stored, user]
-      return Effect.as(run.take(entry), value)
-    })
-  }
+  if (entry !== undefined) return answered(entry)
+  // While a conversation sleeps, nothing was asked.
+  if (run.waiting?.name !== slot || run.waiting.signature === "sleep") return ask()
+  run.reach()
+  const { event, waiting } = run
+  if (run.rehearse !== undefined) return ifPossible(compare(waiting))
+  const offered = Effect.suspend(() => offer(asking, waiting, event))
+  return event?._tag === "Timeout" ? offered : ifPossible(offered)
 }
 
 /**
@@ -225,5 +204,6 @@ export const ask = (run: Run, name: string, answer: Question["answer"], make: ()
   run.operation(name, (slot) => {
     const entry = run.known(slot)
     const decoded = entry?.[1] === "answer" ? answer.decode(entry[2] ?? null) : undefined
-    return decoded !== undefined && isSuccess(decoded) ? decoded : new Asking(run, slot, make()).answer(entry)
+    if (decoded !== undefined && isSuccess(decoded)) return decoded
+    return answerOrAsk(makeAsking(run, slot, make()), entry)
   })

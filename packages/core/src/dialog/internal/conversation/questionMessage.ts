@@ -124,5 +124,3 @@ export const makeQuestionMessage = (run: Run, slot: string, question: Question) 
     removeButtons
   }
 }
-
-export type QuestionMessage = ReturnType<typeof makeQuestionMessage>
