@@ -16,7 +16,7 @@ import { type Definition, layOut, type Render, toMessage } from "./layout.ts"
 import { rehearsedBy } from "../../../inbox/internal/rehearsal.ts"
 import { placeOf, Pressed } from "./location.ts"
 import { nonceOf } from "./once.ts"
-import { outdated, type Policy, press, rehearse } from "./press.ts"
+import { makePress, type Policy, rehearse } from "./press.ts"
 
 type Callback = Update.Of<"message_callback">
 
@@ -77,14 +77,14 @@ export const make = (
     version
   }
   const policy = policyOf(options)
-  const handle = menu.payload.on((update, pressed) => press(menu, policy, update, pressed))
+  const handle = menu.payload.on((update, pressed) => makePress(menu, policy, update).press(pressed))
   const handlePress = (update: Update.Update): Handler.Return => {
     const handled = handle(update)
     if (handled === undefined) return undefined
     const caught = Effect.catchIf(
       handled,
       (error) => error instanceof Payload.MalformedPayload && error.payloadName === payloadPrefix.menu + name,
-      () => outdated(menu, policy, [], update as Callback)
+      () => makePress(menu, policy, update as Callback).outdated([])
     )
     return rehearsedBy(caught, rehearse(menu, update as Callback))
   }
