@@ -27,59 +27,6 @@ const retries = (isRetried: (error: DownloadFailed) => boolean) =>
     error._tag === "DownloadFailed" && isRetried(error) ? reasonOf(error.reason) : undefined
   )
 
-/** The facts about a file that is being received. */
-interface Progress {
-  url: string | undefined
-  /** Whether the address was renewed since the last byte. */
-  isRenewed: boolean
-  received: number
-  size: number | undefined
-  validator: string | undefined
-  isResumable: boolean
-}
-
-const positionOf = ({ received, size, validator }: Progress): Position | undefined =>
-  received > 0 && validator !== undefined ? { received, size, validator } : undefined
-
-type Attempt = Effect.Effect<Part, DownloadErrors, BotApi | HttpClient.HttpClient>
-
-/** Requests the rest of the file. The connection of the request before is closed. */
-const makeAttempt = (
-  attachment: Downloadable,
-  { message_id }: OpenOptions,
-  limits: Limits,
-  progress: Progress,
-  failed: (reason: Reason) => DownloadFailed,
-  scope: Scope.Scope
-): Attempt => {
-  let connection: Scope.Closeable | undefined
-  const send = (url: string) => request(url, positionOf(progress), limits)
-  const renewed = Effect.fnUntraced(function* (expired: Expired) {
-    const url = progress.isRenewed ? undefined : yield* renew(attachment, message_id)
-    const wasAsked = attachment.type === "video" || message_id !== undefined
-    if (url === undefined) return yield* failed(new Expired({ ...expired, isRenewed: wasAsked }))
-    progress.isRenewed = true
-    progress.url = url
-    return yield* Effect.mapError(send(url), (reason) =>
-      failed(reason._tag === "Expired" ? new Expired({ ...reason, isRenewed: true }) : reason)
-    )
-  })
-  return Effect.gen(function* () {
-    if (connection !== undefined) yield* Scope.close(connection, Exit.void)
-    connection = yield* Scope.fork(scope)
-    const url = (progress.url ??= yield* find(attachment))
-    if (url === undefined) return yield* failed(new NoAddress())
-    const part = yield* send(url).pipe(
-      Effect.catch((reason) => (reason._tag === "Expired" ? renewed(reason) : Effect.fail(failed(reason)))),
-      Scope.provide(connection)
-    )
-    progress.size = part.size
-    progress.validator = part.validator
-    progress.isResumable = part.isResumable
-    return part
-  })
-}
-
 const isChanged = (error: DownloadErrors): boolean => error._tag === "DownloadFailed" && error.reason._tag === "Changed"
 
 /** Opens a file at its beginning, or at a position. */
@@ -89,42 +36,59 @@ export const open = (
   limits: Limits
 ): Effect.Effect<Download, DownloadErrors, BotApi | HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function* () {
-    const { from } = options
+    const { message_id } = options
     const { maxSize, statedSize } = limits
     const timeout = Duration.fromInputUnsafe(options.timeout ?? "10 minutes")
     if (statedSize !== undefined && statedSize > maxSize) {
       const reason = new TooLarge({ maxSize, size: statedSize })
       return yield* new DownloadFailed({ type: attachment.type, received: 0, reason })
     }
-    const progress: Progress = {
-      url: undefined,
-      isRenewed: false,
-      received: from?.received ?? 0,
-      size: from?.size,
-      validator: from?.validator,
-      isResumable: false
-    }
-    if (from !== undefined && from.received === from.size) {
-      return {
-        from: from.received,
-        size: from.size,
-        validator: from.validator,
-        contentType: undefined,
-        bytes: Stream.empty
-      }
-    }
+    let { received = 0, size, validator }: Partial<Position> = options.from ?? {}
+    if (options.from !== undefined && received === size)
+      return { from: received, size, validator, contentType: undefined, bytes: Stream.empty }
+    let address: string | undefined
+    /** Whether the address was renewed since the last byte. */
+    let isRenewed = false
+    let isResumable = false
+    let connection: Scope.Closeable | undefined
+    const scope = yield* Effect.scope
     const clock = yield* Clock.Clock
     const startedAt = clock.currentTimeMillisUnsafe()
-    const failed = (reason: Reason) =>
-      new DownloadFailed({ type: attachment.type, received: progress.received, reason })
+    const failed = (reason: Reason) => new DownloadFailed({ type: attachment.type, received, reason })
     const timedOut = Effect.suspend(() =>
       Effect.fail(failed(toReason(new Cause.TimeoutError(`The download took longer than ${Duration.format(timeout)}`))))
     )
-    const attempt = makeAttempt(attachment, options, limits, progress, failed, yield* Effect.scope)
+    const send = (url: string) =>
+      request(url, received > 0 && validator !== undefined ? { received, size, validator } : undefined, limits)
+    const renewed = Effect.fnUntraced(function* (expired: Expired) {
+      const url = isRenewed ? undefined : yield* renew(attachment, message_id)
+      const wasAsked = attachment.type === "video" || message_id !== undefined
+      if (url === undefined) return yield* failed(new Expired({ ...expired, isRenewed: wasAsked }))
+      isRenewed = true
+      address = url
+      return yield* Effect.mapError(send(url), (reason) =>
+        failed(reason._tag === "Expired" ? new Expired({ ...reason, isRenewed: true }) : reason)
+      )
+    })
+    /** Requests the rest of the file. The connection of the request before is closed. */
+    const attempt: Effect.Effect<Part, DownloadErrors, BotApi | HttpClient.HttpClient> = Effect.gen(function* () {
+      if (connection !== undefined) yield* Scope.close(connection, Exit.void)
+      connection = yield* Scope.fork(scope)
+      const url = (address ??= yield* find(attachment))
+      if (url === undefined) return yield* failed(new NoAddress())
+      const part = yield* send(url).pipe(
+        Effect.catch((reason) => (reason._tag === "Expired" ? renewed(reason) : Effect.fail(failed(reason)))),
+        Scope.provide(connection)
+      )
+      size = part.size
+      validator = part.validator
+      isResumable = part.isResumable
+      return part
+    })
     const startOver = Effect.suspend(() => {
-      progress.received = 0
-      progress.validator = undefined
-      progress.size = undefined
+      received = 0
+      validator = undefined
+      size = undefined
       return attempt
     })
     const first = yield* attempt.pipe(
@@ -132,27 +96,26 @@ export const open = (
       Effect.retry(yield* retries(({ isRetryable }) => isRetryable)),
       Effect.timeoutOrElse({ duration: timeout, orElse: () => timedOut })
     )
-    const start = progress.received
+    const start = received
     let next: Part | undefined = first
     const bytes = Stream.suspend(() => {
       const part = next
       next = undefined
       return part === undefined
-        ? Stream.unwrap(Effect.map(attempt, ({ bytes }) => received(bytes)))
-        : received(part.bytes)
+        ? Stream.unwrap(Effect.map(attempt, ({ bytes }) => counted(bytes)))
+        : counted(part.bytes)
     })
-    const received = (part: Part["bytes"]): Stream.Stream<Uint8Array, DownloadFailed> =>
+    const counted = (part: Part["bytes"]): Stream.Stream<Uint8Array, DownloadFailed> =>
       part.pipe(
         Stream.mapError(failed),
         Stream.map((chunk) => {
-          progress.received += chunk.byteLength
-          progress.isRenewed = false
+          received += chunk.byteLength
+          isRenewed = false
           return chunk
         })
       )
     const schedule = yield* retries(
-      (error) =>
-        error.isRetryable && error.reason._tag !== "Changed" && (progress.isResumable || progress.received === start)
+      (error) => error.isRetryable && error.reason._tag !== "Changed" && (isResumable || received === start)
     )
     return {
       from: start,
