@@ -147,21 +147,6 @@ const isOffsetRejected = (status: number): boolean => status === 416 || status =
 /** Maximum number of addresses of one upload. */
 const maxAddresses = 4
 
-interface State {
-  saved: SavedUpload
-  /** The next byte to send. */
-  offset: number
-  /** Whether the host has confirmed `offset`. */
-  isConfirmed: boolean
-  /** The number of rejections of a part at `offset`. */
-  rejections: number
-  addresses: number
-  /** The failure because of which there is no response to the last part. */
-  lost: UploadFailed | ApiError.Common | undefined
-  /** Whether the last part was sent again for its response. */
-  isRepeated: boolean
-}
-
 /**
  * Sends the file in parts. After a failure, queries the number of bytes that the host has received, and continues
  * there.
@@ -173,41 +158,44 @@ export const uploadResumable = (
   { read }: Opened,
   options: { readonly saved: SavedUpload; readonly isNew: boolean }
 ): Step<Media> => {
-  const { size } = options.saved
+  let { saved } = options
+  const { size } = saved
   const progress = transfer.makeProgress(size)
-  const lastPart = Math.floor((size - 1) / options.saved.partSize) * options.saved.partSize
-  const state: State = {
-    saved: options.saved,
-    offset: 0,
-    isConfirmed: options.isNew,
-    rejections: 0,
-    addresses: 1,
-    lost: undefined,
-    isRepeated: false
-  }
+  const lastPart = Math.floor((size - 1) / saved.partSize) * saved.partSize
+  /** The next byte to send. */
+  let offset = 0
+  /** Whether the host has confirmed `offset`. */
+  let isConfirmed = options.isNew
+  /** The number of rejections of a part at `offset`. */
+  let rejections = 0
+  let addresses = 1
+  /** The failure because of which there is no response to the last part. */
+  let lost: UploadFailed | ApiError.Common | undefined
+  /** Whether the last part was sent again for its response. */
+  let isRepeated = false
 
-  const moveTo = (offset: number) => {
-    if (offset !== state.offset) state.rejections = 0
-    state.offset = offset
-    state.isConfirmed = true
-    progress.moveTo(offset)
+  const moveTo = (to: number) => {
+    if (to !== offset) rejections = 0
+    offset = to
+    isConfirmed = true
+    progress.moveTo(to)
   }
 
   const startOver = (response: HostResponse): Step<void> =>
     Effect.gen(function* () {
-      if (state.addresses === maxAddresses) {
+      if (addresses === maxAddresses) {
         const rejection = rejectionOf(response)
-        if (rejection === undefined && state.lost !== undefined) return yield* state.lost
+        if (rejection === undefined && lost !== undefined) return yield* lost
         const { status, text } = response
         return yield* failed(transfer, rejection ?? new Rejected({ status, body: text }))
       }
-      state.addresses++
-      state.isRepeated = false
+      addresses++
+      isRepeated = false
       const { token, url } = yield* transfer.createAddress
-      const { token: _, ...rest } = state.saved
-      state.saved = { ...rest, url, ...(token == null ? {} : { token }) }
-      state.rejections = 0
-      transfer.emit(UploadEvent.Started({ saved: state.saved }))
+      const { token: _, ...rest } = saved
+      saved = { ...rest, url, ...(token == null ? {} : { token }) }
+      rejections = 0
+      transfer.emit(UploadEvent.Started({ saved }))
       moveTo(0)
     })
 
@@ -218,28 +206,28 @@ export const uploadResumable = (
    * @assumption uploadStatus
    */
   const queryOffset: Step<Media | undefined> = Effect.gen(function* () {
-    const response = yield* sendRequest(transfer, progress, { method: "GET", url: state.saved.url }, state.saved)
+    const response = yield* sendRequest(transfer, progress, { method: "GET", url: saved.url }, saved)
     const { status, text } = response
-    if (isUnavailable(status)) yield* failIfRejected(transfer, response, state.saved)
-    const completed = mediaOf(transfer.type, state.saved.token, response, size)
+    if (isUnavailable(status)) yield* failIfRejected(transfer, response, saved)
+    const completed = mediaOf(transfer.type, saved.token, response, size)
     if (status === 200 && rejectionOf(response) === undefined && Result.isSuccess(completed)) return completed.success
-    const offset = status === 200 ? receivedBytes(text, size) : status === 204 ? 0 : undefined
-    const isStuck = offset === state.offset && state.rejections > 1
+    const received = status === 200 ? receivedBytes(text, size) : status === 204 ? 0 : undefined
+    const isStuck = received === offset && rejections > 1
     // The response with the token of the image or the file was lost. The host may repeat the response.
-    if (offset === size && !state.isRepeated) {
-      state.isRepeated = true
+    if (received === size && !isRepeated) {
+      isRepeated = true
       moveTo(lastPart)
-    } else if (offset === undefined || isStuck || offset === size) yield* startOver(response)
-    else moveTo(offset)
+    } else if (received === undefined || isStuck || received === size) yield* startOver(response)
+    else moveTo(received)
     return undefined
   })
 
   const sendPart = (first: number, end: number): Step<Media | undefined> =>
     Effect.gen(function* () {
-      state.isConfirmed = false
+      isConfirmed = false
       const request: HostRequest = {
         method: "POST",
-        url: state.saved.url,
+        url: saved.url,
         headers: {
           "content-range": `bytes ${first}-${end - 1}/${size}`,
           "content-disposition": `attachment; ${fileNameParameter(transfer.name)}`
@@ -251,23 +239,23 @@ export const uploadResumable = (
           checkSize: () => undefined
         }
       }
-      const response = yield* sendRequest(transfer, progress, request, state.saved)
-      if (isOffsetRejected(response.status)) state.rejections++
-      yield* failIfRejected(transfer, response, state.saved)
-      if (end === size) return yield* complete(transfer, state.saved.token, response, size, state.saved)
+      const response = yield* sendRequest(transfer, progress, request, saved)
+      if (isOffsetRejected(response.status)) rejections++
+      yield* failIfRejected(transfer, response, saved)
+      if (end === size) return yield* complete(transfer, saved.token, response, size, saved)
       moveTo(receivedBytes(response.text, size) ?? end)
       return undefined
     })
 
   const step: Step<Media | undefined> = Effect.gen(function* () {
-    if (!state.isConfirmed) {
+    if (!isConfirmed) {
       const completed = yield* queryOffset
       if (completed !== undefined) return completed
     }
-    const first = state.offset
-    const end = Math.min(first + state.saved.partSize, size)
+    const first = offset
+    const end = Math.min(first + saved.partSize, size)
     const sent = sendPart(first, end)
-    return yield* end < size ? sent : Effect.tapError(sent, (error) => Effect.sync(() => void (state.lost = error)))
+    return yield* end < size ? sent : Effect.tapError(sent, (error) => Effect.sync(() => void (lost = error)))
   })
 
   return Effect.gen(function* () {
