@@ -9,8 +9,8 @@ export interface DelimitedSpan extends Span {
 /** A span whose ends can still be moved. */
 interface Draft {
   readonly span: Span
-  from: number
-  to: number
+  open: number
+  close: number
 }
 
 const none: ReadonlyArray<Draft> = []
@@ -66,7 +66,7 @@ const trimmedDraft = (line: string, span: Span): Draft => {
   let { from, to } = span
   while (from < to && isSpace(line[from])) from++
   while (from < to && (isSpace(line[to - 1]) || (span.type === "monospaced" && line[to - 1] === "\\"))) to--
-  return { span, from, to }
+  return { span, open: from, close: to }
 }
 
 /**
@@ -84,89 +84,84 @@ export const delimitedSpans = (line: string, spans: ReadonlyArray<Span>): Array<
   const renderable = line.includes("`")
     ? normalize(spans.flatMap((span) => (span.type === "monospaced" ? splitAtBackticks(line, span) : [span])))
     : spans
-  const drafts = nest(renderable).map((span) => trimmedDraft(line, span))
+  const drafts = nest(renderable)
+    .map((span) => trimmedDraft(line, span))
+    .filter(({ close, open }) => open < close)
   // The drafts that open or close at a position, in the order of their delimiters.
-  const opens = new Map<number, Array<Draft>>()
-  const closes = new Map<number, Array<Draft>>()
+  const ends = { open: new Map<number, Array<Draft>>(), close: new Map<number, Array<Draft>>() }
   const dropped = new Set<Draft>()
   const pending = new Set<number>()
 
-  const at = (map: Map<number, Array<Draft>>, position: number): ReadonlyArray<Draft> => map.get(position) ?? none
-  const add = (map: Map<number, Array<Draft>>, position: number, draft: Draft, isFirst: boolean) => {
-    const found = map.get(position)
-    if (found === undefined) map.set(position, [draft])
+  const at = (side: Side, position: number): ReadonlyArray<Draft> => ends[side].get(position) ?? none
+  const add = (draft: Draft, side: Side, isFirst: boolean) => {
+    const position = draft[side]
+    const found = ends[side].get(position)
+    if (found === undefined) ends[side].set(position, [draft])
     else if (isFirst) found.unshift(draft)
     else found.push(draft)
+    pending.add(position)
   }
-  const remove = (map: Map<number, Array<Draft>>, position: number, draft: Draft) => {
-    map.set(
-      position,
-      at(map, position).filter((other) => other !== draft)
-    )
+  const remove = (draft: Draft, side: Side) => {
+    const position = draft[side]
+    const others = at(side, position).filter((other) => other !== draft)
+    ends[side].set(position, others)
     pending.add(position)
   }
   const drop = (draft: Draft) => {
     dropped.add(draft)
-    remove(opens, draft.from, draft)
-    remove(closes, draft.to, draft)
+    remove(draft, "open")
+    remove(draft, "close")
   }
   const classOutside = (draft: Draft, side: Side): CharClass => {
+    const opening = at("open", draft[side])
+    const closing = at("close", draft[side])
     if (side === "open") {
-      const before = at(closes, draft.from).length + at(opens, draft.from).indexOf(draft)
-      return before > 0 ? "punctuation" : classOf(charBefore(line, draft.from))
+      const before = closing.length + opening.indexOf(draft)
+      return before > 0 ? "punctuation" : classOf(charBefore(line, draft.open))
     }
-    const closing = at(closes, draft.to)
-    const after = closing.length - 1 - closing.indexOf(draft) + at(opens, draft.to).length
-    return after > 0 ? "punctuation" : classOf(charAt(line, draft.to))
+    const after = closing.length - 1 - closing.indexOf(draft) + opening.length
+    return after > 0 ? "punctuation" : classOf(charAt(line, draft.close))
   }
   const classInside = (draft: Draft, side: Side): CharClass => {
-    const drafts = side === "open" ? at(opens, draft.from) : at(closes, draft.to)
-    const innermost = side === "open" ? drafts[drafts.length - 1] : drafts[0]
+    const innermost = at(side, draft[side]).at(side === "open" ? -1 : 0)
     if (innermost !== draft) return "punctuation"
-    return classOf(side === "open" ? charAt(line, draft.from) : charBefore(line, draft.to))
+    return classOf(side === "open" ? charAt(line, draft.open) : charBefore(line, draft.close))
   }
   const needsStar = (draft: Draft): boolean =>
     !isBoundary(classOutside(draft, "open")) || !isBoundary(classOutside(draft, "close"))
   const touchesStrong = (draft: Draft): boolean =>
-    [draft.from, draft.to].some((position) => {
-      const delimiters = [...at(closes, position), ...at(opens, position)]
+    [draft.open, draft.close].some((position) => {
+      const delimiters = [...at("close", position), ...at("open", position)]
       const index = delimiters.indexOf(draft)
       return [delimiters[index - 1], delimiters[index + 1]].some((other) => other?.span.type === "strong")
     })
   const narrow = (draft: Draft, side: Side) => {
-    remove(side === "open" ? opens : closes, side === "open" ? draft.from : draft.to, draft)
+    remove(draft, side)
     if (side === "open") {
-      draft.from += charAt(line, draft.from).length
-      while (draft.from < draft.to && isSpace(line[draft.from])) draft.from++
+      draft.open += charAt(line, draft.open).length
+      while (draft.open < draft.close && isSpace(line[draft.open])) draft.open++
     } else {
-      draft.to -= charBefore(line, draft.to).length
-      while (draft.from < draft.to && isSpace(line[draft.to - 1])) draft.to--
+      draft.close -= charBefore(line, draft.close).length
+      while (draft.open < draft.close && isSpace(line[draft.close - 1])) draft.close--
     }
-    if (draft.from >= draft.to) {
+    if (draft.open < draft.close) add(draft, side, side === "open")
+    else {
       dropped.add(draft)
-      remove(side === "open" ? closes : opens, side === "open" ? draft.to : draft.from, draft)
-    } else if (side === "open") {
-      add(opens, draft.from, draft, true)
-      pending.add(draft.from)
-    } else {
-      add(closes, draft.to, draft, false)
-      pending.add(draft.to)
+      remove(draft, side === "open" ? "close" : "open")
     }
   }
   /** Merges two drafts of the same format that touch at a position. Returns whether drafts were merged. */
   const mergeAt = (position: number): boolean => {
-    const left = at(closes, position).at(-1)
-    const right = at(opens, position)[0]
+    const left = at("close", position).at(-1)
+    const right = at("open", position)[0]
     if (left === undefined || right === undefined || !hasSameFormat(left.span, right.span)) return false
-    remove(closes, position, left)
-    remove(opens, position, right)
+    remove(left, "close")
+    remove(right, "open")
     dropped.add(right)
-    closes.set(
-      right.to,
-      at(closes, right.to).map((draft) => (draft === right ? left : draft))
-    )
-    left.to = right.to
-    pending.add(right.to)
+    left.close = right.close
+    const closing = at("close", left.close).map((draft) => (draft === right ? left : draft))
+    ends.close.set(left.close, closing)
+    pending.add(left.close)
     return true
   }
   /** Changes a draft whose delimiter would be read as text. Returns whether the draft was changed. */
@@ -184,20 +179,15 @@ export const delimitedSpans = (line: string, spans: ReadonlyArray<Span>): Array<
   /** Makes at most one change at a position. A change makes the position pending again. */
   const resolve = (position: number): void => {
     if (mergeAt(position)) return
-    const closing = at(closes, position)
-    const opening = at(opens, position)
+    const closing = at("close", position)
+    const opening = at("open", position)
     for (const draft of closing) if (correct(draft, "close", closing[0])) return
     for (const draft of opening) if (correct(draft, "open", opening[opening.length - 1])) return
   }
 
   for (const draft of drafts) {
-    if (draft.from >= draft.to) {
-      dropped.add(draft)
-      continue
-    }
-    add(opens, draft.from, draft, false)
-    add(closes, draft.to, draft, true)
-    pending.add(draft.from).add(draft.to)
+    add(draft, "open", false)
+    add(draft, "close", true)
   }
   for (const position of pending) {
     pending.delete(position)
@@ -207,8 +197,8 @@ export const delimitedSpans = (line: string, spans: ReadonlyArray<Span>): Array<
     .filter((draft) => !dropped.has(draft))
     .map((draft) => ({
       ...draft.span,
-      from: draft.from,
-      to: draft.to,
+      from: draft.open,
+      to: draft.close,
       usesStar: draft.span.type === "emphasized" && needsStar(draft)
     }))
     .sort((a, b) => a.from - b.from)
