@@ -3,10 +3,12 @@ import {
   acknowledgeAll,
   change,
   claim,
+  claimChat,
   commit,
   counts,
   enqueue,
   fingerprints,
+  idsOf,
   listDeadLetters,
   now,
   release,
@@ -16,25 +18,20 @@ import {
 } from "./operations.ts"
 import { test } from "../test.ts"
 
-const idsOf = (partitions: ReadonlyArray<{ readonly updates: ReadonlyArray<{ readonly id: string }> }>) =>
-  partitions.flatMap(({ updates }) => updates.map(({ id }) => id))
-
 export const attemptCases = [
   test("marks only updates that the claim returns", function* () {
-    yield* enqueue(updatesOf("chat", 3))
-    yield* claim("one", { leaseDuration: 0, maxUpdates: 1, begin: 2 })
+    yield* claimChat(3, { leaseDuration: 0, maxUpdates: 1, begin: 2 })
     deepStrictEqual(counts(yield* claim("two")), { "chat:0": [1, 1], "chat:1": [0, 0], "chat:2": [0, 0] })
   }),
 
   test("acknowledges updates of a partition in any order, and returns the others in order", function* () {
-    yield* enqueue(updatesOf("chat", 6))
-    const [first, second, third, fourth] = idsOf(yield* claim("one", { maxUpdates: 5 }))
+    const [first, second, third, fourth] = idsOf(yield* claimChat(6, { maxUpdates: 5 }))
     yield* commit(change("one", "chat", { completed: [{ id: fourth }, { id: second }] }))
     deepStrictEqual(yield* stats, { queued: 4, oldestReceivedAt: now, deadLetters: 0 })
     yield* commit(change("one", "chat", { completed: [{ id: first }], release: true }))
     const again = yield* claim("two", { maxUpdates: 2 })
     deepStrictEqual(fingerprints(again), [["chat:2", "chat:4"]])
-    deepStrictEqual(idsOf(again)[0], third)
+    deepStrictEqual(again[0].updates[0].id, third)
     yield* acknowledgeAll("two", again)
     deepStrictEqual(fingerprints(yield* claim("three")), [["chat:5"]])
   }),
@@ -47,8 +44,7 @@ export const attemptCases = [
   }),
 
   test("makes an update a dead letter while earlier updates of its partition are queued", function* () {
-    yield* enqueue(updatesOf("chat", 3))
-    const [, second] = idsOf(yield* claim("one"))
+    const [, second] = idsOf(yield* claimChat(3))
     const failure = { error: "failed", attempts: 2, failedAt: now }
     yield* commit(change("one", "chat", { completed: [{ id: second, failure }], release: true }))
     const [{ attempts, id }, ...others] = yield* listDeadLetters()
@@ -58,7 +54,7 @@ export const attemptCases = [
 
   test("completes no update of another partition", function* () {
     yield* enqueue([...updatesOf("a", 1), ...updatesOf("b", 1)])
-    const [, other] = idsOf(yield* claim("one", { begin: 1 }))
+    const [, other] = (yield* claim("one", { begin: 1 })).flatMap(idsOf)
     const failure = { error: "not yours", attempts: 1, failedAt: now }
     yield* commit(
       change("one", "a", { completed: [{ id: other }] }),
@@ -73,42 +69,23 @@ export const attemptCases = [
   test("counts a crash of the updates that a claim has begun, when the lease has expired, and of no others", function* () {
     yield* enqueue([...updatesOf("a", 3), ...updatesOf("b", 1)])
     yield* claim("one", { leaseDuration: 0, begin: 2 })
-    deepStrictEqual(counts(yield* claim("two", { leaseDuration: 0 })), {
-      "a:0": [1, 1],
-      "a:1": [1, 1],
-      "a:2": [0, 0],
-      "b:0": [1, 1]
-    })
-    deepStrictEqual(counts(yield* claim("three", { leaseDuration: 0, begin: 1 })), {
-      "a:0": [1, 1],
-      "a:1": [1, 1],
-      "a:2": [0, 0],
-      "b:0": [1, 1]
-    })
-    deepStrictEqual(counts(yield* claim("four")), {
-      "a:0": [2, 2],
-      "a:1": [1, 1],
-      "a:2": [0, 0],
-      "b:0": [2, 2]
-    })
+    const once = { "a:0": [1, 1], "a:1": [1, 1], "a:2": [0, 0], "b:0": [1, 1] }
+    deepStrictEqual(counts(yield* claim("two", { leaseDuration: 0 })), once)
+    deepStrictEqual(counts(yield* claim("three", { leaseDuration: 0, begin: 1 })), once)
+    deepStrictEqual(counts(yield* claim("four")), { ...once, "a:0": [2, 2], "b:0": [2, 2] })
   }),
 
   test("counts a crash of the updates that a commit has begun, and not of the updates that it has completed", function* () {
-    yield* enqueue(updatesOf("chat", 4))
-    const [first, second, third] = idsOf(yield* claim("one", { leaseDuration: 0, begin: 1 }))
+    const [first, second, third] = idsOf(yield* claimChat(4, { leaseDuration: 0, begin: 1 }))
     yield* commit(
       change("one", "chat", { completed: [{ id: first }], begun: [second] }),
       change("one", "chat", { completed: [{ id: second }], begun: [third] })
     )
-    deepStrictEqual(counts(yield* claim("two", { leaseDuration: 0 })), {
-      "chat:2": [1, 1],
-      "chat:3": [0, 0]
-    })
+    deepStrictEqual(counts(yield* claim("two", { leaseDuration: 0 })), { "chat:2": [1, 1], "chat:3": [0, 0] })
   }),
 
   test("counts a failed attempt, which is no crash, and a crash of the next attempt", function* () {
-    yield* enqueue(updatesOf("chat", 2))
-    const [first, second] = idsOf(yield* claim("one", { leaseDuration: 0, begin: 2 }))
+    const [first, second] = idsOf(yield* claimChat(2, { leaseDuration: 0, begin: 2 }))
     yield* commit(change("one", "chat", { failed: [first] }))
     yield* commit(change("one", "chat", { begun: [first], failed: [second] }))
     yield* commit(change("one", "chat", { failed: [first] }), change("one", "chat", { begun: [first] }))
@@ -117,7 +94,7 @@ export const attemptCases = [
 
   test("counts neither an attempt nor a crash of updates that are begun when the lease is ended", function* () {
     yield* enqueue([...updatesOf("a", 2), ...updatesOf("b", 1)])
-    const [first] = idsOf(yield* claim("one", { leaseDuration: 0, begin: 2 }))
+    const [first] = (yield* claim("one", { leaseDuration: 0, begin: 2 })).flatMap(idsOf)
     yield* commit(change("one", "a", { completed: [{ id: first }], release: true }))
     yield* release("one")
     deepStrictEqual(counts(yield* claim("two")), { "a:1": [0, 0], "b:0": [0, 0] })
@@ -126,8 +103,7 @@ export const attemptCases = [
   }),
 
   test("counts a failed attempt in the commit that ends the lease", function* () {
-    yield* enqueue(updatesOf("chat", 1))
-    const [id] = idsOf(yield* claim("one", { begin: 1 }))
+    const [id] = idsOf(yield* claimChat(1, { begin: 1 }))
     yield* commit(change("one", "chat", { failed: [id], release: true }))
     deepStrictEqual(counts(yield* claim("two")), { "chat:0": [1, 0] })
   })

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { deepStrictEqual, strictEqual } from "node:assert"
 import {
   claim,
+  claimChat,
   fingerprints,
   acknowledgeAll,
   change,
@@ -71,15 +72,13 @@ export const claimCases = [
   }),
 
   test("returns a partition that was released without acknowledgements again", function* () {
-    yield* enqueue(updatesOf("chat", 2))
-    const [{ key }] = yield* claim("one")
+    const { key } = yield* claimChat(2)
     yield* commit(change("one", key, { release: true }))
     deepStrictEqual(fingerprints(yield* claim("two")), [["chat:0", "chat:1"]])
   }),
 
   test("applies several commits of one partition in order", function* () {
-    yield* enqueue(updatesOf("chat", 4))
-    const [{ key, updates }] = yield* claim("one")
+    const { key, updates } = yield* claimChat(4)
     const results = yield* commit(
       change("one", key, { completed: [{ id: updates[0].id }] }),
       change("one", key, { completed: [{ id: updates[1].id }], release: true }),
@@ -132,15 +131,13 @@ export const claimCases = [
   }),
 
   test("applies a commit after the lease has expired if nothing was claimed since", function* () {
-    yield* enqueue(updatesOf("chat", 2))
-    const [{ updates }] = yield* claim("one", { leaseDuration: 0, begin: 1 })
+    const { updates } = yield* claimChat(2, { leaseDuration: 0, begin: 1 })
     deepStrictEqual(yield* commit(change("one", "chat", { completed: [{ id: updates[0].id }] })), ["applied"])
     deepStrictEqual(counts(yield* claim("two")), { "chat:1": [0, 0] })
   }),
 
   test("ignores a repeated acknowledgement", function* () {
-    yield* enqueue(updatesOf("chat", 3))
-    const [{ key, updates }] = yield* claim("one")
+    const { key, updates } = yield* claimChat(3)
     const handled = change("one", key, { completed: [{ id: updates[0].id }] })
     yield* commit(handled, handled)
     yield* commit(handled)
@@ -162,8 +159,7 @@ export const claimCases = [
   }),
 
   test("renews a lease that has expired if nothing was claimed since", function* () {
-    yield* enqueue(updatesOf("chat", 2))
-    yield* claim("one", { leaseDuration: 0, begin: 1 })
+    yield* claimChat(2, { leaseDuration: 0, begin: 1 })
     deepStrictEqual(yield* renew("one", lease), ["chat"])
     deepStrictEqual(yield* claim("two"), [])
     yield* release("one")

@@ -4,6 +4,7 @@ import {
   failAll,
   change,
   claim,
+  claimChat,
   counts,
   listDeadLetters,
   namesIn,
@@ -11,7 +12,6 @@ import {
   fingerprints,
   acknowledgeAll,
   update,
-  updatesOf,
   now,
   release,
   enqueue,
@@ -32,8 +32,7 @@ const cleanup = (fingerprintsBefore: number, deadLettersBefore: number) =>
 
 export const deadLetterCases = [
   test("makes a failed update a dead letter, and returns the next update to the next claim", function* () {
-    yield* enqueue(updatesOf("chat", 2))
-    const [{ key, updates }] = yield* claim("one")
+    const { key, updates } = yield* claimChat(2)
     const failure = { error: 'Error: "why"\0\n🙂 \ud83d', attempts: 6, failedAt: now + 5 }
     yield* commit(change("one", key, { completed: [{ id: updates[0].id, failure }], release: true }))
     const [{ id, update, error, attempts, failedAt }, ...others] = yield* listDeadLetters()
@@ -49,14 +48,12 @@ export const deadLetterCases = [
   }),
 
   test("makes no update of another owner a dead letter", function* () {
-    yield* enqueue(updatesOf("chat", 1))
-    yield* failAll("two", (yield* claim("one"))[0], "not yours")
+    yield* failAll("two", yield* claimChat(1), "not yours")
     deepStrictEqual(yield* stats, { queued: 1, oldestReceivedAt: now, deadLetters: 0 })
   }),
 
   test("lists dead letters by pages, also when the dead letters of the last page were dropped", function* () {
-    yield* enqueue(updatesOf("chat", 5))
-    yield* failAll("one", (yield* claim("one"))[0], "all of them")
+    yield* failAll("one", yield* claimChat(5), "all of them")
     const listed: Array<string> = []
     let after: string | undefined
     for (;;) {
@@ -71,8 +68,7 @@ export const deadLetterCases = [
   }),
 
   test("replays a dead letter at the end of its partition, without deduplication", function* () {
-    yield* enqueue(updatesOf("chat", 3))
-    const [{ key, updates }] = yield* claim("one")
+    const { key, updates } = yield* claimChat(3)
     yield* failAll("one", { key, updates: [updates[0]] }, "failed")
     const [{ id }] = yield* listDeadLetters()
     strictEqual(yield* replay(id), 1)

@@ -44,6 +44,15 @@ export const claim = (
   }: Partial<Omit<Claim, "owner">> = {}
 ) => InboxStore.use((store) => store.claim({ owner, leaseDuration, maxPartitions, maxDue, maxUpdates, begin }))
 
+/** Enqueues updates of the partition `chat`, and claims the partition for the owner `one`. */
+export const claimChat = (count: number, options?: Parameters<typeof claim>[1]) =>
+  Effect.andThen(
+    enqueue(updatesOf("chat", count)),
+    Effect.map(claim("one", options), ([chat]) => chat)
+  )
+
+export const idsOf = ({ updates }: Partition) => updates.map(({ id }) => id)
+
 /** Commits nothing but the given parts. */
 export const change = (owner: string, partitionKey: string, parts: Partial<Commit> = {}): Commit => ({
   owner,

@@ -6,6 +6,7 @@ import {
   acknowledgeAll,
   change,
   claim,
+  claimChat,
   commit,
   enqueue,
   lease,
@@ -78,12 +79,11 @@ export const dueCases = [
   }),
 
   test("keeps the update of a row whose partition another consumer holds", function* () {
-    yield* enqueue(updatesOf("chat", 1))
-    const claimed = yield* claim("one")
+    const claimed = yield* claimChat(1)
     yield* write(set("late", past))
     deepStrictEqual(yield* claim("two", { maxDue: 10 }), [])
     strictEqual((yield* stats).queued, 2)
-    yield* acknowledgeAll("one", claimed)
+    yield* acknowledgeAll("one", [claimed])
     strictEqual((yield* claim("two")).length, 1)
   }),
 
@@ -126,9 +126,8 @@ export const dueCases = [
   }),
 
   test("writes the due rows of a commit with its acknowledgements, once if the commit is repeated", function* () {
-    yield* enqueue(updatesOf("chat", 2))
     yield* write(set("cancelled", past, { partitionKey: "other" }))
-    const [{ updates }] = yield* claim("one")
+    const { updates } = yield* claimChat(2)
     const rows = [set("now", { after: 0 }), set("later", { after: hour }), put("cancelled", undefined)]
     const repeated = change("one", "chat", { completed: [{ id: updates[0].id }], rows })
     deepStrictEqual(yield* commit(repeated), ["applied"])

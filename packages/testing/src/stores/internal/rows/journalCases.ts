@@ -5,6 +5,7 @@ import { deepStrictEqual, strictEqual } from "node:assert"
 import {
   change,
   claim,
+  claimChat,
   commit,
   enqueue,
   failAll,
@@ -30,15 +31,13 @@ const claimJournals = (owner: string): Effect.Effect<unknown, StoreError, InboxS
 
 export const journalCases = [
   test("returns the journal of an update to the next claim", function* () {
-    yield* enqueue(updatesOf("chat", 2))
-    const [{ updates }] = yield* claim("one", { begin: 1 })
+    const { updates } = yield* claimChat(2, { begin: 1 })
     const text = JSON.stringify({ text: '"\\\u0000 \n é 🙂', id: "9007199254740993" })
     const { id } = updates[0]
     const [a, b, c] = [put("a", "0"), put("b é", text), put("c", "0")]
     deepStrictEqual(yield* record("one", "chat", id, a, b, c), ["applied"])
-    deepStrictEqual(yield* record("one", "chat", id, put("a", text), put("c", undefined), put("d", undefined)), [
-      "applied"
-    ])
+    const changes = [put("a", text), put("c", undefined), put("d", undefined)]
+    deepStrictEqual(yield* record("one", "chat", id, ...changes), ["applied"])
     yield* commit(change("one", "chat", { failed: [id], release: true }))
     const [{ updates: again }] = yield* claim("two")
     deepStrictEqual(again[0].journal?.find(({ key }) => key === "b é")?.revision, b.revision)
@@ -60,8 +59,7 @@ export const journalCases = [
   }),
 
   test("keeps the rows of each journal apart from all other rows", function* () {
-    yield* enqueue(updatesOf("chat", 2))
-    const [{ updates }] = yield* claim("one")
+    const { updates } = yield* claimChat(2)
     yield* write(put("a", "0"))
     yield* record("one", "chat", updates[0].id, put("a", "1", { expected: null }))
     yield* record("one", "chat", updates[1].id, put("a", "2", { expected: null }), put("b", "2"))
@@ -100,14 +98,8 @@ export const journalCases = [
       { rows: [put("a", "3"), put("d", "3", { expected: "another", otherwise: "skip" as const })], journal: ofChat },
       { rows: [put("e", "1")] }
     ]
-    deepStrictEqual(yield* InboxStore.use((store) => store.write(writes)), [
-      "applied",
-      "leaseLost",
-      "applied",
-      "conflict",
-      "applied",
-      "applied"
-    ])
+    const results = yield* InboxStore.use((store) => store.write(writes))
+    deepStrictEqual(results, ["applied", "leaseLost", "applied", "conflict", "applied", "applied"])
     yield* release("one")
     deepStrictEqual(yield* claimJournals("two"), [{ a: "3" }, { b: "1" }])
     deepStrictEqual(yield* texts("e"), ["1"])
@@ -127,8 +119,7 @@ export const journalCases = [
   }),
 
   test("keeps the journal of a dead letter that is acknowledged afterwards", function* () {
-    yield* enqueue(updatesOf("chat", 2))
-    const [{ key, updates }] = yield* claim("one")
+    const { key, updates } = yield* claimChat(2)
     const [first, second] = updates
     yield* record("one", key, first.id, put("a", "1"))
     yield* failAll("one", { key, updates: [first] }, "broken")
@@ -140,8 +131,7 @@ export const journalCases = [
   }),
 
   test("forgets the journal of a dead letter that was dropped or is too old", function* () {
-    yield* enqueue(updatesOf("chat", 2))
-    const [{ key, updates }] = yield* claim("one")
+    const { key, updates } = yield* claimChat(2)
     for (const { id } of updates) yield* record("one", key, id, put("a", "1"))
     yield* failAll("one", { key, updates }, "broken")
     yield* takeDeadLetters(false, updates[0].id)

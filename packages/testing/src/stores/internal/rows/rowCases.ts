@@ -1,7 +1,7 @@
 import { InboxStore, type Partition } from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, notStrictEqual, strictEqual } from "node:assert"
-import { change, claim, commit, enqueue, now, stats, updatesOf } from "../inbox/operations.ts"
+import { change, claim, claimChat, commit, enqueue, now, stats, updatesOf } from "../inbox/operations.ts"
 import { keysIn, pages, put, read, revisionOf, texts, write } from "./operations.ts"
 import { test } from "../test.ts"
 
@@ -96,8 +96,7 @@ export const rowCases = [
   }),
 
   test("writes the rows of a commit with its acknowledgements, once if the commit is repeated", function* () {
-    yield* enqueue(updatesOf("chat", 3))
-    const [{ updates }] = yield* claim("one")
+    const { updates } = yield* claimChat(3)
     const [first, second, third] = updates.map(({ id }) => ({ id }))
     yield* write(put("b", "1"))
     const rows = [put("a", "1", { expected: null }), put("b", "2", { expected: yield* revisionOf("b") })]
@@ -138,8 +137,7 @@ export const rowCases = [
   }),
 
   test("writes no rows for an owner that has lost the partition", function* () {
-    yield* enqueue(updatesOf("chat", 1))
-    yield* claim("one", { leaseDuration: 0 })
+    yield* claimChat(1, { leaseDuration: 0 })
     yield* claim("two")
     deepStrictEqual(yield* commit(change("one", "chat", { rows: [put("a", "1")] })), ["leaseLost"])
     deepStrictEqual(yield* texts("a"), [undefined])
