@@ -33,28 +33,21 @@ export const token = "token"
 export const leaseDuration = "1 second"
 
 /** The life of a process, which can be killed before and after each of its operations and requests. */
-export class Life {
-  isDead = false
-  #points = 0
-  readonly #killAt: number
-
-  constructor(killAt: number) {
-    this.#killAt = killAt
-  }
-
-  kill(): void {
-    this.isDead = true
-  }
-
-  readonly point: Effect.Effect<void> = Effect.suspend(() => {
-    if (this.#points++ === this.#killAt) this.kill()
+export const makeLife = (killAt: number) => {
+  let points = 0
+  const point: Effect.Effect<void> = Effect.suspend(() => {
+    if (points++ === killAt) life.isDead = true
     // The fibers of a dead process stop here.
-    return this.isDead ? Effect.never : Effect.void
+    return life.isDead ? Effect.never : Effect.void
   })
+  const life = { isDead: false, point }
+  return life
 }
 
+type Life = ReturnType<typeof makeLife>
+
 /** The part of a run that its processes share. */
-export interface World {
+interface World {
   readonly store: Store
   readonly client: HttpClient.HttpClient
   readonly policy: Journal.Policy
@@ -112,18 +105,11 @@ const perform = (
       )
     case "Sleep":
       return Effect.sleep(action.millis)
-    case "Step":
-      return Journal.step(
-        action.name,
-        Schema.String,
-        Effect.andThen(
-          life.point,
-          Effect.andThen(
-            Effect.sync(() => void world.ran.push(action.name)),
-            Effect.as(life.point, action.name)
-          )
-        )
-      )
+    case "Step": {
+      const ran = Effect.sync(() => void world.ran.push(action.name))
+      const step = life.point.pipe(Effect.andThen(ran), Effect.andThen(life.point), Effect.as(action.name))
+      return Journal.step(action.name, Schema.String, step)
+    }
     case "Count":
       return Effect.andThen(counts[action.of].update(increment), Sums.at(action.of).update(increment))
     case "Alarm":

@@ -84,27 +84,17 @@ export const makePrograms = (random: Random, count: number): ReadonlyArray<Progr
 const flatten = (actions: ReadonlyArray<Action>): ReadonlyArray<Action> =>
   actions.flatMap((action) => (action._tag === "Together" ? flatten(action.actions) : [action]))
 
-/** The effects of programs. */
-export interface Effects {
-  readonly dialog: ReadonlyArray<string>
-  readonly group: ReadonlyArray<string>
-  readonly steps: ReadonlyArray<string>
-  readonly counts: Readonly<Record<string, number>>
-  /** Timers that were due. */
-  readonly rung: ReadonlyArray<string>
-  /** Timers that are set and not due, by chat and key. */
-  readonly set: Readonly<Record<string, string>>
-}
-
 const countOf = (of: Owner, { in: place }: Program): string =>
   of === "chat" || of === "userInChat" ? `${of} of ${place}` : of
 
 /** Returns the effects of programs. `isRung` says whether a due timer was executed. */
-export const effectsOf = (programs: ReadonlyArray<Program>, isRung: (id: string) => boolean): Effects => {
+export const effectsOf = (programs: ReadonlyArray<Program>, isRung: (id: string) => boolean) => {
   const sent = { dialog: new Array<string>(), group: new Array<string>() }
   const steps: Array<string> = []
   const counts: Record<string, number> = {}
+  /** Timers that were due. */
   const rung: Array<string> = []
+  /** Timers that are set and not due, by chat and key. */
   const set: Record<string, string> = {}
   const ring = (id: string) => {
     if (!isRung(id)) return

@@ -9,7 +9,6 @@ import * as Timer from "@colloquy/core/bot/Timer"
 import * as Update from "@colloquy/core/model/Update"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
 import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
@@ -20,8 +19,8 @@ import type * as Faults from "../../../emulator/Faults.ts"
 import * as Fixtures from "../../../bot/Fixtures.ts"
 import { makeClient } from "../../../emulator/internal/http/inProcessClient.ts"
 import * as emulator from "../../../emulator/internal/platform/emulator.ts"
-import { counts, inboxOf, Life, Rung, startProcess, Sums, Tick, Ticks, token, type World } from "./handlingProcesses.ts"
-import type { Effects, Program } from "./handlingPrograms.ts"
+import { counts, inboxOf, makeLife, Rung, startProcess, Sums, Tick, Ticks, token } from "./handlingProcesses.ts"
+import type { Program } from "./handlingPrograms.ts"
 
 /** The failures that a run injects. */
 export interface Attack {
@@ -32,19 +31,6 @@ export interface Attack {
   /** The points at which processes are killed, one after the other. */
   readonly kills: ReadonlyArray<number>
   readonly faults?: ReadonlyArray<Faults.Rule>
-}
-
-/** The effects of a run, after all updates were handled. */
-export interface Outcome extends Effects {
-  /** How many processes were killed. */
-  readonly kills: number
-  readonly ticks: number
-  /** The sums of the counts by their owners, as a stream and as a sorted list return them. */
-  readonly sums: Readonly<Record<"all" | "sorted", ReadonlyArray<readonly [owner: string, sum: number]>>>
-  /** The programs whose updates became dead letters, and the timers. */
-  readonly dead: { readonly programs: ReadonlyArray<number>; readonly timers: ReadonlyArray<string> }
-  readonly repeated: number
-  readonly skipped: number
 }
 
 /** A run that takes longer does not end, in milliseconds. */
@@ -100,7 +86,7 @@ export const run = Effect.fnUntraced(
     const { chat_id: dialog } = yield* ann.start()
     const { chat_id: group } = yield* platform.chat({ owner: ann })
     const client = makeClient(platform.handle)
-    const world: World = { store, client, policy, programs, dialog, group, ran: [] }
+    const world = { store, client, policy, programs, dialog, group, ran: new Array<string>() }
     yield* platform.setFaults(faults)
     const inInbox = Effect.provide(inboxOf(store))
     yield* inInbox(
@@ -115,10 +101,10 @@ export const run = Effect.fnUntraced(
     )
     const left = [...kills]
     const start = Effect.gen(function* () {
-      const life = new Life(left.shift() ?? Infinity)
+      const life = makeLife(left.shift() ?? Infinity)
       return { life, fiber: yield* startProcess(world, life) }
     })
-    const running: Array<{ readonly life: Life; readonly fiber: Fiber.Fiber<unknown, unknown> }> = []
+    const running: Array<Effect.Success<typeof start>> = []
     for (let index = 0; index < processes; index++) running.push(yield* start)
     let killed = 0
     let quietRounds = 0
@@ -138,7 +124,7 @@ export const run = Effect.fnUntraced(
       ok(millis < maxDuration, `${queued} updates are not handled`)
     }
     for (const { fiber, life } of running) {
-      life.kill()
+      life.isDead = true
       fiber.interruptUnsafe()
     }
     const { dead, ...found } = yield* inInbox(
@@ -152,6 +138,7 @@ export const run = Effect.fnUntraced(
         }
         const toSum = ({ key, value }: State.Entry<number, typeof Sums.of>) =>
           [key as string, Result.getOrThrow(value)] as const
+        // The sums of the counts by their owners, as a stream and as a sorted list return them.
         const sums = {
           all: (yield* Stream.runCollect(State.stream(Sums))).map(toSum),
           sorted: (yield* State.top(Sums, { limit: 10 })).map(toSum)
@@ -172,12 +159,14 @@ export const run = Effect.fnUntraced(
       Effect.map(platform.messages(chat_id), (messages) =>
         messages.filter(({ sender }) => sender?.is_bot === true).map(look)
       )
-    const outcome: Outcome = {
+    return {
       ...found,
+      /** How many processes were killed. */
       kills: killed,
       dialog: yield* sentTo(dialog),
       group: yield* sentTo(group),
       steps: world.ran,
+      /** The programs whose updates became dead letters, and the timers. */
       dead: {
         programs: dead.flatMap((update) =>
           Update.textOf(update) === undefined ? [] : [Number(Update.textOf(update))]
@@ -189,9 +178,11 @@ export const run = Effect.fnUntraced(
       repeated: yield* uncertain("repeated"),
       skipped: yield* uncertain("skipped")
     }
-    return outcome
   },
   Effect.scoped,
   Effect.provideService(Metric.MetricRegistry, new Map()),
   Effect.provide(Logger.layer([]))
 )
+
+/** The effects of a run, after all updates were handled. */
+export type Outcome = Effect.Success<ReturnType<typeof run>>
