@@ -21,15 +21,6 @@ export interface Stores {
   readonly permits: RateLimiterStore["Service"]
 }
 
-export interface Database extends Stores {
-  /** The stores as a process reaches them. */
-  readonly storeOf: (process: Process) => Store
-  readonly broadcastsOf: (process: Process) => BroadcastStore["Service"]
-  readonly permitsOf: (process: Process) => RateLimiterStore["Service"]
-  /** How a process reaches something else in the process of the database. */
-  readonly callOf: (process: Process, name: StoreName) => Call
-}
-
 /** Whether another process may be able to claim something after an operation. */
 const isWaking = (operation: string, request: unknown): boolean => {
   if (operation === "renew") return (request as { readonly leaseDuration: number }).leaseDuration === 0
@@ -85,7 +76,7 @@ const inboxOf = (store: Store, call: Call, listen: Store["listen"]): Store => ({
 })
 
 /** Makes stores reachable for several processes. */
-export const makeDatabase = ({ history, plan, strikes, world }: Machine, stores: Stores): Database => {
+export const makeDatabase = ({ history, plan, strikes, world }: Machine, stores: Stores) => {
   const listeners = new Map<Process, Set<() => void>>()
 
   const wakeOthers = (from: Process) => {
@@ -115,6 +106,7 @@ export const makeDatabase = ({ history, plan, strikes, world }: Machine, stores:
   // continues. The stores in memory need one task.
   const inOrder = plan.store === "sqlite" ? Semaphore.makeUnsafe(1).withPermits(1) : atOnce
 
+  /** How a process reaches something in the process of the database. */
   const callOf =
     (from: Process, name: StoreName): Call =>
     (operation, request, effect) =>
@@ -148,10 +140,13 @@ export const makeDatabase = ({ history, plan, strikes, world }: Machine, stores:
 
   return {
     ...stores,
-    storeOf: (from) =>
+    /** The stores as a process reaches them. */
+    storeOf: (from: Process) =>
       inboxOf(stores.store, callOf(from, "inbox"), plan.isSilent === true ? undefined : listenOf(from)),
-    broadcastsOf: (from) => remoteOf(stores.broadcasts, callOf(from, "broadcasts")),
-    permitsOf: (from) => remoteOf(stores.permits, callOf(from, "rateLimiter")),
+    broadcastsOf: (from: Process) => remoteOf(stores.broadcasts, callOf(from, "broadcasts")),
+    permitsOf: (from: Process) => remoteOf(stores.permits, callOf(from, "rateLimiter")),
     callOf
   }
 }
+
+export type Database = ReturnType<typeof makeDatabase>

@@ -37,20 +37,6 @@ export interface Listener {
   readonly context: Context.Context<never>
 }
 
-export interface Platform {
-  readonly process: Process
-  /** The emulator, and the client that reaches it without faults. */
-  readonly context: Context.Context<Emulator.Emulator | HttpClient.HttpClient>
-  /** The webhooks that listen. A delivery goes to one of them. */
-  readonly listeners: Array<Listener>
-  /** The client with which a process reaches the platform. */
-  readonly clientOf: (process: Process) => HttpClient.HttpClient
-  /** The position in the updates of the platform before anything happens, for a bot that polls. */
-  readonly marker: bigint | undefined
-  /** Whether a webhook has accepted all updates, so the platform repeats none. */
-  readonly hasDelivered: Effect.Effect<boolean>
-}
-
 export interface PlatformOptions {
   /** Options of the emulator. */
   readonly emulator?: EmulatorOptions.Options
@@ -152,10 +138,12 @@ const hasDelivered = ({ delivery }: MachinePlan) =>
   })
 
 /** Creates the platform. Its limits are enforced if the clients of the bots keep them. */
-export const makePlatform = async (machine: Machine, options: PlatformOptions = {}): Promise<Platform> => {
+export const makePlatform = async (machine: Machine, options: PlatformOptions = {}) => {
   const { history, plan, strikes, world } = machine
   const process = new Process("platform")
+  /** The webhooks that listen. A delivery goes to one of them. */
   const listeners: Array<Listener> = []
+  /** The emulator, and the client that reaches it without faults. */
   const context = await world.await(
     process,
     Context.empty(),
@@ -169,6 +157,7 @@ export const makePlatform = async (machine: Machine, options: PlatformOptions = 
     })
   )
   const direct = Context.get(context, HttpClient.HttpClient)
+  /** The position in the updates of the platform before anything happens, for a bot that polls. */
   const marker = await world.await(process, context, prepare(plan))
   let requests = 0
 
@@ -210,6 +199,7 @@ export const makePlatform = async (machine: Machine, options: PlatformOptions = 
       )
     })
 
+  /** The client with which a process reaches the platform. */
   const clientOf = (from: Process) =>
     HttpClient.makeWith<never, never, HttpClientError.HttpClientError, never>(
       Effect.flatMap((request) =>
@@ -225,6 +215,9 @@ export const makePlatform = async (machine: Machine, options: PlatformOptions = 
     listeners,
     clientOf,
     marker,
+    /** Whether a webhook has accepted all updates, so the platform repeats none. */
     hasDelivered: Effect.provideContext(hasDelivered(plan), context)
   }
 }
+
+export type Platform = Awaited<ReturnType<typeof makePlatform>>

@@ -19,26 +19,11 @@ interface Running {
   hasEnded: boolean
 }
 
-export interface Bots {
-  /** Whether a process is a process of the bot. */
-  readonly has: (process: Process) => boolean
-  /** Does something to one of the running processes, and returns its name. `name`: the one, if it runs. */
-  readonly disturb: (disturbance: Disturbance, name?: string) => string | undefined
-  /** Starts processes until as many run as the plan says. */
-  readonly start: () => void
-  /** Ends a rolling deploy: all processes that still run the older version are started again with the newer one. */
-  readonly finishDeploy: () => void
-  /** Stops all running processes. */
-  readonly stop: () => void
-  /** The problems of processes that have stopped or ended. */
-  readonly problems: () => ReadonlyArray<string>
-}
-
 /** Makes the processes of a bot. `programOf` returns what a process with a version of the bot runs. */
 export const makeBots = (
   { history, plan, world }: Machine,
   programOf: (process: Process, version: number, context: Context.Context<never>) => Effect.Effect<unknown, unknown>
-): Bots => {
+) => {
   const supervisor = new Process("supervisor")
   let generation = 0
   let isOver = false
@@ -83,6 +68,7 @@ export const makeBots = (
     running.push(bot)
   }
 
+  /** Starts processes until as many run as the plan says. */
   const start = () => {
     while (running.length < plan.processes) startOne(1)
   }
@@ -145,6 +131,7 @@ export const makeBots = (
     }
   }
 
+  /** Does something to one of the running processes, and returns its name. `name`: the one, if it runs. */
   const disturb = (disturbance: Disturbance, name?: string) => {
     if (running.length === 0) return undefined
     const bot = running.find(({ process }) => process.name === name) ?? running[disturbance.victim % running.length]
@@ -153,9 +140,11 @@ export const makeBots = (
   }
 
   return {
-    has: (process) => processes.has(process),
+    /** Whether a process is a process of the bot. */
+    has: (process: Process) => processes.has(process),
     disturb,
     start,
+    /** Ends a rolling deploy: all processes that still run the older version are started again with the newer one. */
     finishDeploy: () => {
       if (!isDeploying) return
       oldest = 2
@@ -164,10 +153,12 @@ export const makeBots = (
         restartAfter(0, oldest)
       }
     },
+    /** Stops all running processes. */
     stop: () => {
       isOver = true
       for (const bot of running.slice()) stopOne(bot)
     },
+    /** The problems of processes that have stopped or ended. */
     problems: () => [
       ...problems,
       ...stopped.flatMap(({ hasEnded, process }) => {
