@@ -135,16 +135,12 @@ export const recordedBot = (
 ): Handler.Handler<unknown, unknown> =>
   Handler.transform(caught(bot), (handled, update) =>
     Effect.suspend(() => {
-      const handling = {
-        process: name,
-        run: recording.nextRun(),
-        update: idOf(update),
-        update_type: update.update_type,
-        chat_id: Update.chatOf(update)
-      }
+      const { update_type } = update
+      const run = recording.nextRun()
+      const handling = { process: name, run, update: idOf(update), update_type, chat_id: Update.chatOf(update) }
       recording.add({ type: "began", ...handling })
       return handled.pipe(
-        Effect.provideService(CurrentRun, handling.run),
+        Effect.provideService(CurrentRun, run),
         Effect.onExit((exit) => Effect.sync(() => recording.add({ type: "ended", ...handling, ...outcomeOf(exit) })))
       )
     })
@@ -156,14 +152,9 @@ export const recordedApi = (api: BotApi["Service"], recording: Recording, { name
     Effect.withFiber((fiber) => {
       const run = fiber.getRef(CurrentRun)
       if (run !== undefined) {
-        const { text } = request as { readonly text?: unknown }
-        recording.add({
-          type: "asked",
-          process: name,
-          run,
-          endpoint: endpoint.endpoint,
-          text: typeof text === "string" ? text : ""
-        })
+        const { text: given } = request as { readonly text?: unknown }
+        const text = typeof given === "string" ? given : ""
+        recording.add({ type: "asked", process: name, run, endpoint: endpoint.endpoint, text })
       }
       return api.execute(endpoint, request)
     })

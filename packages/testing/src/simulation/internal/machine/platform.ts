@@ -55,6 +55,7 @@ const interceptorOf = (
     const received = yield* Received
     if (received === undefined) return yield* next
     const { number, process } = received
+    const about = { process: process.name, request: number }
     const detail = `request ${number}`
     if (strikes("tooMany", process, detail))
       return EmulatorHttp.respond(429, { code: "too.many.requests", message: "" })
@@ -64,16 +65,7 @@ const interceptorOf = (
     const path = `${request.path}${request.query}`
     const { method } = request
     const { body: answer, status } = response
-    const executed: RequestExecuted = {
-      type: "executed",
-      process: process.name,
-      request: number,
-      method,
-      path,
-      status,
-      body,
-      answer
-    }
+    const executed: RequestExecuted = { type: "executed", ...about, method, path, status, body, answer }
     history.add(executed)
     onExecuted?.(executed)
     yield* Effect.sleep(world.dice.int(plan.latency + 1))
@@ -171,16 +163,9 @@ export const makePlatform = async (machine: Machine, options: PlatformOptions = 
     Effect.callback<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>((resume) => {
       if (!mayBeSent()) return resume(Effect.fail(failed(request, new RateLimiter.PermitExpired())))
       const number = ++requests
+      const about = { process: from.name, request: number }
       const path = request.url.slice(Emulator.baseUrl.length)
-      history.add({
-        type: "sent",
-        process: from.name,
-        request: number,
-        run,
-        method: request.method,
-        path,
-        body: bodyOf(request)
-      })
+      history.add({ type: "sent", ...about, run, method: request.method, path, body: bodyOf(request) })
       const detail = `request ${number}`
       const answered = Effect.gen(function* () {
         yield* Effect.sleep(world.dice.int(plan.latency + 1))
@@ -193,7 +178,7 @@ export const makePlatform = async (machine: Machine, options: PlatformOptions = 
       world.fork(process, context, answered).addObserver((exit) =>
         world.schedule(from, () => {
           const status = exit._tag === "Success" ? exit.value.status : undefined
-          history.add({ type: "answered", process: from.name, request: number, status })
+          history.add({ type: "answered", ...about, status })
           resume(exit)
         })
       )
