@@ -9,16 +9,12 @@ import type { Dice } from "./world/dice.ts"
 
 type Platform = Emulator["Service"]
 
-/** The knowledge that people have of a bot before they see the bot. */
-export interface Guide {
+/** Who acts, where, and by which dice. The commands and the texts are known before the bot shows them. */
+export interface Actor {
   /** The names of the commands, without slashes. */
   readonly commands: ReadonlyArray<string>
   /** Texts that the author expects. */
   readonly texts: ReadonlyArray<string>
-}
-
-/** Who acts, where, and by which dice. */
-export interface Actor extends Guide {
   readonly person: Person
   readonly platform: Platform
   readonly dice: Dice
@@ -51,19 +47,7 @@ export const habitsOf = (dice: Dice): Habits => ({
   visits: dice.pick([0.2, 0.5, 0.5])
 })
 
-const answers = [
-  "yes",
-  "no",
-  "1",
-  "2",
-  "42",
-  "Ann",
-  "Long Lane 7",
-  "tomorrow",
-  "12:30",
-  "2027-01-31",
-  "ann@example.com"
-]
+const answers = "yes, no, 1, 2, 42, Ann, Long Lane 7, tomorrow, 12:30, 2027-01-31, ann@example.com".split(", ")
 
 const nonsense = [
   "0",

@@ -12,31 +12,21 @@ const two = (value: number): string => String(Math.floor(value)).padStart(2, "0"
 const timeOf = (at: number): string =>
   `day ${Math.floor(at / 86_400_000) + 1}, ${two((at / 3_600_000) % 24)}:${two((at / 60_000) % 60)}:${two((at / 1000) % 60)}`
 
+const actions: Readonly<Record<string, string>> = {
+  start: "opened the dialog",
+  stop: "blocked the bot",
+  removeDialog: "deleted the dialog",
+  clearDialog: "cleared the dialog",
+  remove: "removed a message",
+  join: "joined the group",
+  leave: "left the group"
+}
+
 const actionOf = ({ action, text }: PersonActed): string => {
-  switch (action) {
-    case "press":
-      return `pressed ${text}`
-    case "send":
-      return text === "" ? "sent an attachment" : `wrote ${quoted(text)}`
-    case "start":
-      return "opened the dialog"
-    case "stop":
-      return "blocked the bot"
-    case "removeDialog":
-      return "deleted the dialog"
-    case "clearDialog":
-      return "cleared the dialog"
-    case "edit":
-      return `changed a message to ${quoted(text)}`
-    case "remove":
-      return "removed a message"
-    case "join":
-      return "joined the group"
-    case "leave":
-      return "left the group"
-    default:
-      return `did ${action}`
-  }
+  if (action === "press") return `pressed ${text}`
+  if (action === "send") return text === "" ? "sent an attachment" : `wrote ${quoted(text)}`
+  if (action === "edit") return `changed a message to ${quoted(text)}`
+  return actions[action] ?? `did ${action}`
 }
 
 const changes: Readonly<Record<string, string>> = {
