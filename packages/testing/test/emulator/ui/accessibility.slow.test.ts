@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
 import { violationsOf } from "../../support/axe.ts"
 import { isSkipped, openPage } from "../../support/browser.ts"
 import { type PageEmulator, startEmulator } from "../../support/pageEmulator.ts"
@@ -97,9 +97,16 @@ describe.skipIf(isSkipped)("the page has no violation that axe finds", () => {
       .click()
     await page.locator(".pinned").waitFor()
     await check("a group")
-    await page.locator("article.message", { hasText: "See https" }).focus()
-    await page.keyboard.press("Enter")
-    await page.getByRole("menu").waitFor()
+    // A dialog that closes moves the focus afterwards, so the key can reach another element.
+    const openMenu = () =>
+      vi.waitFor(
+        async () => {
+          await page.locator("article.message", { hasText: "See https" }).press("Enter")
+          await page.getByRole("menu").waitFor({ timeout: 5000 })
+        },
+        { timeout: 60_000 }
+      )
+    await openMenu()
     await check("the menu of a message")
     await page.keyboard.press("Escape")
     await page.getByRole("button", { name: "Chat menu" }).click()
@@ -117,8 +124,7 @@ describe.skipIf(isSkipped)("the page has no violation that axe finds", () => {
       await check(`the dialog ${dialog}`)
       await page.getByRole("button", { name: "Close", exact: true }).click()
     }
-    await page.locator("article.message", { hasText: "See https" }).focus()
-    await page.keyboard.press("Enter")
+    await openMenu()
     await page.getByRole("menuitem", { name: "Forward" }).click()
     await page.getByRole("dialog").waitFor()
     await check("the dialog to forward a message")
