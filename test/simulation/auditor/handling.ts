@@ -158,7 +158,7 @@ class Judge {
       const lease = this.ledger.leases.get(key)
       if (lease === undefined || (lease.process === process && lease.owner !== owner)) continue
       // A lease that ended soon after a failover can be claimed at any time.
-      if (lease.until - this.#failedOverAt < 3 * this.#leaseDuration) continue
+      if (Math.min(at, lease.until) - this.#failedOverAt < 3 * this.#leaseDuration) continue
       // A claim that was under way when a stream was closed leaves a lease that nobody renews.
       if (this.#released.has(lease.owner)) continue
       const { continuedAt, isAlive, isCut, isFrozen } = this.#process(lease.process)
