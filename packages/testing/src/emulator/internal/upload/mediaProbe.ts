@@ -57,7 +57,7 @@ const audioSeconds = (head: Uint8Array, fileBytes: number): number | undefined =
 /** How many bytes at the beginning of an audio file are kept to read its duration. */
 const audioHeadBytes = 2 ** 18
 
-/** What is kept of a file during its upload: whole images, and only the headers of other media. */
+/** The parts of a file that are kept during its upload: whole images, and only the headers of other media. */
 export interface MediaProbe {
   readonly type: UploadType
   readonly mp4: Mp4State
