@@ -48,8 +48,8 @@ export const kernelDefects: ReadonlyArray<KernelDefect> = [
     "one",
     "leases",
     "the renewals of the first lease do not begin",
-    "held.byKey.size === 1",
-    "held.byKey.size === 0"
+    "state.byKey.size === 1",
+    "state.byKey.size === 0"
   ),
   make("slow", "leases", "renewals end with a failure", "Math.min(failedRenewalInterval, this.#interval)", "Infinity"),
   make(
@@ -57,20 +57,20 @@ export const kernelDefects: ReadonlyArray<KernelDefect> = [
     "leases",
     "a renewal counts from its answer",
     "Object.assign(partition, { wall, mono })",
-    "Object.assign(partition, { wall: held.wall, mono: held.mono })"
+    "Object.assign(partition, { wall: state.wall, mono: state.mono })"
   ),
   make(
     "expiry",
     "claiming",
     "a lease counts from the answer to its claim",
     "this.#leases.adopt(claimed, this.#sentAt,",
-    "this.#leases.adopt(claimed, { ...this.#sentAt, wall: this.#held.wall, mono: this.#held.mono },"
+    "this.#leases.adopt(claimed, { ...this.#sentAt, wall: this.#state.wall, mono: this.#state.mono },"
   ),
   make(
     "expiry",
     "leases",
     "a chat that is not renewed is kept",
-    'else if (partition.state !== "releasing") held.lose(partition)',
+    'else if (partition.state !== "releasing") state.lose(partition)',
     ""
   ),
   make("unknown", "owners", "leases that nobody holds are kept", "this.#found = [...this.#found, ...unknown]", ""),
@@ -83,7 +83,7 @@ export const kernelDefects: ReadonlyArray<KernelDefect> = [
   ),
   make(
     "expiries",
-    "held",
+    "state",
     "a chat that was claimed again begins beside its interrupted handlers",
     "partition.isBlocked = this.interrupted.size > 0 && this.interrupted.has(partition.key)",
     ""
@@ -91,7 +91,7 @@ export const kernelDefects: ReadonlyArray<KernelDefect> = [
   make("expiries", "kernel", "a chat that was claimed again waits for ever", "again.isBlocked = false", ""),
   make(
     "expiry",
-    "held",
+    "state",
     "the handlers of a lost chat are not interrupted",
     "if (isInterrupted) update.delivery.interrupt()",
     ""
@@ -121,23 +121,23 @@ export const kernelDefects: ReadonlyArray<KernelDefect> = [
     "retry",
     "results",
     "a retry does not wait",
-    "this.#held.again(update, outcome.after)",
-    "this.#held.again(update, 0)"
+    "this.#state.again(update, outcome.after)",
+    "this.#state.again(update, 0)"
   ),
-  make("retry", "kernel", "nothing wakes the kernel for a retry", "consider(held.delayedUntil)", ""),
+  make("retry", "kernel", "nothing wakes the kernel for a retry", "consider(state.delayedUntil)", ""),
   make(
     "stop",
     "results",
     "an update begins after the stop",
-    "if (isRefused(update.change) || this.#held.isStopping)",
+    "if (isRefused(update.change) || this.#state.isStopping)",
     "if (isRefused(update.change))"
   ),
   make(
     "close",
     "closing",
     "a claim goes on after the leases have ended",
-    "held.writes.size === 0 && !claiming.isClaiming",
-    "held.writes.size === 0"
+    "state.writes.size === 0 && !claiming.isClaiming",
+    "state.writes.size === 0"
   ),
   make("slow", "leases", "two renewals at a time", "if (this.#renewing !== undefined) return", ""),
   make("unknown", "owners", "no claim after a release of unknown leases", "this.isReleasing = false", "")

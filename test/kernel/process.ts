@@ -1,6 +1,6 @@
 /** A process of the model: a real kernel, a model of what executes its commands, and handlers that send a message each. */
 import type { ClaimedUpdate, CommitResult, Partition as Claimed } from "../../packages/core/src/inbox/InboxStore.ts"
-import type { Commands } from "../../packages/core/src/inbox/internal/kernel/held.ts"
+import type { Commands } from "../../packages/core/src/inbox/internal/kernel/state.ts"
 import type { Kernel } from "../../packages/core/src/inbox/internal/kernel/kernel.ts"
 import type { Delivery, Outcome, Partition, Update } from "../../packages/core/src/inbox/internal/kernel/partition.ts"
 import type { Write } from "../../packages/core/src/inbox/internal/kernel/write.ts"
@@ -174,7 +174,7 @@ export class Process {
 
   /** Whether the stream is not closed. */
   get isOpen(): boolean {
-    return this.kernel.held.isOpen
+    return this.kernel.state.isOpen
   }
 
   get kernelWakeAt(): number {
@@ -216,7 +216,7 @@ export class Process {
     }
     // Deliveries that were not pulled are dropped when the program stops.
     this.handlers = this.handlers.filter(({ isRunning, update }) => isRunning || update.state !== "done")
-    this.isOver = kernel.held.phase === "closed"
+    this.isOver = kernel.state.phase === "closed"
     if (this.isOver) {
       this.handlers = []
       this.requests = this.requests.filter(({ isAnswered }) => !isAnswered)
@@ -314,7 +314,7 @@ export class Process {
         })
       )
     for (const { owner, partitionKey } of commits) {
-      const held = this.kernel.held.byKey.get(partitionKey)
+      const held = this.kernel.state.byKey.get(partitionKey)
       if (held === undefined || held.owner !== owner)
         throw new Violation(`${this.name} commits for ${partitionKey}, which it does not hold.`)
     }
@@ -339,7 +339,7 @@ export class Process {
           return this.onRenewal(world)
         case "release":
           if (answer === true) this.wake()
-          return kernel.held.owners.released()
+          return kernel.state.owners.released()
         case "ask":
           return kernel.claiming.answered(answer as number | undefined)
         case "count":
@@ -376,7 +376,7 @@ export class Process {
           kernel.leases.renewed(undefined)
           return this.onRenewal(world)
         case "release":
-          return kernel.held.owners.released()
+          return kernel.state.owners.released()
         case "ask":
           return kernel.claiming.answered(0)
         case "count":
@@ -531,7 +531,7 @@ export class Process {
       throw new Violation(`${entry.id} begins in ${this.name} ${rule}.`)
     }
     if (this.isStopped) fail("after the stop")
-    if (this.kernel.held.byKey.get(partition.key) !== partition) fail("although its chat is not held")
+    if (this.kernel.state.byKey.get(partition.key) !== partition) fail("although its chat is not held")
     if (world.now < delivery.notBefore) fail("before its time")
     if (
       this.handlers.some((other) => other.isRunning && other.update.partition.key === partition.key) &&
@@ -547,7 +547,6 @@ export class Process {
 
   check(world: World): void {
     if (!this.isOpen) return
-    const { held } = this.kernel
     if (this.isWoken && this.kernel.claiming.isWaiting) throw new Violation(`A wake-up of ${this.name} is lost.`)
     for (const { id, step, update } of this.handlers) {
       if (update.partition.isLost && step !== "ending")
@@ -556,7 +555,7 @@ export class Process {
         throw new Violation(`Nothing wakes ${this.name} when ${id} begins again.`)
     }
     const isRenewing = this.requests.some(({ kind }) => kind === "renew")
-    for (const partition of held.byKey.values()) {
+    for (const partition of this.kernel.state.byKey.values()) {
       const { key, owner, state } = partition
       const lease = world.store.lease(key)
       if (state !== "releasing" && this.isValid(world, partition) && lease.owner !== owner) {
@@ -571,7 +570,7 @@ export class Process {
   /** Renewals do not keep leases that nobody holds. */
   checkRenewal(world: World, owner: string): void {
     for (const lease of world.store.leases) {
-      if (lease.owner !== owner || this.kernel.held.byKey.get(lease.key)?.owner === owner) continue
+      if (lease.owner !== owner || this.kernel.state.byKey.get(lease.key)?.owner === owner) continue
       if (++lease.kept > Math.max(1, world.plan.faults.losses))
         throw new Violation(`${this.name} keeps a lease of ${lease.key} that nobody holds.`)
     }

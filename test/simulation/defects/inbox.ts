@@ -23,8 +23,8 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a renewal that ignores the renewed partitions",
     file: "inbox/internal/kernel/leases.ts",
-    find: 'else if (partition.state !== "releasing") held.lose(partition)',
-    replace: "else if (partition.key === undefined) held.lose(partition)",
+    find: 'else if (partition.state !== "releasing") state.lose(partition)',
+    replace: "else if (partition.key === undefined) state.lose(partition)",
     programs: ["handlers", "live"]
   },
   {
@@ -107,7 +107,7 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a settled update that still counts as emitted",
-    file: "inbox/internal/kernel/held.ts",
+    file: "inbox/internal/kernel/state.ts",
     find: "    this.unsettled--\n",
     replace: "",
     programs: handlers
@@ -151,7 +151,7 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a process keeps the partition of an update that the store has lost",
     file: "inbox/internal/kernel/leases.ts",
-    find: "    this.#held.abandon(partition)\n",
+    find: "    this.#state.abandon(partition)\n",
     replace: "",
     programs: handlers,
     situation: "failovers"
@@ -166,7 +166,7 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   },
   {
     name: "a claim has the name of a lease that was lost",
-    file: "inbox/internal/kernel/held.ts",
+    file: "inbox/internal/kernel/state.ts",
     find: "    this.owners.onAbandoned(partition)\n",
     replace: "",
     programs: handlers,
@@ -183,16 +183,16 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a chat goes on while a claim under its name can bring its lease back",
     file: "inbox/internal/kernel/leases.ts",
-    find: "return partition.owner === this.#held.owners.claimedBy && !this.isValid(partition, at)",
-    replace: "return partition.owner === this.#held.owners.claimedBy && at.mono < 0",
+    find: "return partition.owner === this.#state.owners.claimedBy && !this.isValid(partition, at)",
+    replace: "return partition.owner === this.#state.owners.claimedBy && at.mono < 0",
     programs: handlers,
     situation: "freezes"
   },
   {
     name: "a claim brings back an update whose acknowledgement the store has lost",
     file: "inbox/internal/kernel/leases.ts",
-    find: 'if (before !== undefined && before.state !== "releasing") held.lose(before)',
-    replace: 'if (before !== undefined && before.state !== "releasing" && !isEnded) held.lose(before)',
+    find: 'if (before !== undefined && before.state !== "releasing") state.lose(before)',
+    replace: 'if (before !== undefined && before.state !== "releasing" && !isEnded) state.lose(before)',
     programs: handlers,
     situation: "failovers"
   },

@@ -70,7 +70,7 @@ export const rowsDefects: ReadonlyArray<Defect> = [
   {
     name: "a batch that has lost a chat waits for a renewal after the stream has closed",
     file: "inbox/internal/kernel/results.ts",
-    find: "!this.#held.isOpen || renewals! < this.#leases.renewals",
+    find: "!this.#state.isOpen || renewals! < this.#leases.renewals",
     replace: "renewals! < this.#leases.renewals",
     programs,
     situation: "delays"

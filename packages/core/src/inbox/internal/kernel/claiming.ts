@@ -1,6 +1,6 @@
 import type { Partition as Claimed } from "../../InboxStore.ts"
 import type { Commits } from "./commits.ts"
-import type { Held } from "./held.ts"
+import type { KernelState } from "./state.ts"
 import type { Leases, SentAt } from "./leases.ts"
 import { Polling } from "./polling.ts"
 import type { Partition } from "./partition.ts"
@@ -22,7 +22,7 @@ type Request = "idle" | "claiming" | "failed" | "asking"
 
 /** When partitions are claimed, and when there is nothing left to claim. */
 export class Claiming<D> {
-  readonly #held: Held<D>
+  readonly #state: KernelState<D>
   readonly #commits: Commits<D>
   readonly #leases: Leases<D>
   readonly #size: ClaimSize<D>
@@ -41,12 +41,12 @@ export class Claiming<D> {
   #isCertain = false
   #isEnd = false
 
-  constructor(held: Held<D>, selection: Selection<D>, commits: Commits<D>, leases: Leases<D>) {
-    this.#held = held
+  constructor(state: KernelState<D>, selection: Selection<D>, commits: Commits<D>, leases: Leases<D>) {
+    this.#state = state
     this.#commits = commits
     this.#leases = leases
-    this.#size = new ClaimSize(held, selection)
-    this.polling = new Polling(held)
+    this.#size = new ClaimSize(state, selection)
+    this.polling = new Polling(state)
   }
 
   /** Whether the store is carrying out a claim. */
@@ -61,7 +61,7 @@ export class Claiming<D> {
 
   /** Whether the consumer looks for partitions, or for its end. Otherwise, neither time nor the content of the store matters. */
   get #isLooking(): boolean {
-    const { isIdle, phase, size } = this.#held
+    const { isIdle, phase, size } = this.#state
     return phase === "running" && (size === 0 || this.#size.wantsMore || (this.#source !== "running" && isIdle))
   }
 
@@ -73,7 +73,7 @@ export class Claiming<D> {
   /** Whether the stream of deliveries ends. */
   get isEnd(): boolean {
     if (this.#source === "failed" || this.#isEnd) return true
-    return this.#source === "ended" && this.#held.isStopping && this.#held.size === 0
+    return this.#source === "ended" && this.#state.isStopping && this.#state.size === 0
   }
 
   get wakeAt(): number {
@@ -83,8 +83,8 @@ export class Claiming<D> {
 
   /** Claims, or asks when to claim. */
   advance(): void {
-    const { commands, mono } = this.#held
-    if (!this.isClaiming) this.#held.owners.releaseFound()
+    const { commands, mono } = this.#state
+    if (!this.isClaiming) this.#state.owners.releaseFound()
     if (this.#request !== "idle" || this.#isEnd) return
     if (!this.#isLooking) {
       this.#isBlocked ||= this.#isDue
@@ -94,25 +94,25 @@ export class Claiming<D> {
     if (this.#isBlocked) {
       // One claim follows for all updates that end in this turn of the event loop.
       this.#isBlocked = false
-      this.#held.hasCapacity = true
+      this.#state.hasCapacity = true
     }
     if (!this.#isDue && this.polling.asks()) {
       this.#request = "asking"
       return commands.ask()
     }
     this.#isDue ||= this.polling.isDue()
-    if (this.#isDue && mono >= this.#claimAt && !this.#held.owners.isReleasing) this.#claim()
+    if (this.#isDue && mono >= this.#claimAt && !this.#state.owners.isReleasing) this.#claim()
   }
 
   #claim(): void {
-    const { commands, isIdle, mono, options, wall } = this.#held
+    const { commands, isIdle, mono, options, wall } = this.#state
     // After the process was suspended, leases are renewed before a claim could treat them as leases of a dead process.
     if (options.isShared && this.#leases.isDoubtful) return this.#leases.advance()
     const size = this.#size.next()
     this.#isDue = false
     this.#wasIdle = this.#source === "ended" && isIdle
     if (size === undefined) return this.#ended(0)
-    const owner = this.#held.owners.current
+    const owner = this.#state.owners.current
     this.#leases.claiming()
     this.#request = "claiming"
     this.#sentAt = { owner, wall, mono }
@@ -121,10 +121,10 @@ export class Claiming<D> {
 
   claimed(partitions: ReadonlyArray<Claimed>): void {
     this.#request = "idle"
-    const held = this.#held
-    this.#held.owners.claimedBy = undefined
+    const state = this.#state
+    this.#state.owners.claimedBy = undefined
     // All leases of the process are ended after this claim.
-    if (!held.isOpen) return
+    if (!state.isOpen) return
     const adopted: Array<Partition<D>> = []
     for (const claimed of partitions) {
       const partition = this.#leases.adopt(claimed, this.#sentAt, this.#size.begin)
@@ -143,7 +143,7 @@ export class Claiming<D> {
 
   /** A claim has ended. */
   #ended(count: number): void {
-    const { commands, options } = this.#held
+    const { commands, options } = this.#state
     if (count === 0 && this.#wasIdle && !this.#isDue) {
       if (!options.isShared || this.#isCertain) this.#isEnd = true
       else {
@@ -178,7 +178,7 @@ export class Claiming<D> {
     this.#request = "idle"
     if (queued === 0) this.#isEnd = true
     this.#isCertain = this.#isDue = true
-    this.#claimAt = this.#held.mono + certainAfter
+    this.#claimAt = this.#state.mono + certainAfter
   }
 
   woken(): void {

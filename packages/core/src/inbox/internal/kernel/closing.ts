@@ -19,62 +19,61 @@ export class Closing<D> {
 
   /** No update begins any more. Updates that are open are waited for. */
   stop(): void {
-    const { commits, held, selection } = this.#kernel
-    if (held.isStopping) return
-    held.phase = "stopping"
+    const { commits, selection, state } = this.#kernel
+    if (state.isStopping) return
+    state.phase = "stopping"
     selection.clear()
-    for (const partition of held.byKey.values()) {
+    for (const partition of state.byKey.values()) {
       for (const update of partition.begun.slice()) {
-        const { state } = update
-        if (state === "ready" || state === "waiting" || state === "delayed") held.drop(update)
+        if (update.state === "ready" || update.state === "waiting" || update.state === "delayed") state.drop(update)
       }
       commits.resume(partition)
     }
-    held.delayedUntil = Infinity
+    state.delayedUntil = Infinity
   }
 
   /** A defect: leases may not be renewed any more, so everything is lost. */
   fail(): void {
-    const { held, selection } = this.#kernel
-    if (!held.isStopping) held.phase = "stopping"
+    const { selection, state } = this.#kernel
+    if (!state.isStopping) state.phase = "stopping"
     selection.clear()
-    for (const partition of Array.from(held.byKey.values())) held.abandon(partition)
+    for (const partition of Array.from(state.byKey.values())) state.abandon(partition)
   }
 
   /** The stream closes. */
   close(): void {
-    const { held } = this.#kernel
+    const { state } = this.#kernel
     this.#isClosing = true
-    const isHandled = Array.from(held.byKey.values()).some(({ handlers }) => handlers > 0)
+    const isHandled = Array.from(state.byKey.values()).some(({ handlers }) => handlers > 0)
     if (isHandled) this.stop()
-    this.wakeAt = isHandled ? held.mono + closeTimeout : -Infinity
+    this.wakeAt = isHandled ? state.mono + closeTimeout : -Infinity
   }
 
   advance(): void {
     if (!this.#isClosing) return
-    const { claiming, commits, held, selection } = this.#kernel
-    const { commands, mono } = held
-    if (held.isOpen) {
-      if (mono < this.wakeAt && held.unsettled > held.reported) return
-      held.phase = "closing"
+    const { claiming, commits, selection, state } = this.#kernel
+    const { commands, mono } = state
+    if (state.isOpen) {
+      if (mono < this.wakeAt && state.unsettled > state.reported) return
+      state.phase = "closing"
       selection.clear()
       this.wakeAt = mono + finishTimeout
-      for (const { begun } of held.byKey.values()) {
+      for (const { begun } of state.byKey.values()) {
         for (const update of begun) if (update.isEmitted) update.delivery.interrupt()
       }
       commits.releaseRest()
     }
     // A commit that follows the release would not be applied. A claim that is under way leaves no lease.
-    if (held.phase === "closing" && held.writes.size === 0 && !claiming.isClaiming) {
-      held.phase = "releasing"
-      commands.releaseAll(Array.from(held.owners.all))
+    if (state.phase === "closing" && state.writes.size === 0 && !claiming.isClaiming) {
+      state.phase = "releasing"
+      commands.releaseAll(Array.from(state.owners.all))
     }
     if (mono >= this.wakeAt) this.closed()
   }
 
   /** All leases have ended, or are left to expire. */
   closed(): void {
-    this.#kernel.held.phase = "closed"
+    this.#kernel.state.phase = "closed"
     this.wakeAt = Infinity
   }
 }

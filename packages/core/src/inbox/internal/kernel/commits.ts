@@ -1,5 +1,5 @@
 import { HandBacks } from "./handBacks.ts"
-import type { Held } from "./held.ts"
+import type { KernelState } from "./state.ts"
 import type { Batch, Partition, Update } from "./partition.ts"
 import type { Selection } from "./selection.ts"
 import { type Refused, type Settlement, Write } from "./write.ts"
@@ -8,7 +8,7 @@ const none: ReadonlyArray<never> = []
 
 /** The writes: the outcomes of updates, the marks of updates that begin, and the ends of leases. */
 export class Commits<D> {
-  readonly #held: Held<D>
+  readonly #state: KernelState<D>
   readonly #selection: Selection<D>
   /** The settlements of this turn, which are one write. */
   #settlements: Array<Settlement<D>> = []
@@ -18,22 +18,22 @@ export class Commits<D> {
   readonly #finished = new Set<Partition<D>>()
   readonly #handBacks = new HandBacks()
 
-  constructor(held: Held<D>, selection: Selection<D>) {
-    this.#held = held
+  constructor(state: KernelState<D>, selection: Selection<D>) {
+    this.#state = state
     this.#selection = selection
   }
 
   settle(settlement: Settlement<D>): void {
     for (const update of settlement.updates) {
       const isEnding = update.outcome?._tag === "ack" || update.outcome?._tag === "reject"
-      if (update.state === "open") update.moveTo("settling", isEnding || this.#held.isStopping)
+      if (update.state === "open") update.moveTo("settling", isEnding || this.#state.isStopping)
     }
     this.#settlements.push(settlement)
   }
 
   /** Lets a partition go on with its next update, or with its release. */
   resume(partition: Partition<D>): void {
-    if (partition.state === "held" && partition.isFinished(this.#held.isStopping)) this.#finished.add(partition)
+    if (partition.state === "held" && partition.isFinished(this.#state.isStopping)) this.#finished.add(partition)
     else this.#selection.add(partition)
   }
 
@@ -44,16 +44,16 @@ export class Commits<D> {
 
   /** Writes what is settled, begins what can begin, and releases what is finished, in this order. */
   advance(): void {
-    const held = this.#held
+    const state = this.#state
     if (this.#settlements.length > 0) {
       const settlements = this.#settlements
       this.#settlements = []
       this.#write(settlements)
     }
     if (this.divided.length > 0) for (const settlement of this.divided.splice(0)) this.#write([settlement])
-    if (!held.isStopping && this.#selection.size > 0) {
+    if (!state.isStopping && this.#selection.size > 0) {
       const write = new Write<D>(none)
-      this.#begin(write, held.available, held.unsettled - held.reported, none)
+      this.#begin(write, state.available, state.unsettled - state.reported, none)
       this.#send(write)
     }
     if (this.#finished.size === 0) return
@@ -65,7 +65,7 @@ export class Commits<D> {
 
   /** Settles updates, and begins as many others, in one write. */
   #write(settlements: ReadonlyArray<Settlement<D>>): void {
-    const held = this.#held
+    const state = this.#state
     const settled: Array<Update<D>> = []
     const written = settlements.filter((settlement) => {
       const before = settled.length
@@ -75,7 +75,7 @@ export class Commits<D> {
     })
     const write = new Write(written)
     // With one update of a chat at a time, the next update of the chat can share the change.
-    const isOnly = settled.length === 1 || held.options.perChat === 1
+    const isOnly = settled.length === 1 || state.options.perChat === 1
     let batches: Map<Batch, ReadonlyArray<Update<D>>> | undefined
     for (const update of settled) {
       const batch = update.outcome?._tag === "ack" ? update.outcome.batch : undefined
@@ -91,12 +91,12 @@ export class Commits<D> {
     const certain = isOnly ? write.changes : write.certain
     for (const change of certain) {
       const { partition } = change
-      change.release = partition.commits === 0 && partition.isFinished(held.isStopping)
-      if (held.options.isShared && !change.release) this.#selection.add(partition)
+      change.release = partition.commits === 0 && partition.isFinished(state.isStopping)
+      if (state.options.isShared && !change.release) this.#selection.add(partition)
     }
-    if (held.options.isShared && !held.isStopping) {
-      const count = Math.min(settled.length, held.free)
-      this.#begin(write, count, held.unsettled - settled.length - held.reported, settled)
+    if (state.options.isShared && !state.isStopping) {
+      const count = Math.min(settled.length, state.free)
+      this.#begin(write, count, state.unsettled - settled.length - state.reported, settled)
     }
     this.#send(write)
   }
@@ -106,18 +106,18 @@ export class Commits<D> {
     const { delivery, entry, outcome, partition } = update
     if (update.state !== "settling" || !(partition.state === "held" || partition.state === "committing")) return false
     if (outcome?._tag !== "again" && outcome?._tag !== "handBack") return true
-    const held = this.#held
+    const state = this.#state
     update.outcome = undefined
     if (outcome._tag === "again") {
       delivery.settled("again")
-      held.again(update, outcome.after)
+      state.again(update, outcome.after)
     } else {
       // The partition is kept for a time that grows, and then left to other processes.
       delivery.settled("left")
-      const wait = this.#handBacks.waitOf(entry.id, held.mono)
+      const wait = this.#handBacks.waitOf(entry.id, state.mono)
       update.isNewer = true
-      held.again(update, Math.max(1, wait))
-      if (wait === 0) held.leave(partition)
+      state.again(update, Math.max(1, wait))
+      if (wait === 0) state.leave(partition)
     }
     this.resume(partition)
     return false
@@ -127,16 +127,16 @@ export class Commits<D> {
   refuse(update: Update<D>, reason: Refused): void {
     update.outcome = undefined
     if (update.delivery.refused(reason)) update.moveTo("open")
-    else this.#held.again(update, 0)
+    else this.#state.again(update, 0)
     this.resume(update.partition)
   }
 
   /** Begins updates: those that the store knows to have begun at once, and the others when the write is applied. */
   #begin(write: Write<D>, count: number, others: number, settled: ReadonlyArray<Update<D>>): void {
-    const held = this.#held
-    const begun = this.#selection.take(held.mono, count, others, settled)
-    held.unsettled += begun.length
-    if (!held.options.isShared) return begun.forEach((update) => this.start(update))
+    const state = this.#state
+    const begun = this.#selection.take(state.mono, count, others, settled)
+    state.unsettled += begun.length
+    if (!state.options.isShared) return begun.forEach((update) => this.start(update))
     const joined = this.#selection.takeJoined()
     if (joined !== undefined) write.record(joined)
     for (const update of begun) write.mark(update)
@@ -146,10 +146,10 @@ export class Commits<D> {
 
   /** An update that begins is marked in the store before. */
   start(update: Update<D>): void {
-    const held = this.#held
+    const state = this.#state
     update.isMarked = true
     update.moveTo("ready")
-    if (update.delivery.start()) held.ready.push(update)
+    if (update.delivery.start()) state.ready.push(update)
     else update.moveTo("open")
   }
 
@@ -160,13 +160,13 @@ export class Commits<D> {
       partition.commits++
       partition.moveTo(release ? "releasing" : "committing")
     }
-    this.#held.send(write)
+    this.#state.send(write)
   }
 
   /** Releases all partitions that nothing is written of. Open updates count as attempted. */
   releaseRest(): void {
     const write = new Write<D>(none)
-    for (const partition of this.#held.byKey.values()) {
+    for (const partition of this.#state.byKey.values()) {
       if (partition.state !== "held") continue
       for (const update of partition.begun) if (update.state === "open" && !update.isRecorded) write.record(update)
       write.changeOf(partition).release = true

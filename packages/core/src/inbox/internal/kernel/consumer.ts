@@ -26,7 +26,7 @@ import { isTemporary, persist } from "../consumer/persist.ts"
 import type { Origin, Restore, UpdateDelivery } from "../consumer/settlement.ts"
 import * as journals from "../journal/journal.ts"
 import { reporting } from "../log/reporting.ts"
-import type { Held, Queued } from "./delivery.ts"
+import type { Claimed, Queued } from "./delivery.ts"
 import { Emitter } from "./emitter.ts"
 import { Interpreter } from "./interpreter.ts"
 import { Kernel } from "./kernel.ts"
@@ -139,7 +139,7 @@ export class Consumer implements Origin {
     if (this.#handled.length > 0) this.metrics.handled(this.#handled.splice(0))
     this.emitter.wake()
     this.leased.onTurn()
-    if (this.kernel.held.phase === "closed") this.#onClosed()
+    if (this.kernel.state.phase === "closed") this.#onClosed()
   }
 
   /** The acknowledgement or the dead letter of an update is written. */
@@ -160,7 +160,7 @@ export class Consumer implements Origin {
   }
 
   /** The updates of a partition that have the same chat share their context. */
-  handlingOf({ partition }: Held, update: Update | undefined): Handling {
+  handlingOf({ partition }: Claimed, update: Update | undefined): Handling {
     const chat_id = update && chatOf(update)
     const last = partition.last?.handling
     if (last !== undefined && last.chat_id === chat_id) return last
@@ -187,7 +187,7 @@ export class Consumer implements Origin {
   }
 
   readonly stop = Effect.suspend(() => {
-    if (this.kernel.held.isStopping) return Effect.void
+    if (this.kernel.state.isStopping) return Effect.void
     this.#interruptBackground()
     this.turns.turn()
     this.turns.event(() => this.kernel.closing.stop())
@@ -242,7 +242,7 @@ const open = Effect.fnUntraced(function* <E, R>(
   for (const effect of [consumer.listening, died, reporting(log, context), monitor.run, interpreter.claiming])
     watchFiber(yield* Effect.forkScoped(effect, { startImmediately: true }), consumer.fail)
   // Claims that are under way and renewals go on until everything is given back.
-  const unhold = log.process.holds(() => kernel.held.byKey.keys())
+  const unhold = log.process.holds(() => kernel.state.byKey.keys())
   const ended = Effect.sync(() => {
     unhold()
     turns.end()

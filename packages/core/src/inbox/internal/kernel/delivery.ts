@@ -20,14 +20,14 @@ import type * as partition from "./partition.ts"
 import type { Refused } from "./write.ts"
 
 /** A claimed update in the kernel. */
-export type Held = partition.Update<Queued>
+export type Claimed = partition.Update<Queued>
 
 const none: ReadonlyArray<never> = []
 
 /** A claimed update as a delivery: what effects see of the update. */
 export class Queued extends Settleable<Update> implements UpdateDelivery, partition.Delivery {
   readonly origin: Consumer
-  readonly held: Held
+  readonly claimed: Claimed
   /** The update. The value is missing only if the update cannot be decoded. Such a delivery is not emitted. */
   readonly value: Update
   readonly handling: Handling
@@ -53,18 +53,18 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
   #current: Attempt | undefined
   #isOver = false
 
-  constructor(origin: Consumer, held: Held) {
+  constructor(origin: Consumer, claimed: Claimed) {
     super()
     this.origin = origin
-    this.held = held
-    this.attempt = held.entry.attempts + 1
-    const { decoded } = held.entry.update
+    this.claimed = claimed
+    this.attempt = claimed.entry.attempts + 1
+    const { decoded } = claimed.entry.update
     this.value = (Result.isSuccess(decoded) ? decoded.success : undefined)!
-    this.handling = origin.handlingOf(held, this.value)
+    this.handling = origin.handlingOf(claimed, this.value)
   }
 
   get entry(): ClaimedUpdate {
-    return this.held.entry
+    return this.claimed.entry
   }
 
   get answers(): AnswerLog {
@@ -113,12 +113,12 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
   }
 
   get isLost(): boolean {
-    return this.held.partition.isLost
+    return this.claimed.partition.isLost
   }
 
   watch(onLost: () => void): void {
     this.#watchers = this.#watchers === none ? [onLost] : [...this.#watchers, onLost]
-    this.origin.kernel.watched(this.held)
+    this.origin.kernel.watched(this.claimed)
   }
 
   unwatch(onLost: () => void): void {
@@ -126,7 +126,7 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
     if (others.length === this.#watchers.length) return
     this.#watchers = others.length === 0 ? none : others
     const { kernel, turns } = this.origin
-    kernel.unwatched(this.held)
+    kernel.unwatched(this.claimed)
     if (this.isLost) turns.turn()
   }
 
@@ -154,7 +154,7 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
   }
 
   refused(reason: Refused): boolean {
-    const { change } = this.held
+    const { change } = this.claimed
     this.refusal = refusalOf({ change, conflicts: this.conflicts }, reason === "alone" ? "again" : reason)
     if (this.refusal !== undefined) {
       this.#reopen()
@@ -203,7 +203,7 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
   }
 
   take(outcome: Outcome): ReadonlyArray<Queued> {
-    if (this.outcome !== undefined || this.held.state !== "open") return none
+    if (this.outcome !== undefined || this.claimed.state !== "open") return none
     this.outcome = outcome
     this.refusal = undefined
     if (outcome._tag === "ack") this.#journal?.end()

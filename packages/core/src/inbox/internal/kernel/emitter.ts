@@ -67,7 +67,7 @@ export class Emitter {
   readonly #consumer: Consumer
   #ended: Exit.Exit<void, unknown> | undefined
   readonly #said = new Set<string>()
-  readonly #waiter = makeWaiter(() => this.#ended !== undefined || this.#consumer.kernel.held.ready.length > 0)
+  readonly #waiter = makeWaiter(() => this.#ended !== undefined || this.#consumer.kernel.state.ready.length > 0)
 
   constructor(consumer: Consumer) {
     this.#consumer = consumer
@@ -102,7 +102,7 @@ export class Emitter {
     if (isArrayNonEmpty(emitted)) {
       const now = clock.currentTimeMillisUnsafe()
       for (const queued of emitted) queued.emittedAt = now
-      if (kernel.held.available > 0) turns.turn()
+      if (kernel.state.available > 0) turns.turn()
       return Effect.succeed(emitted)
     }
     if (ended !== undefined) return Exit.isFailure(ended) ? Effect.failCause(ended.cause) : Cause.done()
@@ -140,8 +140,8 @@ export class Emitter {
     const { kernel, turns } = this.#consumer
     const done = Deferred.makeUnsafe<void, StoreError>()
     const updates = settled.map((queued) => {
-      if (queued.held.state === "open") queued.held.outcome = outcomeOf(queued)
-      return queued.held
+      if (queued.claimed.state === "open") queued.claimed.outcome = outcomeOf(queued)
+      return queued.claimed
     })
     kernel.commits.settle({
       updates,
@@ -150,7 +150,7 @@ export class Emitter {
     // In memory, a write costs less than to wait for others (benchmark `pipeline`).
     const [first] = updates
     const isOnly = updates.length === 1 && first?.outcome?._tag === "ack" && first.outcome.batch === undefined
-    if (isOnly && kernel.held.options.isShared) turns.soon()
+    if (isOnly && kernel.state.options.isShared) turns.soon()
     else turns.turn()
     return done.effect ?? restore(Deferred.await(done))
   }

@@ -9,8 +9,8 @@ import { isTemporary } from "../consumer/persist.ts"
 import { makeWaiter } from "../consumer/waiter.ts"
 import { wasRead } from "../journal/journal.ts"
 import type { Consumer } from "./consumer.ts"
-import { type Held, Queued } from "./delivery.ts"
-import type { Commands, UnknownLease } from "./held.ts"
+import { type Claimed, Queued } from "./delivery.ts"
+import type { Commands, UnknownLease } from "./state.ts"
 import type { Write } from "./write.ts"
 
 /** How many chats a warning names. */
@@ -63,8 +63,8 @@ export class Interpreter implements Commands<Queued> {
     )
   }
 
-  make(held: Held): Queued {
-    return new Queued(this.#consumer, held)
+  make(claimed: Claimed): Queued {
+    return new Queued(this.#consumer, claimed)
   }
 
   isRead(known: ClaimedUpdate, stored: ClaimedUpdate): boolean {
@@ -103,7 +103,7 @@ export class Interpreter implements Commands<Queued> {
 
   commit(write: Write<Queued>): void {
     const { clock, inbox, kernel, turns } = this.#consumer
-    const { held, results } = kernel
+    const { results, state } = kernel
     const answer = Effect.suspend(() => {
       kernel.at(clock.currentTimeMillisUnsafe(), monoNow(clock))
       const changes = results.attempt(write)
@@ -113,7 +113,7 @@ export class Interpreter implements Commands<Queued> {
     })
     const attempt = Effect.tapError(answer, () => Effect.sync(() => turns.event(() => results.failed(write))))
     // A write that fails after the stream was closed is repeated by its caller, or not at all.
-    const committed = inbox[hooks].outage.retryOrDie(attempt, (error) => isTemporary(error) && held.isOpen)
+    const committed = inbox[hooks].outage.retryOrDie(attempt, (error) => isTemporary(error) && state.isOpen)
     this.#ask(
       committed,
       (result) => {
@@ -128,7 +128,7 @@ export class Interpreter implements Commands<Queued> {
 
   renew(owners: ReadonlyArray<string>): void {
     const { kernel, run, store } = this.#consumer
-    const { leaseMillis } = kernel.held.options
+    const { leaseMillis } = kernel.state.options
     // One after the other, the renewals of several names could take longer than a lease.
     const renewed = Effect.forEach(
       owners,
@@ -148,7 +148,7 @@ export class Interpreter implements Commands<Queued> {
     const { inbox, kernel, run, store } = this.#consumer
     const commits = leases.map((lease) => ({ ...lease, completed: [], failed: [], begun: [], release: true }))
     this.#ask(store.commit(commits), (results) => {
-      kernel.held.owners.released()
+      kernel.state.owners.released()
       // The next renewal finds leases that were not released. Leases of a name that is not used any more expire.
       if (Result.isFailure(results)) return
       // Others were released after the renewal had returned them.

@@ -1,7 +1,7 @@
 import { Claiming } from "./claiming.ts"
 import { Closing } from "./closing.ts"
 import { Commits } from "./commits.ts"
-import { type Commands, Held, type Options } from "./held.ts"
+import { type Commands, KernelState, type Options } from "./state.ts"
 import { Leases } from "./leases.ts"
 import type { Update } from "./partition.ts"
 import { Results } from "./results.ts"
@@ -13,7 +13,7 @@ import { Selection } from "./selection.ts"
  * nothing can happen between a look and a decision.
  */
 export class Kernel<D> {
-  readonly held: Held<D>
+  readonly state: KernelState<D>
   readonly selection: Selection<D>
   readonly commits: Commits<D>
   readonly results: Results<D>
@@ -25,68 +25,68 @@ export class Kernel<D> {
   wakeAt = Infinity
 
   constructor(options: Options, commands: Commands<D>) {
-    const held = new Held(options, commands)
-    const selection = new Selection(held)
-    this.held = held
+    const state = new KernelState(options, commands)
+    const selection = new Selection(state)
+    this.state = state
     this.selection = selection
-    this.leases = new Leases(held)
-    this.commits = new Commits(held, selection)
-    this.results = new Results(held, this.commits, this.leases)
-    this.claiming = new Claiming(held, selection, this.commits, this.leases)
+    this.leases = new Leases(state)
+    this.commits = new Commits(state, selection)
+    this.results = new Results(state, this.commits, this.leases)
+    this.claiming = new Claiming(state, selection, this.commits, this.leases)
     this.closing = new Closing(this)
   }
 
   /** The time of the events that follow. */
   at(wall: number, mono: number): void {
-    this.held.wall = wall
-    this.held.mono = mono
+    this.state.wall = wall
+    this.state.mono = mono
   }
 
   /** Decides what is to be done. Called after events, and at `wakeAt`. */
   advance(wall: number, mono: number): void {
-    const { claiming, closing, commits, held, leases, results } = this
+    const { claiming, closing, commits, leases, results, state } = this
     this.at(wall, mono)
-    if (mono >= held.delayedUntil) this.#elapse()
-    held.endHeadStarts()
+    if (mono >= state.delayedUntil) this.#elapse()
+    state.endHeadStarts()
     results.advance()
     commits.advance()
-    if (held.isOpen) {
+    if (state.isOpen) {
       leases.advance()
       claiming.advance()
     }
-    if (held.lost > 0) held.commands.lost(held.lost)
-    held.lost = 0
-    if (held.hasCapacity) {
-      held.hasCapacity = false
-      held.commands.announce()
+    if (state.lost > 0) state.commands.lost(state.lost)
+    state.lost = 0
+    if (state.hasCapacity) {
+      state.hasCapacity = false
+      state.commands.announce()
     }
     if (!this.#isEnded && claiming.isEnd) {
       this.#isEnded = true
-      held.commands.end(held.waiting)
+      state.commands.end(state.waiting)
     }
     closing.advance()
     let wakeAt = Infinity
     const consider = (time: number): void => {
       if (time > mono && time < wakeAt) wakeAt = time
     }
-    for (const until of held.headStarts) consider(until)
-    consider(held.delayedUntil)
+    for (const until of state.headStarts) consider(until)
+    consider(state.delayedUntil)
     consider(this.selection.wakeAt)
     consider(leases.renewAt)
     consider(claiming.wakeAt)
     consider(closing.wakeAt)
-    this.wakeAt = held.phase === "closed" ? Infinity : wakeAt
+    this.wakeAt = state.phase === "closed" ? Infinity : wakeAt
   }
 
   /** Updates begin again after their time, or their partitions are left to a newer program. */
   #elapse(): void {
-    const held = this.held
-    held.delayedUntil = Infinity
-    for (const update of held.delayed) {
-      if (update.dueAt > held.mono) held.delayedUntil = Math.min(held.delayedUntil, update.dueAt)
+    const state = this.state
+    state.delayedUntil = Infinity
+    for (const update of state.delayed) {
+      if (update.dueAt > state.mono) state.delayedUntil = Math.min(state.delayedUntil, update.dueAt)
       else {
-        held.delayed.delete(update)
-        if (update.isNewer) held.leave(update.partition)
+        state.delayed.delete(update)
+        if (update.isNewer) state.leave(update.partition)
         else update.moveTo("waiting")
         this.commits.resume(update.partition)
       }
@@ -95,8 +95,8 @@ export class Kernel<D> {
 
   /** The ready deliveries are taken. */
   pulled(): ReadonlyArray<Update<D>> {
-    const { ready } = this.held
-    this.held.ready = []
+    const { ready } = this.state
+    this.state.ready = []
     for (const update of ready) update.moveTo("open")
     return ready
   }
@@ -107,7 +107,7 @@ export class Kernel<D> {
   }
 
   unwatched({ partition }: Update<D>): void {
-    const { byKey, interrupted } = this.held
+    const { byKey, interrupted } = this.state
     if (--partition.handlers > 0 || interrupted.get(partition.key) !== partition) return
     interrupted.delete(partition.key)
     // A chat that was lost and claimed again begins after its interrupted handlers have ended.
@@ -120,6 +120,6 @@ export class Kernel<D> {
   /** A warning has told of an update that is not settled. Crashing updates do not wait for the update. */
   reported(update: Update<D>): void {
     update.isReported = true
-    this.held.reported++
+    this.state.reported++
   }
 }

@@ -37,10 +37,10 @@ export class Leased {
 
   /** Lets those go on that wait for a renewal. Called after each turn. */
   onTurn(): void {
-    const { held, leases } = this.#consumer.kernel
+    const { leases, state } = this.#consumer.kernel
     const { renewals } = leases
     // After the stream has closed, nothing is renewed any more.
-    if (this.#renewals === renewals && held.isOpen) return
+    if (this.#renewals === renewals && state.isOpen) return
     this.#renewals = renewals
     for (const resume of this.#waiting.splice(0)) resume()
   }
@@ -67,8 +67,8 @@ export class Leased {
    * claimed again.
    */
   record(queued: Queued, rows: ReadonlyArray<RowWrite>): Effect.Effect<WriteResult, StoreError> {
-    const { entry, held } = queued
-    const { partition } = held
+    const { claimed, entry } = queued
+    const { partition } = claimed
     const { kernel, store, turns } = this.#consumer
     const recorded: Effect.Effect<WriteResult, StoreError> = Effect.suspend(() => {
       const { key, owner } = partition
@@ -77,7 +77,7 @@ export class Leased {
       if (partition.isLost) return Effect.succeed("leaseLost")
       const journal = { owner, partitionKey: key, id: entry.id }
       return Effect.flatMap(store.write([{ rows, journal }]), ([result]) => {
-        const isExpected = queued.outcome?._tag === "ack" || !kernel.held.isOpen || turns.isBroken
+        const isExpected = queued.outcome?._tag === "ack" || !kernel.state.isOpen || turns.isBroken
         if (result !== "leaseLost" || !store.isShared || isExpected) return Effect.succeed(result!)
         // The partition can have been claimed again by this process, under another name.
         if (partition.owner !== owner) return recorded

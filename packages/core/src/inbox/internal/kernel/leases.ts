@@ -1,5 +1,5 @@
 import type { Partition as Claimed } from "../../InboxStore.ts"
-import type { Held } from "./held.ts"
+import type { KernelState } from "./state.ts"
 import { Partition } from "./partition.ts"
 
 /** The last part of a lease does not count, because operations that began in time have to reach the platform in time. */
@@ -22,7 +22,7 @@ export interface SentAt {
 
 /** The leases of this process, and their renewals. */
 export class Leases<D> {
-  readonly #held: Held<D>
+  readonly #state: KernelState<D>
   readonly #interval: number
   renewAt = Infinity
   /** The partitions of the renewal that is under way. */
@@ -33,14 +33,14 @@ export class Leases<D> {
   #doubts = 0
   /** Number of renewals that have ended, also with a failure. */
   renewals = 0
-  constructor(held: Held<D>) {
-    this.#held = held
-    this.#interval = Math.floor(held.options.leaseMillis / renewalsPerLease)
+  constructor(state: KernelState<D>) {
+    this.#state = state
+    this.#interval = Math.floor(state.options.leaseMillis / renewalsPerLease)
   }
 
   /** The monotonic clock stands still while a computer is suspended, and the other clock can be set back. */
   isValid({ isLost, mono, wall }: Partition<D>, at: SentAt): boolean {
-    const { isShared, leaseMillis } = this.#held.options
+    const { isShared, leaseMillis } = this.#state.options
     const validFor = leaseMillis * (1 - margin)
     return !isShared || (!isLost && at.wall - wall < validFor && at.mono - mono < validFor)
   }
@@ -50,7 +50,7 @@ export class Leases<D> {
    * lease. The store would accept what this process writes, so nothing is written.
    */
   canReturn(partition: Partition<D>, at: SentAt): boolean {
-    return partition.owner === this.#held.owners.claimedBy && !this.isValid(partition, at)
+    return partition.owner === this.#state.owners.claimedBy && !this.isValid(partition, at)
   }
 
   /**
@@ -59,8 +59,8 @@ export class Leases<D> {
    */
   giveUp(partition: Partition<D>, owner = partition.owner): void {
     if (partition.isLost || partition.owner !== owner) return
-    this.#held.abandon(partition)
-    this.#held.owners.forsake(owner, [partition.key])
+    this.#state.abandon(partition)
+    this.#state.owners.forsake(owner, [partition.key])
   }
 
   /** Whether no other process has completed one of the updates, or has made a call for one of them. */
@@ -71,7 +71,7 @@ export class Leases<D> {
     if (isLeft || compared === 0 || (partition.state === "releasing" && begun.length === 0)) return false
     return stored.slice(0, compared).every((claimed, index) => {
       const known = begun[index]?.entry ?? rest[index - begun.length]!
-      const isKnown = begun[index]?.delivery.knows(claimed) ?? this.#held.commands.isRead(known, claimed)
+      const isKnown = begun[index]?.delivery.knows(claimed) ?? this.#state.commands.isRead(known, claimed)
       return known.id === claimed.id && isKnown
     })
   }
@@ -91,12 +91,12 @@ export class Leases<D> {
     sentAt: SentAt & { readonly owner: string },
     marked: number
   ): Partition<D> | "kept" | "ended" {
-    const held = this.#held
-    const { isShared, perChat } = held.options
+    const state = this.#state
+    const { isShared, perChat } = state.options
     const { key, updates } = claimed
     const { mono, owner, wall } = sentAt
-    const before = held.byKey.get(key)
-    const isEnded = held.owners.isEnded(claimed)
+    const before = state.byKey.get(key)
+    const isEnded = state.owners.isEnded(claimed)
     if (before !== undefined && !isEnded && this.#isUnchanged(before, claimed)) {
       // A renewal may have been answered since. The claim is newer than a renewal that is under way.
       this.#renewing?.partitions.delete(key)
@@ -104,17 +104,17 @@ export class Leases<D> {
       return "kept"
     }
     // If the partition was released, but the result of the commit is not known yet, its completed updates are gone.
-    if (before !== undefined && before.state !== "releasing") held.lose(before)
+    if (before !== undefined && before.state !== "releasing") state.lose(before)
     // Writes under the same name that are under way could still change the partition.
     const isChanging = before?.owner === owner && (before.isLost || before.isSettlingAny(updates))
     if (isEnded || isChanging) {
-      held.owners.forsake(owner, [key])
+      state.owners.forsake(owner, [key])
       return "ended"
     }
     const partition = new Partition<D>(claimed, sentAt, perChat, marked)
-    held.add(partition)
+    state.add(partition)
     // The leases are renewed within a third of their duration.
-    if (isShared && held.byKey.size === 1) this.renewAt = mono + this.#interval
+    if (isShared && state.byKey.size === 1) this.renewAt = mono + this.#interval
     return partition
   }
 
@@ -128,13 +128,13 @@ export class Leases<D> {
    * process. If the leases stay doubtful, the claim has another name: a claim whose answer is lost would revive them.
    */
   get isDoubtful(): boolean {
-    const held = this.#held
+    const state = this.#state
     let isDoubtful = false
     let isOfOwner = false
-    for (const partition of held.byKey.values()) {
-      if (this.isValid(partition, held)) continue
+    for (const partition of state.byKey.values()) {
+      if (this.isValid(partition, state)) continue
       isDoubtful = true
-      isOfOwner ||= partition.owner === this.#held.owners.current
+      isOfOwner ||= partition.owner === this.#state.owners.current
     }
     if (isDoubtful && !this.#isFailing && this.#doubts < 2) {
       if (this.#isRequested || this.#renewing !== undefined) return true
@@ -142,55 +142,55 @@ export class Leases<D> {
       this.#doubts++
       return true
     }
-    if (isOfOwner) this.#held.owners.change()
+    if (isOfOwner) this.#state.owners.change()
     return false
   }
 
   /** A claim was sent. */
   claiming(): void {
-    this.#held.owners.claiming()
+    this.#state.owners.claiming()
     this.#doubts = 0
   }
 
   /** Begins a renewal if one is due. */
   advance(): void {
-    const held = this.#held
-    const { mono, wall } = held
+    const state = this.#state
+    const { mono, wall } = state
     if (this.#renewing !== undefined) return
-    if (held.byKey.size === 0) {
+    if (state.byKey.size === 0) {
       this.renewAt = Infinity
       this.#isFailing = false
       if (this.#isRequested) this.renewals++
       this.#isRequested = false
     } else if (mono >= this.renewAt || (this.#isRequested && !this.#isFailing)) {
       this.#isRequested = false
-      this.#renewing = { wall, mono, partitions: new Map(held.byKey) }
-      held.commands.renew([...new Set([...held.byKey.values()].map(({ owner }) => owner))])
+      this.#renewing = { wall, mono, partitions: new Map(state.byKey) }
+      state.commands.renew([...new Set([...state.byKey.values()].map(({ owner }) => owner))])
     }
   }
 
   /** The keys that the store has under each owner, or `undefined` if the renewal has failed. Other partitions are lost. */
   renewed(answer: ReadonlyArray<readonly [owner: string, keys: ReadonlyArray<string>]> | undefined): void {
-    const held = this.#held
+    const state = this.#state
     const { mono, partitions, wall } = this.#renewing!
     for (const [owner, keys] of answer ?? []) {
       const renewed = new Set(keys)
       for (const [key, partition] of partitions) {
-        if (held.byKey.get(key) !== partition || partition.owner !== owner) continue
+        if (state.byKey.get(key) !== partition || partition.owner !== owner) continue
         if (renewed.has(key)) {
           // Another process can have had the lease before a claim that is under way. The answer of the claim decides.
-          if (owner !== this.#held.owners.claimedBy || this.isValid(partition, held))
+          if (owner !== this.#state.owners.claimedBy || this.isValid(partition, state))
             Object.assign(partition, { wall, mono })
-        } else if (partition.state !== "releasing") held.lose(partition)
+        } else if (partition.state !== "releasing") state.lose(partition)
       }
       // A partition that was claimed when the renewal was sent may have been released since.
       const others = keys.filter((key) => partitions.get(key)?.owner !== owner)
-      this.#held.owners.forsake(owner, others)
+      this.#state.owners.forsake(owner, others)
     }
     this.#renewing = undefined
     this.#isFailing = answer === undefined
     this.renewals++
-    const failedAt = held.mono + Math.min(failedRenewalInterval, this.#interval)
+    const failedAt = state.mono + Math.min(failedRenewalInterval, this.#interval)
     this.renewAt = this.#isFailing ? failedAt : mono + this.#interval
   }
 
@@ -199,10 +199,10 @@ export class Leases<D> {
    * back with the claim, after another process had them.
    */
   claimFailed(): void {
-    const held = this.#held
-    for (const partition of Array.from(held.byKey.values()))
-      if (this.canReturn(partition, held) && partition.state !== "releasing") held.lose(partition)
-    if (this.#held.owners.current === this.#held.owners.claimedBy) this.#held.owners.change()
-    this.#held.owners.claimedBy = undefined
+    const state = this.#state
+    for (const partition of Array.from(state.byKey.values()))
+      if (this.canReturn(partition, state) && partition.state !== "releasing") state.lose(partition)
+    if (this.#state.owners.current === this.#state.owners.claimedBy) this.#state.owners.change()
+    this.#state.owners.claimedBy = undefined
   }
 }

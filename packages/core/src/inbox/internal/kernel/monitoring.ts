@@ -9,7 +9,7 @@ import type { Kernel } from "./kernel.ts"
 /** Deliveries that were emitted before a time, and are not settled. They are returned once. */
 const lateIn = (kernel: Kernel<Queued>, before: number): ReadonlyArray<Queued> => {
   const late: Array<Queued> = []
-  for (const { begun } of kernel.held.byKey.values()) {
+  for (const { begun } of kernel.state.byKey.values()) {
     for (const update of begun) {
       const { delivery, isReported, state } = update
       if ((state !== "open" && state !== "settling") || isReported) continue
@@ -33,7 +33,7 @@ export const make = ({ clock, inbox, kernel, metrics, turns }: Consumer, unsettl
     for (;;) {
       yield* activity.await
       yield* Effect.sleep("15 seconds")
-      if (!hasClaimed && kernel.held.size === 0) activity.closeUnsafe()
+      if (!hasClaimed && kernel.state.size === 0) activity.closeUnsafe()
       hasClaimed = false
       yield* Effect.ignore(inbox.stats)
     }

@@ -1,9 +1,9 @@
 import type { Commit, Partition as Claimed } from "../../InboxStore.ts"
-import type { Held, UnknownLease } from "./held.ts"
+import type { KernelState, UnknownLease } from "./state.ts"
 
 /** The names under which this process has leases, and the leases of these names that nobody here knows. */
 export class Owners<D> {
-  readonly #held: Held<D>
+  readonly #state: KernelState<D>
   /** All names that may have leases. */
   readonly all = new Set<string>()
   #generation = 0
@@ -16,12 +16,12 @@ export class Owners<D> {
   readonly #completed = new Set<string>()
   readonly #ended = new Set<string>()
 
-  constructor(held: Held<D>) {
-    this.#held = held
+  constructor(state: KernelState<D>) {
+    this.#state = state
   }
 
   get current(): string {
-    return `${this.#held.options.name}.${this.#generation}`
+    return `${this.#state.options.name}.${this.#generation}`
   }
 
   change(): void {
@@ -29,7 +29,7 @@ export class Owners<D> {
   }
 
   #isUnknown({ owner, partitionKey }: UnknownLease): boolean {
-    return this.#held.byKey.get(partitionKey)?.owner !== owner
+    return this.#state.byKey.get(partitionKey)?.owner !== owner
   }
 
   /** A lease under a name of this process that nobody here holds is released, because other processes would wait for ever. */
@@ -48,7 +48,7 @@ export class Owners<D> {
     this.#found = []
     if (unknown.length === 0) return
     this.isReleasing = true
-    this.#held.commands.release(unknown)
+    this.#state.commands.release(unknown)
   }
 
   released(): void {

@@ -1,5 +1,5 @@
 import type { Claim } from "../../InboxStore.ts"
-import type { Held } from "./held.ts"
+import type { KernelState } from "./state.ts"
 
 /** Maximum number of due rows that become updates with one claim. */
 const maxDue = 100
@@ -19,7 +19,7 @@ const maxTimerWait = 86_400_000
 
 /** When a consumer that has nothing to do asks the store. */
 export class Polling<D> {
-  readonly #held: Held<D>
+  readonly #state: KernelState<D>
   #pollDelay = pollInterval
   isListening = false
   /** When an idle consumer polls. */
@@ -35,8 +35,8 @@ export class Polling<D> {
   /** How often the store has answered that something can be claimed, and nothing was claimed. */
   #zeros = 0
 
-  constructor(held: Held<D>) {
-    this.#held = held
+  constructor(state: KernelState<D>) {
+    this.#state = state
   }
 
   timersChanged(): void {
@@ -46,7 +46,7 @@ export class Polling<D> {
 
   /** Begins to wait after a claim. */
   wait(): void {
-    const { mono, options } = this.#held
+    const { mono, options } = this.#state
     if (this.isListening) this.#pollDelay = idlePollInterval
     this.#pollAt = options.isShared ? mono + this.#pollDelay : Infinity
   }
@@ -54,12 +54,12 @@ export class Polling<D> {
   /** When a consumer that waits has to be woken. */
   get wakeAt(): number {
     const dueAt = Math.min(this.#pollAt, this.#nextTimer)
-    return dueAt === Infinity ? Infinity : Math.min(dueAt, this.#held.mono + maxTimerWait)
+    return dueAt === Infinity ? Infinity : Math.min(dueAt, this.#state.mono + maxTimerWait)
   }
 
   /** Whether the consumer asks the store now: after a change of a timer, and instead of a claim if the store wakes the consumer. */
   asks(): boolean {
-    const { mono } = this.#held
+    const { mono } = this.#state
     const isPoll = this.isListening && mono >= this.#pollAt && mono < this.#nextTimer
     if (this.#isTimerKnown && !isPoll) return false
     this.#isChanged = false
@@ -68,7 +68,7 @@ export class Polling<D> {
 
   /** Whether the consumer claims now, although nothing has woken the consumer. */
   isDue(): boolean {
-    const { mono } = this.#held
+    const { mono } = this.#state
     if (mono < this.#pollAt && mono < this.#nextTimer) return false
     this.#takesTimers = true
     if (!this.isListening) this.#pollDelay = Math.min(2 * this.#pollDelay, idlePollInterval)
@@ -77,7 +77,7 @@ export class Polling<D> {
 
   /** The store has answered when something can be claimed. */
   answered(millis = Infinity): void {
-    const { mono } = this.#held
+    const { mono } = this.#state
     this.#zeros = millis === 0 ? this.#zeros + 1 : 0
     // A store that has something for nobody would be asked all the time.
     const pause = this.#zeros < 2 ? 0 : Math.min(2 ** this.#zeros, pollInterval)
@@ -94,7 +94,7 @@ export class Polling<D> {
 
   /** Returns how many timers a claim takes. A consumer whose handlers are always busy does not wait, and so does not ask. */
   claiming(): Pick<Claim, "maxDue"> {
-    this.#isTaking = this.#takesTimers || !this.#isTimerKnown || this.#held.mono >= this.#nextTimer
+    this.#isTaking = this.#takesTimers || !this.#isTimerKnown || this.#state.mono >= this.#nextTimer
     return this.#isTaking ? { maxDue } : { maxDue: undefined }
   }
 
@@ -105,7 +105,7 @@ export class Polling<D> {
     }
     if (!this.#isTaking) return
     // After timers were taken, there is another next one.
-    if (count > 0 || this.#held.mono >= this.#nextTimer) this.#isTimerKnown = false
+    if (count > 0 || this.#state.mono >= this.#nextTimer) this.#isTimerKnown = false
     this.#takesTimers = false
   }
 }

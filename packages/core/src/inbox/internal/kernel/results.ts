@@ -1,6 +1,6 @@
 import type { Commit, CommitResult } from "../../InboxStore.ts"
 import type { Commits } from "./commits.ts"
-import type { Held } from "./held.ts"
+import type { KernelState } from "./state.ts"
 import type { Leases } from "./leases.ts"
 import type { Update } from "./partition.ts"
 import { type Change, isRefused, type Settlement, type Write } from "./write.ts"
@@ -14,22 +14,22 @@ const together = <D>(changes: ReadonlyArray<Change<D>>): ReadonlyArray<Commit> =
 
 /** The conclusions from the answers of the store to writes. */
 export class Results<D> {
-  readonly #held: Held<D>
+  readonly #state: KernelState<D>
   readonly #commits: Commits<D>
   readonly #leases: Leases<D>
   /** Writes of batches of which a partition is lost. */
   #broken: ReadonlyArray<Write<D>> = []
 
-  constructor(held: Held<D>, commits: Commits<D>, leases: Leases<D>) {
-    this.#held = held
+  constructor(state: KernelState<D>, commits: Commits<D>, leases: Leases<D>) {
+    this.#state = state
     this.#commits = commits
     this.#leases = leases
   }
 
   /** Returns what is to be written, under the present owners. Nothing is committed after a loss. */
   attempt(write: Write<D>): ReadonlyArray<Commit> {
-    this.#held.writes.add(write)
-    write.live = this.#held.options.isShared ? this.#live(write) : write.changes
+    this.#state.writes.add(write)
+    write.live = this.#state.options.isShared ? this.#live(write) : write.changes
     if (write.live.some(({ batch }) => batch !== undefined)) return together(write.live)
     write.live.forEach((change, at) => (change.at = at))
     return write.live
@@ -37,12 +37,12 @@ export class Results<D> {
 
   #live(write: Write<D>): ReadonlyArray<Change<D>> {
     const { changes } = write
-    const { byKey } = this.#held
+    const { byKey } = this.#state
     // Nothing is written of a partition that this process has claimed again after its release.
     const isHeld = ({ partition }: Change<D>): boolean => byKey.get(partition.key) === partition
     for (const change of changes) {
       const { partition } = change
-      if (isHeld(change) && this.#leases.canReturn(partition, this.#held)) this.#leases.giveUp(partition)
+      if (isHeld(change) && this.#leases.canReturn(partition, this.#state)) this.#leases.giveUp(partition)
       change.owner = partition.owner
       if (change.batch === undefined || isHeld(change)) continue
       for (const other of changes) {
@@ -56,14 +56,14 @@ export class Results<D> {
 
   /** The store has answered. */
   committed(write: Write<D>, results: ReadonlyArray<CommitResult>): void {
-    const held = this.#held
-    held.answered(write)
+    const state = this.#state
+    state.answered(write)
     let isRepeated = false
     for (const change of write.live) {
       const { batch, owner, partition, release } = change
       change.result = results[change.at]!
-      if (change.result === "applied") held.owners.onApplied(change)
-      if (change.result !== "leaseLost" || !held.options.isShared) continue
+      if (change.result === "applied") state.owners.onApplied(change)
+      if (change.result !== "leaseLost" || !state.options.isShared) continue
       // A batch that was applied has released its partitions. The store knows which of its updates are left.
       if (batch !== undefined && write.isUnanswered) this.#leases.giveUp(partition)
       else if (batch !== undefined) {
@@ -75,9 +75,9 @@ export class Results<D> {
         change.result = undefined
         isRepeated = true
         // The result of a release that was repeated says nothing: the partition is released in any case.
-      } else if (!release && !partition.isLost) held.lose(partition)
+      } else if (!release && !partition.isLost) state.lose(partition)
     }
-    if (isRepeated) held.send(write)
+    if (isRepeated) state.send(write)
     else if (write.renewals !== undefined) {
       this.#leases.request()
       this.#broken = [...this.#broken, write]
@@ -87,25 +87,25 @@ export class Results<D> {
   /** Batches with a lost partition go on after the renewal. No renewal begins after everything was given back. */
   advance(): void {
     if (this.#broken.length === 0) return
-    const ended = this.#broken.filter(({ renewals }) => !this.#held.isOpen || renewals! < this.#leases.renewals)
+    const ended = this.#broken.filter(({ renewals }) => !this.#state.isOpen || renewals! < this.#leases.renewals)
     this.#broken = this.#broken.filter((write) => !ended.includes(write))
     for (const write of ended) this.#applied(write)
   }
 
   /** The store has not answered. */
   failed(write: Write<D>): void {
-    this.#held.answered(write)
+    this.#state.answered(write)
     write.isUnanswered = true
     for (const { owner, partitionKey: key, release } of write.live)
-      if (release) this.#held.owners.onAbandoned({ key, owner })
+      if (release) this.#state.owners.onAbandoned({ key, owner })
   }
 
   #applied(write: Write<D>): void {
-    for (const change of write.changes) this.#held.endCommit(change.partition, change.release && !isRefused(change))
+    for (const change of write.changes) this.#state.endCommit(change.partition, change.release && !isRefused(change))
     for (const { updates } of write.settlements) for (const update of updates) this.#settled(update)
     for (const update of write.started) {
       if (update.state !== "beginning") continue
-      if (isRefused(update.change) || this.#held.isStopping) this.#held.again(update, 0)
+      if (isRefused(update.change) || this.#state.isStopping) this.#state.again(update, 0)
       else this.#commits.start(update)
     }
     this.#commits.resolve(write)
@@ -117,9 +117,9 @@ export class Results<D> {
     if (isRefused(change)) return this.#commits.refuse(update, change.result)
     update.outcome = undefined
     update.delivery.settled(outcome._tag === "retry" ? "next" : "done")
-    if (outcome._tag !== "retry") return this.#held.drop(update)
+    if (outcome._tag !== "retry") return this.#state.drop(update)
     update.isMarked = update.isRecorded = false
-    this.#held.again(update, outcome.after)
+    this.#state.again(update, outcome.after)
   }
 
   /** The store refuses a write that has failed, or the stream is closed. */
@@ -127,8 +127,8 @@ export class Results<D> {
     const { settlements } = write
     // The lease of a partition that cannot be released expires.
     for (const { partition, release } of write.changes)
-      this.#held.endCommit(partition, release && settlements.length === 0)
-    for (const update of write.started) if (update.state === "beginning") this.#held.again(update, 0)
+      this.#state.endCommit(partition, release && settlements.length === 0)
+    for (const update of write.started) if (update.state === "beginning") this.#state.again(update, 0)
     if (settlements.length > 1) this.#commits.divided.push(...settlements)
     else for (const settlement of settlements) this.#reopen(settlement, reason)
     for (const { partition } of write.changes) this.#commits.resume(partition)

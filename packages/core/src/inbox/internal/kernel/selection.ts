@@ -1,4 +1,4 @@
-import type { Held } from "./held.ts"
+import type { KernelState } from "./state.ts"
 import type { Partition, Update } from "./partition.ts"
 
 const none: ReadonlyArray<never> = []
@@ -29,7 +29,7 @@ const calmMillis = 10_000
  * becomes a dead letter because of another update. All times are monotonic.
  */
 export class Selection<D> {
-  readonly #held: Held<D>
+  readonly #state: KernelState<D>
   readonly #calmAt: number
   #waiting: Array<Partition<D>> = []
   /** Partitions whose next update is a crashing update. */
@@ -48,9 +48,9 @@ export class Selection<D> {
   /** When the next update can be selected, although nothing else happens. */
   wakeAt = Infinity
 
-  constructor(held: Held<D>) {
-    this.#held = held
-    this.#calmAt = held.options.startedAt + calmMillis
+  constructor(state: KernelState<D>) {
+    this.#state = state
+    this.#calmAt = state.options.startedAt + calmMillis
   }
 
   /** Number of partitions that wait. */
@@ -65,7 +65,7 @@ export class Selection<D> {
 
   #isCrashing(partition: Partition<D>): boolean {
     const next = partition.nextEntry
-    return next !== undefined && next.crashes >= this.#held.options.crashingAfter
+    return next !== undefined && next.crashes >= this.#state.options.crashingAfter
   }
 
   /** Adds a partition if one of its updates may begin. */
@@ -94,7 +94,7 @@ export class Selection<D> {
   }
 
   #beginCrashing(isExclusive: boolean): ReadonlyArray<Update<D>> {
-    const update = this.#next(this.#crashing)!.begin(this.#held.commands)
+    const update = this.#next(this.#crashing)!.begin(this.#state.commands)
     update.isRecorded = !isExclusive
     this.#dueAt = undefined
     return [update]
@@ -155,7 +155,7 @@ export class Selection<D> {
       if (partition === undefined) break
       // Several updates of a chat begin one after the other, so that fewer chats are in memory and in a commit.
       while (taken.length < count && partition.isReady && !this.#isCrashing(partition)) {
-        taken.push(partition.begin(this.#held.commands))
+        taken.push(partition.begin(this.#state.commands))
       }
       this.add(partition)
     }

@@ -1,5 +1,5 @@
 import type { Claim, Partition as Claimed } from "../../InboxStore.ts"
-import type { Held } from "./held.ts"
+import type { KernelState } from "./state.ts"
 import type { Selection } from "./selection.ts"
 
 /** A partition is released after this many updates, so that partitions with many updates do not delay the others. */
@@ -16,7 +16,7 @@ const unmarkedMillis = 10_000
 
 /** How much a claim asks for. */
 export class ClaimSize<D> {
-  readonly #held: Held<D>
+  readonly #state: KernelState<D>
   readonly #selection: Selection<D>
   readonly #least: number
   readonly #most: number
@@ -27,9 +27,9 @@ export class ClaimSize<D> {
   /** Whether the store had fewer partitions than the last claim asked for. */
   wasShort = false
 
-  constructor(held: Held<D>, selection: Selection<D>) {
-    const { maxInMemory, maxUnsettled, perChat } = held.options
-    this.#held = held
+  constructor(state: KernelState<D>, selection: Selection<D>) {
+    const { maxInMemory, maxUnsettled, perChat } = state.options
+    this.#state = state
     this.#selection = selection
     const atOnce = Math.min(maxUnsettled, usualConcurrency)
     this.#least = Math.max(1, Math.min(maxUpdatesPerClaim, Math.floor(maxInMemory / (2 * atOnce))))
@@ -40,19 +40,19 @@ export class ClaimSize<D> {
 
   /** Number of partitions whose next update would begin at once. */
   get #available(): number {
-    return this.#held.available - this.#selection.size
+    return this.#state.available - this.#selection.size
   }
 
   /** Partitions are claimed when a handler could begin. If many wait, they are also claimed for later. */
   get wantsMore(): boolean {
-    const { options, size } = this.#held
+    const { options, size } = this.#state
     const { maxInMemory } = options
     return maxInMemory - size >= this.#least && (this.#available > 0 || (!this.wasShort && size <= maxInMemory / 2))
   }
 
   /** Whether nothing fits into memory. */
   next(): Pick<Claim, "begin" | "maxPartitions" | "maxUpdates"> | undefined {
-    const { mono, options, size } = this.#held
+    const { mono, options, size } = this.#state
     const { isShared, maxInMemory, perChat } = options
     const free = maxInMemory - size
     if (free < this.#maxUpdates && perChat === 1) this.#maxUpdates = this.#least
@@ -77,18 +77,18 @@ export class ClaimSize<D> {
    * update is handled.
    */
   isCrashing({ updates }: Claimed): boolean {
-    const { crashingAfter } = this.#held.options
+    const { crashingAfter } = this.#state.options
     return this.begin > 0 && updates.slice(0, this.begin).some(({ crashes }) => crashes >= crashingAfter)
   }
 
   foundCrashing(): void {
-    this.#unmarkedUntil = this.#held.mono + unmarkedMillis
+    this.#unmarkedUntil = this.#state.mono + unmarkedMillis
   }
 
   /** Decides how many updates of a partition the next claim asks for. */
   claimed(partitions: ReadonlyArray<{ readonly updates: ReadonlyArray<unknown> }>): void {
     const { maxPartitions, maxUpdates: asked } = this.#asked
-    const { maxInMemory, perChat } = this.#held.options
+    const { maxInMemory, perChat } = this.#state.options
     this.wasShort = partitions.length < maxPartitions
     if (partitions.length === 0) return
     const longest = Math.max(...partitions.map(({ updates }) => updates.length))

@@ -55,7 +55,7 @@ const noCalls: ReadonlyArray<Call> = []
 /** Members are added one by one, because there is an entry for each update (benchmark `pipeline`). */
 const toEntry = (queued: Queued, hasTexts: boolean): Entry => {
   const { attempt, emittedAt, failure, handling, origin, value } = queued
-  const now = origin.kernel.held.wall
+  const now = origin.kernel.state.wall
   const outcome = outcomeOf(queued)
   const { id, update } = queued.entry
   const { calls, cause, part } = queued.record

@@ -74,7 +74,7 @@ const headStart = { woken: 1000, polling: 6000 } as const
 const maxReady = 64
 
 /** All partitions and updates that a process holds, and their numbers. */
-export class Held<D> {
+export class KernelState<D> {
   readonly options: Options
   readonly commands: Commands<D>
   readonly owners: Owners<D>
