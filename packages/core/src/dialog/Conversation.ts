@@ -515,7 +515,7 @@ export interface Options {
   readonly version?: number | undefined
   /**
    * The handling of the next update for a conversation of an older version: `"continue"`: the conversation continues
-   * with its stored answers. `"restart"`: the conversation begins again, with the same input. `"tell"`: the
+   * with its stored answers. `"restart"`: the conversation begins again, with the same input. `"end"`: the
    * conversation ends with the text `outdated`. A function decides by the version. Default: `"continue"`. The updates
    * for a conversation of a newer version wait for a process with the newer program.
    */
@@ -546,7 +546,7 @@ export interface Options {
  * @category models
  * @since 0.1.0
  */
-export type Policy = "continue" | "restart" | "tell"
+export type Policy = "continue" | "restart" | "end"
 
 /**
  * The errors of a conversation that its handler can fail with. A body that fails with {@link Unanswered} ends its

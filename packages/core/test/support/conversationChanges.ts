@@ -135,7 +135,7 @@ export const mutations: Readonly<Record<string, Code>> = {
   },
   "a new version that goes on": newVersion("continue"),
   "a new version that begins again": newVersion("restart"),
-  "a new version that tells the user": newVersion("tell")
+  "a new version that ends older conversations": newVersion("end")
 }
 
 /** The conversation with some code. */

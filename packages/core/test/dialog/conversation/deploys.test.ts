@@ -367,15 +367,15 @@ describe("conversations and new versions of the code", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("follow the policy for another version: continue, restart, or tell", () =>
+  it.effect("follow the policy for another version: continue, restart, or end", () =>
     Effect.gen(function* () {
       const seen: Array<number> = []
       const policies = {
         continue: ["You are 7"],
         restart: ["Hello", "Name?", "Dear 8", "Age?"],
-        tell: ["Something has changed here. Please begin again."]
+        end: ["Something has changed here. Please begin again."]
       }
-      for (const policy of ["continue", "restart", "tell"] as const) {
+      for (const policy of ["continue", "restart", "end"] as const) {
         assert.deepStrictEqual(yield* deploy(before, { version: 2, onVersion: policy }), policies[policy])
         const onVersion = (from: number) => {
           seen.push(from)
@@ -390,7 +390,7 @@ describe("conversations and new versions of the code", () => {
   it.effect("follow the policy for another version also after the answer that they go on", () =>
     Effect.gen(function* () {
       const make = (version: number) =>
-        botOf(before, { version, ifRunning: "ask", onVersion: version === 1 ? "continue" : "tell" })
+        botOf(before, { version, ifRunning: "ask", onVersion: version === 1 ? "continue" : "end" })
       const ann = yield* Emulator.user("Ann")
       yield* during(
         make(1),
@@ -406,7 +406,7 @@ describe("conversations and new versions of the code", () => {
 
   it.effect("begin again if they are started while an outdated one runs", () =>
     Effect.gen(function* () {
-      const options = { version: 2, onVersion: "tell" } as const
+      const options = { version: 2, onVersion: "end" } as const
       assert.deepStrictEqual(yield* deploy(before, options, ["/go"]), ["Hello", "Name?"])
     }).pipe(Effect.provide(layer))
   )

@@ -238,7 +238,7 @@ describe("data of a newer program", () => {
     const lines: Array<string> = []
     return Effect.gen(function* () {
       const make = (version: number) => {
-        const Order = Conversation.make("order", { of: "userInChat", version, onVersion: "tell" }, (talk) =>
+        const Order = Conversation.make("order", { of: "userInChat", version, onVersion: "end" }, (talk) =>
           Effect.flatMap(talk.ask("size", { say: "Size?" }), (size) => talk.say(`${size} by ${version}`))
         )
         const Game = Scene.make(

@@ -10,7 +10,7 @@ import { type At, type Conversation, isUnanswered, runBody } from "./turn.ts"
 export const rehearse = Effect.fnUntraced(function* (self: Conversation, at: At, record: Record) {
   const policy = record.version === self.version ? "continue" : self.onVersion(record.version)
   if (policy !== "continue") {
-    const outcome = policy === "tell" ? "outdated" : "restarts"
+    const outcome = policy === "end" ? "outdated" : "restarts"
     return { outcome, detail: `version ${record.version} became ${self.version}` } satisfies Prediction
   }
   const input = yield* Effect.result(self.decodeInput(record.input))
