@@ -6,7 +6,7 @@ const closeTimeout = 10_000
 /** The time limit of the writes that end the leases of a consumer. */
 const finishTimeout = 5000
 
-/** How a process stops, and gives back what it holds. */
+/** How a process stops, and releases its partitions. */
 export class Closing<D> {
   readonly #kernel: Kernel<D>
   #isClosing = false

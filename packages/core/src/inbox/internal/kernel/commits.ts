@@ -42,7 +42,7 @@ export class Commits<D> {
     this.#finished.add(partition)
   }
 
-  /** Writes what is settled, begins what can begin, and releases what is finished, in this order. */
+  /** Writes the settled updates, begins updates, and releases the finished partitions, in this order. */
   advance(): void {
     const state = this.#state
     if (this.#settlements.length > 0) {

@@ -241,7 +241,7 @@ const open = Effect.fnUntraced(function* <E, R>(
   yield* wakeUp(consumer.wake)
   for (const effect of [consumer.listening, died, reporting(log, context), monitor.run, interpreter.claiming])
     watchFiber(yield* Effect.forkScoped(effect, { startImmediately: true }), consumer.fail)
-  // Claims that are under way and renewals go on until everything is given back.
+  // Claims that are under way and renewals go on until everything is released.
   const unhold = log.process.holds(() => kernel.state.byKey.keys())
   const ended = Effect.sync(() => {
     unhold()

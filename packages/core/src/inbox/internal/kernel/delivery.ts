@@ -69,7 +69,7 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
 
   get answers(): AnswerLog {
     const { attempts, journal = none } = this.entry
-    // An attempt that was given back, because of a stop or a newer program, is not counted.
+    // An attempt that was released, because of a stop or a newer program, is not counted.
     const isRedelivered = attempts > 0 || journal.length > 0
     return (this.#answers ??= { attempt: this.attempt, isRedelivered, attempts: undefined })
   }

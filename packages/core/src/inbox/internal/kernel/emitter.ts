@@ -52,7 +52,7 @@ const writtenOnReject = (queued: Queued): partition.Written | undefined => {
   return { rows: [ending, { key, row: { text: "", expiresAt }, revision: nextRevision() }] }
 }
 
-/** The outcome of an update for the kernel, with what is written. */
+/** The outcome of an update for the kernel, with its writes. */
 const outcomeOf = (queued: Queued): partition.Outcome | undefined => {
   const { failure, outcome } = queued
   if (outcome?._tag === "reject") return { _tag: "reject", failure: failure!, written: writtenOnReject(queued) }

@@ -9,7 +9,7 @@ import { Selection } from "./selection.ts"
 
 /**
  * All partitions of a process. The kernel decides, and does nothing else: an event, which is a method of the kernel or
- * of a part, says what happened, and `advance` says what is to be done, by commands. The kernel is never suspended, so
+ * of a part, reports what happened, and `advance` decides what follows, by commands. The kernel is never suspended, so
  * nothing can happen between a look and a decision.
  */
 export class Kernel<D> {
@@ -42,7 +42,7 @@ export class Kernel<D> {
     this.state.mono = mono
   }
 
-  /** Decides what is to be done. Called after events, and at `wakeAt`. */
+  /** Decides what follows from the events, by commands. Called after events, and at `wakeAt`. */
   advance(wall: number, mono: number): void {
     const { claiming, closing, commits, leases, results, state } = this
     this.at(wall, mono)

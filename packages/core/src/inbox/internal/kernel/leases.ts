@@ -67,7 +67,7 @@ export class Leases<D> {
   #isUnchanged(partition: Partition<D>, { updates: stored }: Claimed): boolean {
     const { begun, isLeft, rest } = partition
     const compared = Math.min(begun.length + rest.length, stored.length)
-    // A partition of which nothing has begun is being given back.
+    // A partition of which nothing has begun is being released.
     if (isLeft || compared === 0 || (partition.state === "releasing" && begun.length === 0)) return false
     return stored.slice(0, compared).every((claimed, index) => {
       const known = begun[index]?.entry ?? rest[index - begun.length]!

@@ -26,7 +26,7 @@ export class Results<D> {
     this.#leases = leases
   }
 
-  /** Returns what is to be written, under the present owners. Nothing is committed after a loss. */
+  /** Returns the commits of a write, under the present owners. Nothing is committed after a loss. */
   attempt(write: Write<D>): ReadonlyArray<Commit> {
     this.#state.writes.add(write)
     write.live = this.#state.options.isShared ? this.#live(write) : write.changes
@@ -84,7 +84,7 @@ export class Results<D> {
     } else this.#applied(write)
   }
 
-  /** Batches with a lost partition go on after the renewal. No renewal begins after everything was given back. */
+  /** Batches with a lost partition go on after the renewal. No renewal begins after everything was released. */
   advance(): void {
     if (this.#broken.length === 0) return
     const ended = this.#broken.filter(({ renewals }) => !this.#state.isOpen || renewals! < this.#leases.renewals)

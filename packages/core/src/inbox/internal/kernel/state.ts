@@ -58,14 +58,14 @@ export interface UnknownLease {
 /**
  * - `running`: updates are claimed and begin.
  * - `stopping`: no update begins any more. Open updates are waited for.
- * - `closing`: everything was given back, and the commits that are under way are waited for.
+ * - `closing`: everything was released, and the commits that are under way are waited for.
  * - `releasing`: all leases are being ended.
  * - `closed`: the leases have ended, or were left to expire.
  */
 export type Phase = "running" | "stopping" | "closing" | "releasing" | "closed"
 
 /**
- * The time for which other processes may claim a partition that this process gave back, before this process claims
+ * The time for which other processes may claim a partition that this process released, before this process claims
  * again, with and without a notification. Without a notification, other processes claim every 5 seconds.
  */
 const headStart = { woken: 1000, polling: 6000 } as const

@@ -13,7 +13,7 @@ export class Turns {
   #isTurning = false
   /** Whether an event has come since the kernel decided. */
   #isDue = false
-  /** Whether a turn follows, so that what is settled until then is one write. */
+  /** Whether a turn follows, so that all updates that are settled until then are one write. */
   #isSoon = false
   #timer: { readonly at: number; readonly fiber: Fiber.Fiber<void> } | undefined
   #isEnded = false
