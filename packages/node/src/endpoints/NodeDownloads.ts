@@ -21,49 +21,6 @@ const decodeSaved = Schema.decodeUnknownOption(Saved)
 
 const encodeSaved = Schema.encodeSync(Saved)
 
-/** The partial file and the data about the file, in the folder of the file. */
-const pathsOf = (path: string) => ({ part: `${path}.part`, saved: `${path}.part.json` })
-
-/** Returns where an earlier download of the same attachment has ended. */
-const positionOf = Effect.fnUntraced(function* (attachment: Attachments.Downloadable, path: string) {
-  const files = yield* FileSystem.FileSystem
-  const { part, saved } = pathsOf(path)
-  const text = yield* Effect.option(files.readFileString(saved))
-  const info = yield* Effect.option(files.stat(part))
-  const position = Option.flatMap(text, decodeSaved)
-  if (Option.isNone(position) || Option.isNone(info)) return undefined
-  const { key, size, validator } = position.value
-  const received = Number(info.value.size)
-  if (key !== Attachments.keyOf(attachment) || received === 0 || received > (size ?? Infinity)) return undefined
-  return { received, validator, ...(size === undefined ? {} : { size }) }
-})
-
-/** Writes the bytes after the position into the partial file, and returns whether the file has to be downloaded again. */
-const write = Effect.fnUntraced(function* (
-  attachment: Attachments.Downloadable,
-  path: string,
-  options: Attachments.DownloadOptions,
-  from: Attachments.Position | undefined
-) {
-  const files = yield* FileSystem.FileSystem
-  const { part, saved } = pathsOf(path)
-  const opened = yield* Attachments.open(attachment, { ...options, from })
-  const file = yield* files.open(part, { flag: opened.from === 0 ? "w" : "a" })
-  const { size, validator } = opened
-  if (validator === undefined) yield* files.remove(saved, { force: true })
-  else {
-    const position = {
-      key: Attachments.keyOf(attachment),
-      received: 0,
-      validator,
-      ...(size === undefined ? {} : { size })
-    }
-    yield* files.writeFileString(saved, encodeSaved(position))
-  }
-  yield* Stream.runForEach(opened.bytes, (bytes) => file.writeAll(bytes))
-  yield* file.sync
-}, Effect.scoped)
-
 /**
  * Downloads the file of an attachment into a file. The bytes are written to `PATH.part`, which is renamed to `PATH` when the file is
  * complete: a file at `PATH` is always complete, and an existing file is replaced.
@@ -100,18 +57,49 @@ export const toFile = (
 ): Effect.Effect<void, Attachments.DownloadErrors | PlatformError, BotApi | HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
-    const { part, saved } = pathsOf(path)
-    yield* write(attachment, path, options, yield* positionOf(attachment, path)).pipe(
+    const key = Attachments.keyOf(attachment)
+    const part = `${path}.part`
+    const saved = `${path}.part.json`
+    const removeSaved = files.remove(saved, { force: true })
+
+    /** Where an earlier download of the same attachment has ended. */
+    const earlier = Effect.gen(function* () {
+      const text = yield* Effect.option(files.readFileString(saved))
+      const info = yield* Effect.option(files.stat(part))
+      const position = Option.flatMap(text, decodeSaved)
+      if (Option.isNone(position) || Option.isNone(info)) return undefined
+      const { key: savedKey, ...rest } = position.value
+      const received = Number(info.value.size)
+      if (savedKey !== key || received === 0 || received > (rest.size ?? Infinity)) return undefined
+      return { ...rest, received }
+    })
+
+    /** Writes the bytes after the position into the partial file. */
+    const writeFrom = Effect.fnUntraced(function* (from: Attachments.Position | undefined) {
+      const opened = yield* Attachments.open(attachment, { ...options, from })
+      const file = yield* files.open(part, { flag: opened.from === 0 ? "w" : "a" })
+      const { size, validator } = opened
+      yield* validator === undefined
+        ? removeSaved
+        : files.writeFileString(
+            saved,
+            encodeSaved({ key, received: 0, validator, ...(size === undefined ? {} : { size }) })
+          )
+      yield* Stream.runForEach(opened.bytes, (bytes) => file.writeAll(bytes))
+      yield* file.sync
+    }, Effect.scoped)
+
+    yield* writeFrom(yield* earlier).pipe(
       Effect.catchIf(
         (error) => error._tag === "DownloadFailed" && error.reason._tag === "Changed",
-        () => write(attachment, path, options, undefined)
+        () => writeFrom(undefined)
       ),
       Effect.tapError((error) =>
         error._tag === "DownloadFailed" && error.reason._tag === "TooLarge"
-          ? Effect.andThen(files.remove(part, { force: true }), files.remove(saved, { force: true }))
+          ? Effect.andThen(files.remove(part, { force: true }), removeSaved)
           : Effect.void
       )
     )
     yield* files.rename(part, path)
-    yield* files.remove(saved, { force: true })
+    yield* removeSaved
   }).pipe(Effect.provide(NodeFileSystem.layer))
