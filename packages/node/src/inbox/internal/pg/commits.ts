@@ -6,7 +6,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { isRetryableSql, retryConflicts } from "../../../base/internal/stores/sql.ts"
 import { encodeIndexed, encodeText, isId } from "../../../base/internal/stores/values.ts"
-import { functionNames } from "./functions.ts"
+import { functionsOf } from "./functions.ts"
 import { inlined } from "./inlined.ts"
 import { isChecked, toJson, toRounds, toWrites } from "./rows.ts"
 
@@ -147,7 +147,7 @@ interface Options {
 
 /** The commits of an inbox. */
 export const make = ({ sql, table, transact, wake }: Options) => {
-  const functions = functionNames(table)
+  const functions = functionsOf(sql, table)
 
   /** `execute` executes the statements of the commits too, and `check` only checks and locks. */
   const call = Effect.fnUntraced(function* (
@@ -180,8 +180,8 @@ export const make = ({ sql, table, transact, wake }: Options) => {
       ${units.some(({ rows }) => isChecked(rows))}`
     const [outcome] = yield* sql<Outcome>`SELECT * FROM ${
       what === "execute"
-        ? sql`${sql(functions.execute)}(${JSON.stringify(statements)}::json, ${parameters})`
-        : sql`${sql(functions.commit)}(${parameters}, ${what === "check"})`
+        ? sql`${functions.execute}(${JSON.stringify(statements)}::json, ${parameters})`
+        : sql`${functions.commit}(${parameters}, ${what === "check"})`
     }`
     const isIn = (keys: ReadonlyArray<string> | null = null) => {
       const set = new Set(keys)

@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 import type * as SqlClient from "effect/sql/SqlClient"
-import type { Fragment } from "effect/sql/Statement"
+import { literal } from "effect/sql/Statement"
 import { permanentStates } from "../../../base/internal/stores/sql.ts"
 import * as plans from "./plans.ts"
-import { countSlots, tablesOf } from "./tables.ts"
+import { now, slot, tablesOf } from "./tables.ts"
 
 export const functionNames = (table: string) => ({
   claim: `${table}_claim`,
@@ -14,17 +15,21 @@ export const functionNames = (table: string) => ({
   writeRows: `${table}_write_rows`
 })
 
-/** Returns the parts that the functions share. */
+/** The functions as parts of statements. */
+export const functionsOf = (sql: SqlClient.SqlClient, table: string) =>
+  Record.map(functionNames(table), (name) => sql(name))
+
 const partsOf = (sql: SqlClient.SqlClient, table: string) => ({
+  sql,
   ...tablesOf(sql, table),
-  names: functionNames(table),
-  settings: plans.functionSettings(sql),
-  slot: sql.literal(`pg_backend_pid() % ${countSlots}`),
-  now: sql.literal("(extract(epoch FROM clock_timestamp()) * 1000)::bigint"),
-  isQueued: plans.isQueued(sql, "u"),
-  findPartition: (key: string) => plans.findBy(sql, "p.partition_key", key),
-  findUpdate: (id: string) => plans.findBy(sql, "u.id", id)
+  functions: functionsOf(sql, table)
 })
+
+type Parts = ReturnType<typeof partsOf>
+
+const isQueued = plans.isQueued("u")
+const findPartition = (key: string) => plans.findBy("p.partition_key", key)
+const findUpdate = (id: string) => plans.findBy("u.id", id)
 
 /**
  * Creates the function that writes rows: key `k` of update `i`, with the revision `r` or `null` to delete the row. The rows of a
@@ -34,14 +39,13 @@ const partsOf = (sql: SqlClient.SqlClient, table: string) => ({
  * A key without a row is locked by a row with an empty revision, which exists only within the transaction. Journals are locked by
  * their partitions.
  */
-const createWriteRows = (sql: SqlClient.SqlClient, table: string) => {
-  const { names, now, rows, settings } = partsOf(sql, table)
-  const find = plans.findBy(sql, ["s.update_id", "s.key"], ["r.i", "r.k"])
+const createWriteRows = ({ functions, rows, sql }: Parts) => {
+  const find = plans.findBy(["s.update_id", "s.key"], ["r.i", "r.k"])
   const isWritten = sql`(conflicts IS NULL OR r.g <> ALL (conflicts)) AND (r.e IS NULL OR r.e = COALESCE(s.revision, ''))`
   return sql`
-    CREATE OR REPLACE FUNCTION ${sql(names.writeRows)}(
+    CREATE OR REPLACE FUNCTION ${functions.writeRows}(
       writes json, is_checked boolean, OUT conflicts text[], OUT is_first boolean
-    ) ${settings} AS $function$
+    ) ${plans.functionSettings} AS $function$
     DECLARE
       now_at bigint := ${now};
       first_due bigint;
@@ -83,12 +87,10 @@ const createWriteRows = (sql: SqlClient.SqlClient, table: string) => {
 }
 
 /** Creates the function that writes rows, some of them of journals. Returns the groups whose updates are not queued in a partition of their owner. */
-const createWrite = (sql: SqlClient.SqlClient, table: string) => {
-  const { findPartition, findUpdate, isQueued, names, partitions, settings, updates } = partsOf(sql, table)
-  return sql`
-    CREATE OR REPLACE FUNCTION ${sql(names.write)}(
+const createWrite = ({ functions, partitions, sql, updates }: Parts) => sql`
+    CREATE OR REPLACE FUNCTION ${functions.write}(
       journals json, writes json, is_checked boolean, OUT lost text[], OUT conflicts text[], OUT is_first boolean
-    ) ${settings} AS $function$
+    ) ${plans.functionSettings} AS $function$
     DECLARE
       held text[];
       ids bigint[];
@@ -100,7 +102,7 @@ const createWrite = (sql: SqlClient.SqlClient, table: string) => {
           ) AS l;
         SELECT COALESCE(array_agg(r.g), '{}'), array_agg(u.id) INTO held, ids
           FROM json_to_recordset(journals) AS r(g text, k text, o text, i bigint)
-          JOIN ${partitions} AS p ON ${findPartition("r.k")} AND ${plans.isOwnedBy(sql, "p", "r.o")}
+          JOIN ${partitions} AS p ON ${findPartition("r.k")} AND ${plans.isOwnedBy("p", "r.o")}
           JOIN ${updates} AS u ON ${findUpdate("r.i")} AND u.partition_key = r.k AND ${isQueued};
         lost := ARRAY(SELECT r.g FROM json_to_recordset(journals) AS r(g text) WHERE r.g <> ALL (held));
         IF cardinality(lost) > 0 THEN
@@ -109,21 +111,18 @@ const createWrite = (sql: SqlClient.SqlClient, table: string) => {
         UPDATE ${updates} AS u SET journaled = 1 WHERE u.id = ANY (ids) AND u.journaled = 0;
       END IF;
       IF writes IS NOT NULL THEN
-        SELECT w.conflicts, w.is_first INTO conflicts, is_first FROM ${sql(names.writeRows)}(writes, is_checked) AS w;
+        SELECT w.conflicts, w.is_first INTO conflicts, is_first FROM ${functions.writeRows}(writes, is_checked) AS w;
       END IF;
     END
     $function$`
-}
 
 /**
  * Creates the function that appends the updates of due rows. Like all transactions, the function locks partitions before
  * rows: it reads the due rows, locks their partitions, and then moves the due rows that no other transaction has
  * moved or changed.
  */
-const createMoveDue = (sql: SqlClient.SqlClient, table: string) => {
-  const { counts, findPartition, names, now, partitions, rows, settings, slot, updates } = partsOf(sql, table)
-  return sql`
-    CREATE OR REPLACE FUNCTION ${sql(names.moveDue)}(max_due bigint) RETURNS void ${settings} AS $function$
+const createMoveDue = ({ counts, functions, partitions, rows, sql, updates }: Parts) => sql`
+    CREATE OR REPLACE FUNCTION ${functions.moveDue}(max_due bigint) RETURNS void ${plans.functionSettings} AS $function$
     DECLARE
       now_at bigint := ${now};
       keys text[] COLLATE "C";
@@ -141,7 +140,7 @@ const createMoveDue = (sql: SqlClient.SqlClient, table: string) => {
         ORDER BY s.due_at, s.key LIMIT max_due FOR UPDATE SKIP LOCKED
       ), taken AS (
         UPDATE ${rows} AS s SET due_at = NULL FROM due AS d
-        WHERE ${plans.findBy(sql, ["s.update_id", "s.key"], ["0", "d.key"])}
+        WHERE ${plans.findBy(["s.update_id", "s.key"], ["0", "d.key"])}
       ), added AS (
         INSERT INTO ${updates} (fingerprint, partition_key, received_at, text)
         SELECT d.revision, d.partition_key, d.due_at, d.text FROM due AS d ORDER BY d.due_at, d.key
@@ -158,16 +157,13 @@ const createMoveDue = (sql: SqlClient.SqlClient, table: string) => {
       END IF;
     END
     $function$`
-}
 
-const createClaim = (sql: SqlClient.SqlClient, table: string) => {
-  const { findPartition, isQueued, names, now, partitions, rows, settings, updates } = partsOf(sql, table)
-  return sql`
-    CREATE OR REPLACE FUNCTION ${sql(names.claim)}(
+const createClaim = ({ functions, partitions, rows, sql, updates }: Parts) => sql`
+    CREATE OR REPLACE FUNCTION ${functions.claim}(
       claimer text, duration bigint, max_partitions bigint, max_updates bigint, beginning bigint, max_due bigint
     ) RETURNS TABLE (
       id bigint, partition_key text, fingerprint text, received_at float8, "text" text, earlier text
-    ) ${settings} AS $function$
+    ) ${plans.functionSettings} AS $function$
     #variable_conflict use_column
     DECLARE
       now_at bigint;
@@ -177,7 +173,7 @@ const createClaim = (sql: SqlClient.SqlClient, table: string) => {
     BEGIN
       -- A claim that is lost costs nothing, and the log is written in order, so whatever is committed later makes it durable.
       PERFORM set_config('synchronous_commit', 'off', true);
-      IF max_due > 0 THEN PERFORM ${sql(names.moveDue)}(max_due); END IF;
+      IF max_due > 0 THEN PERFORM ${functions.moveDue}(max_due); END IF;
       LOOP
         now_at := ${now};
         WITH expired AS (
@@ -198,7 +194,7 @@ const createClaim = (sql: SqlClient.SqlClient, table: string) => {
         END IF;
         WITH queued AS MATERIALIZED (
           SELECT k, ARRAY(
-            SELECT u.id FROM ${updates} AS u WHERE ${plans.queuedIn(sql, "u", "k")}
+            SELECT u.id FROM ${updates} AS u WHERE ${plans.queuedIn("u", "k")}
             LIMIT LEAST(GREATEST(beginning, 1), max_updates)
           ) AS ids FROM unnest(keys) AS k
         ), claimed AS (
@@ -222,28 +218,23 @@ const createClaim = (sql: SqlClient.SqlClient, table: string) => {
               )::text END
             FROM unnest(held) AS k CROSS JOIN LATERAL (
               SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text, u.attempts, u.crashes, u.journaled
-              FROM ${updates} AS u WHERE ${plans.queuedIn(sql, "u", "k")} LIMIT max_updates
+              FROM ${updates} AS u WHERE ${plans.queuedIn("u", "k")} LIMIT max_updates
             ) AS f ORDER BY f.id;
           RETURN;
         END IF;
       END LOOP;
     END
     $function$`
-}
 
 /**
  * Creates the function that commits the changes of partitions. With `is_check`, the function changes nothing, and locks the partitions.
  * Returns the partitions that their owners do not hold, the partitions whose updates `c` are not all queued, the partitions whose
  * rows conflict, and whether other processes have to be woken up.
  */
-const createCommit = (sql: SqlClient.SqlClient, table: string) => {
-  const { counts, findPartition, findUpdate, isQueued, names, partitions, rows, settings, slot, updates } = partsOf(
-    sql,
-    table
-  )
-  const isAcknowledged = sql`u.id = ANY (ids) AND ${plans.isAmong(sql, "u.partition_key", "keys")} AND ${isQueued}`
+const createCommit = ({ counts, functions, partitions, rows, sql, updates }: Parts) => {
+  const isAcknowledged = sql`u.id = ANY (ids) AND ${plans.isAmong("u.partition_key", "keys")} AND ${isQueued}`
   /** Common case: all begun updates are decided, and only the updates that the commit begins remain. */
-  const updateBegun = (which: Fragment) => sql`
+  const updateBegun = (which: string) => sql`
     UPDATE ${partitions} AS p SET begun = CASE
       WHEN c.x = 1 THEN ''
       WHEN string_to_array(p.begun, ',') <@ c.decided THEN c.begun
@@ -253,13 +244,13 @@ const createCommit = (sql: SqlClient.SqlClient, table: string) => {
     END
     FROM (
       SELECT r.k, r.o, string_to_array(r.d, ',') AS decided, r.b AS begun, r.x
-      FROM unnest(keys, owners, decisions, begun_ids, releases) AS r(k, o, d, b, x) WHERE ${which} ORDER BY r.k
-    ) AS c WHERE ${findPartition("c.k")} AND ${plans.isOwnedBy(sql, "p", "c.o")}`
+      FROM unnest(keys, owners, decisions, begun_ids, releases) AS r(k, o, d, b, x) WHERE ${literal(which)} ORDER BY r.k
+    ) AS c WHERE ${findPartition("c.k")} AND ${plans.isOwnedBy("p", "c.o")}`
   return sql`
-    CREATE OR REPLACE FUNCTION ${sql(names.commit)}(
+    CREATE OR REPLACE FUNCTION ${functions.commit}(
       changes json, failures json, deaths json, writes json, is_checked boolean, is_check boolean,
       OUT lost text[], OUT repeated text[], OUT conflicts text[], OUT wakes boolean
-    ) ${settings} AS $function$
+    ) ${plans.functionSettings} AS $function$
     DECLARE
       keys text[] COLLATE "C";
       owners text[];
@@ -283,14 +274,14 @@ const createCommit = (sql: SqlClient.SqlClient, table: string) => {
       is_begun := writes IS NULL AND NOT is_check AND 0 = ANY (releases);
       IF is_begun THEN
         -- No row can conflict, so the locks of the partitions are those of their update.
-        WITH updated AS (${updateBegun(sql.literal("true"))} RETURNING p.partition_key)
+        WITH updated AS (${updateBegun("true")} RETURNING p.partition_key)
           SELECT COALESCE(array_agg(p.partition_key), '{}') INTO held FROM updated AS p;
       ELSE
         held := ARRAY(
           SELECT l.partition_key FROM (SELECT r.k, r.o FROM unnest(keys, owners) AS r(k, o) ORDER BY r.k) AS c
           CROSS JOIN LATERAL (
             SELECT p.partition_key FROM ${partitions} AS p
-            WHERE ${findPartition("c.k")} AND ${plans.isOwnedBy(sql, "p", "c.o")} FOR UPDATE
+            WHERE ${findPartition("c.k")} AND ${plans.isOwnedBy("p", "c.o")} FOR UPDATE
           ) AS l
         );
       END IF;
@@ -311,7 +302,7 @@ const createCommit = (sql: SqlClient.SqlClient, table: string) => {
           writes := (SELECT json_agg(w) FROM json_array_elements(writes) AS w WHERE w ->> 'g' <> ALL (omitted));
         END IF;
         IF writes IS NOT NULL THEN
-          SELECT w.conflicts, w.is_first INTO conflicts, wakes FROM ${sql(names.writeRows)}(writes, is_checked) AS w;
+          SELECT w.conflicts, w.is_first INTO conflicts, wakes FROM ${functions.writeRows}(writes, is_checked) AS w;
         END IF;
       END IF;
       omitted := lost || conflicts;
@@ -341,11 +332,11 @@ const createCommit = (sql: SqlClient.SqlClient, table: string) => {
         WHERE ${findUpdate("r.id")} AND u.partition_key = r.k AND r.k = ANY (keys) AND ${isQueued};
         GET DIAGNOSTICS dead = ROW_COUNT;
       END IF;
-      IF NOT is_begun AND 0 = ANY (releases) THEN ${updateBegun(sql.literal("r.x = 0"))}; END IF;
+      IF NOT is_begun AND 0 = ANY (releases) THEN ${updateBegun("r.x = 0")}; END IF;
       IF 1 = ANY (releases) THEN
         WITH rest AS MATERIALIZED (
           SELECT r.k, (
-            SELECT u.id FROM ${updates} AS u WHERE ${plans.queuedIn(sql, "u", "r.k")} LIMIT 1
+            SELECT u.id FROM ${updates} AS u WHERE ${plans.queuedIn("u", "r.k")} LIMIT 1
           ) AS head_id FROM unnest(keys, releases) AS r(k, x) WHERE r.x = 1
         ), emptied AS (
           DELETE FROM ${partitions} AS p USING rest WHERE ${findPartition("rest.k")} AND rest.head_id IS NULL
@@ -368,11 +359,8 @@ const createCommit = (sql: SqlClient.SqlClient, table: string) => {
  * index `u` in the partition `k`. If a commit is refused, nothing is changed, and the function returns the index, or -1 if the
  * commit is unknown. The statements are planned with the settings of the connection.
  */
-const createExecute = (sql: SqlClient.SqlClient, table: string) => {
-  const { names } = partsOf(sql, table)
-  const commit = sql(names.commit)
-  return sql`
-    CREATE OR REPLACE FUNCTION ${sql(names.execute)}(
+const createExecute = ({ functions, sql }: Parts) => sql`
+    CREATE OR REPLACE FUNCTION ${functions.execute}(
       statements json, changes json, failures json, deaths json, writes json, is_checked boolean,
       OUT lost text[], OUT wakes boolean, OUT refused int
     ) LANGUAGE plpgsql AS $function$
@@ -382,7 +370,7 @@ const createExecute = (sql: SqlClient.SqlClient, table: string) => {
       statement record;
       changed bigint;
     BEGIN
-      SELECT c.lost || c.repeated INTO omitted FROM ${commit}(changes, NULL, NULL, NULL, false, true) AS c;
+      SELECT c.lost || c.repeated INTO omitted FROM ${functions.commit}(changes, NULL, NULL, NULL, false, true) AS c;
       FOR statement IN
         SELECT r.u, r.q, r.n FROM json_to_recordset(statements) AS r(u int, k text, q text, n bigint)
         WHERE omitted IS NULL OR r.k <> ALL (omitted)
@@ -396,24 +384,25 @@ const createExecute = (sql: SqlClient.SqlClient, table: string) => {
       SET CONSTRAINTS ALL IMMEDIATE;
       refused := NULL;
       SELECT c.lost, c.conflicts, c.wakes INTO lost, conflicts, wakes
-        FROM ${commit}(changes, failures, deaths, writes, is_checked, false) AS c;
+        FROM ${functions.commit}(changes, failures, deaths, writes, is_checked, false) AS c;
       refused := (SELECT min(r.u) FROM json_to_recordset(statements) AS r(u int, k text) WHERE r.k = ANY (conflicts));
       IF refused IS NOT NULL THEN RAISE EXCEPTION 'A row conflicts.'; END IF;
     EXCEPTION WHEN OTHERS THEN
-      IF refused IS NULL OR SQLSTATE !~ ${sql.literal(`'${permanentStates.source}'`)} THEN RAISE; END IF;
+      IF refused IS NULL OR SQLSTATE !~ ${literal(`'${permanentStates.source}'`)} THEN RAISE; END IF;
       lost := NULL;
       wakes := false;
     END
     $function$`
-}
 
 /**
  * Creates the functions that execute an operation in one round trip. Single statements do not work: only a later statement
  * sees the commits during the wait for a lock.
  */
-export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
-  Effect.forEach(
+export const createFunctions = (sql: SqlClient.SqlClient, table: string) => {
+  const parts = partsOf(sql, table)
+  return Effect.forEach(
     [createWriteRows, createWrite, createMoveDue, createClaim, createCommit, createExecute],
-    (create) => create(sql, table),
+    (create) => create(parts),
     { discard: true }
   )
+}

@@ -3,9 +3,9 @@ import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import { retryConflicts } from "../../../base/internal/stores/sql.ts"
 import { decodeText, encodeIndexed, isId } from "../../../base/internal/stores/values.ts"
-import { functionNames } from "./functions.ts"
+import { functionsOf } from "./functions.ts"
 import { isChecked, rangeOf, type StoredRow, toJson, toKey, toRounds, toRow, toWrites } from "./rows.ts"
-import { tablesOf } from "./tables.ts"
+import { now, tablesOf } from "./tables.ts"
 
 /** Maximum number of claimed partitions whose first updates are compared for the age of the oldest update. */
 const comparedPartitions = 4000
@@ -15,6 +15,7 @@ type Store = InboxStore["Service"]
 /** The statements on rows. */
 export const makeRows = (sql: SqlClient.SqlClient, table: string) => {
   const { rows } = tablesOf(sql, table)
+  const functions = functionsOf(sql, table)
   const columns = sql.literal("COALESCE(full_key, key) AS key, text, revision, expires_at, due_at")
 
   const writeRound = (round: ReadonlyArray<Write>) => {
@@ -26,7 +27,7 @@ export const makeRows = (sql: SqlClient.SqlClient, table: string) => {
     const written = round.flatMap(({ journal, rows }, index) => toWrites(`${index}`, rows, journal?.id))
     return Effect.map(
       sql<{ lost: ReadonlyArray<string> | null; conflicts: ReadonlyArray<string> | null; is_first: boolean | null }>`
-        SELECT * FROM ${sql(functionNames(table).write)}(
+        SELECT * FROM ${functions.write}(
           ${toJson(journals)}::json, ${toJson(written)}::json, ${round.some(({ rows }) => isChecked(rows))}
         )`,
       ([{ conflicts, is_first, lost }]) => ({
@@ -112,7 +113,6 @@ export const makeRows = (sql: SqlClient.SqlClient, table: string) => {
 /** The statements on partitions, fingerprints and counts. */
 export const makeQueries = (sql: SqlClient.SqlClient, table: string) => {
   const { counts, fingerprints, partitions, rows, updates } = tablesOf(sql, table)
-  const now = sql.literal("(extract(epoch FROM clock_timestamp()) * 1000)::bigint")
 
   /** Rows may have been changed outside of the library while no process was running. */
   const recount = Effect.gen(function* () {

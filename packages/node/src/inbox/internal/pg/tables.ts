@@ -1,5 +1,6 @@
 import * as Record from "effect/Record"
 import type * as SqlClient from "effect/sql/SqlClient"
+import { literal } from "effect/sql/Statement"
 
 /**
  * `updates` holds queued updates and dead letters; `failed_at` is set for dead letters. `partitions` has a row for each
@@ -22,3 +23,9 @@ export const tablesOf = (sql: SqlClient.SqlClient, table: string) => Record.map(
 
 /** A connection adds to its own row of `counts`, so that transactions rarely wait for each other. */
 export const countSlots = 16
+
+/** The slot of the connection. */
+export const slot = literal(`pg_backend_pid() % ${countSlots}`)
+
+/** The clock of the server, in Unix milliseconds. */
+export const now = literal("(extract(epoch FROM clock_timestamp()) * 1000)::bigint")

@@ -4,9 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as SqlClient from "effect/sql/SqlClient"
 import { decodeText, encodeIndexed, encodeText, isId } from "../../../base/internal/stores/values.ts"
-import { functionNames } from "./functions.ts"
+import { functionsOf } from "./functions.ts"
 import { isChecked, JournalRow, toJournalRow, toWrites } from "./rows.ts"
-import { countSlots, tablesOf } from "./tables.ts"
+import { slot, tablesOf } from "./tables.ts"
 
 /** An update to insert: a dead letter if `failed_at` is set. */
 const toInput = (update: QueuedUpdate.QueuedUpdate, error: string | undefined, { duplicatesSince, now }: Batch) => ({
@@ -116,9 +116,8 @@ const toStored = (row: UpdateRow): StoredUpdate => {
 
 /** The statements on queued updates and dead letters. */
 export const make = (sql: SqlClient.SqlClient, table: string) => {
-  const functions = functionNames(table)
+  const functions = functionsOf(sql, table)
   const { counts, fingerprints, partitions, rows, updates } = tablesOf(sql, table)
-  const slot = sql.literal(`pg_backend_pid() % ${countSlots}`)
 
   /** Appends updates to partitions. A partition that has an owner is locked as well, but not written: its release finds the first update. */
   const touch = (from: "inserted" | "moved") => sql`
@@ -164,7 +163,7 @@ export const make = (sql: SqlClient.SqlClient, table: string) => {
       SELECT (SELECT string_agg(place::text, ',') FROM accepted) AS places, ${wakes}, ${
         written.length === 0
           ? sql.literal("NULL::boolean AS is_first")
-          : sql`(SELECT w.is_first FROM ${sql(functions.writeRows)}(
+          : sql`(SELECT w.is_first FROM ${functions.writeRows}(
               ${JSON.stringify(toWrites("", written))}::json, ${isChecked(written)}
             ) AS w) AS is_first`
       }`
@@ -178,7 +177,7 @@ export const make = (sql: SqlClient.SqlClient, table: string) => {
   const claim = ({ begin, leaseDuration, maxDue = 0, maxPartitions, maxUpdates, owner }: Claim) =>
     Effect.map(
       sql`
-        SELECT id, partition_key, fingerprint, received_at, text, earlier FROM ${sql(functions.claim)}(
+        SELECT id, partition_key, fingerprint, received_at, text, earlier FROM ${functions.claim}(
           ${encodeIndexed(owner)}, ${leaseDuration}, ${maxPartitions}, ${maxUpdates}, ${begin}, ${maxDue}
         )`.values,
       (rows) => toPartitions(rows as ReadonlyArray<ClaimedRow>)
