@@ -79,12 +79,4 @@ const toKnownChat = (row: ChatRow): Result.Result<KnownChat, Schema.SchemaError>
 
 /** Fails if a column is not in the format of `fromRecord`. */
 export const toKnownChats = (rows: ReadonlyArray<ChatRow>): Effect.Effect<Array<KnownChat>, Schema.SchemaError> =>
-  Effect.suspend(() => {
-    const chats: Array<KnownChat> = []
-    for (const row of rows) {
-      const chat = toKnownChat(row)
-      if (Result.isFailure(chat)) return Effect.fail(chat.failure)
-      chats.push(chat.success)
-    }
-    return Effect.succeed(chats)
-  })
+  Effect.suspend(() => Effect.fromResult(Result.all(rows.map(toKnownChat))))
