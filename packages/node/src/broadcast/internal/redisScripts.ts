@@ -25,19 +25,10 @@ export const fields = ["status", "started_at", "total", ...counters] as const
 
 /** From the values of `fields`; `undefined` if there is no hash. */
 export const toRow = (name: string, values: ReadonlyArray<string | null>): BroadcastRow | undefined => {
-  const [status, started_at, total, sent, forbidden, not_found, failed] = values
-  return status == null
-    ? undefined
-    : {
-        name,
-        status,
-        started_at,
-        total: total ?? null,
-        sent: sent ?? 0,
-        forbidden: forbidden ?? 0,
-        not_found: not_found ?? 0,
-        failed: failed ?? 0
-      }
+  const [status, started_at, total = null, ...counts] = values
+  if (status == null) return undefined
+  const [sent, forbidden, not_found, failed] = counts.map((count) => count ?? 0)
+  return { name, status, started_at, total, sent, forbidden, not_found, failed }
 }
 
 export const acquireLease = Redis.script(
