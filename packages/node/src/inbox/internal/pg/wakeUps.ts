@@ -1,24 +1,14 @@
+import type { PgClient } from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import type * as Queue from "effect/Queue"
-import type * as Scope from "effect/Scope"
 import type * as SqlClient from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
 import { createHash, randomUUID } from "node:crypto"
 import { sqlToStoreError } from "../../../base/internal/stores/sql.ts"
 import * as Listener from "../listener.ts"
 import * as Notifier from "../notifier.ts"
 
-interface Notification {
-  readonly payload: string
-}
-
-/** An optional operation of a `SqlClient`, which the client of `@effect/sql-pg` has. */
-interface Listening {
-  readonly listen: (channel: string) => Effect.Effect<Queue.Dequeue<Notification, SqlError>, SqlError, Scope.Scope>
-}
-
-const isListening = (sql: SqlClient.SqlClient): sql is SqlClient.SqlClient & Listening =>
+/** Whether a client has the operation `listen`, which the client of `@effect/sql-pg` has. */
+const isListening = (sql: SqlClient.SqlClient): sql is PgClient =>
   Predicate.hasProperty(sql, "listen") && typeof sql.listen === "function"
 
 /**
@@ -41,7 +31,7 @@ export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, table
   const listen = yield* Listener.make({
     subscribe: sql.listen(channel),
     toStoreError: sqlToStoreError("inbox")("listen"),
-    isForeign: ({ payload }: Notification) => payload !== sender
+    isForeign: ({ payload }) => payload !== sender
   })
   return { notify, listen }
 })
