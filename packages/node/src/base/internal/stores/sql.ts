@@ -14,7 +14,6 @@ type Columns = Readonly<Record<string, "text" | "bigint">>
 /** The differences between the SQL of SQLite and PostgreSQL. */
 export interface Dialect {
   readonly name: "sqlite" | "pg"
-  readonly text: Fragment
   readonly integer: Fragment
   /** The functions that return the least and the greatest of their arguments. */
   readonly least: string
@@ -30,30 +29,22 @@ export interface Dialect {
 
 /**
  * Values as JSON whose members SQLite reads as the columns. SQLite parses each array of a list again for each column,
- * so one column is a list of values, and two columns are the keys and values of an object. `sqlite-over-bare` shows it.
+ * so one column is a list of values. `sqlite-over-bare` shows it.
  */
 const toJson = (names: ReadonlyArray<string>, values: ReadonlyArray<object>) => {
   const member = (value: object, name: string): unknown => value[name as keyof typeof value]
-  const [first = "", second = "", ...others] = names
-  if (others.length > 0) {
-    return {
-      members: names.map((name, index) => `value ->> ${index} AS "${name}"`).join(", "),
-      json: JSON.stringify(values.map((value) => names.map((name) => member(value, name))))
-    }
-  }
+  const [first = ""] = names
   if (names.length === 1) {
     return { members: `value AS "${first}"`, json: JSON.stringify(values.map((value) => member(value, first))) }
   }
-  // An object of JavaScript would lose the order, and keys that occur twice.
-  const pairs = values.map(
-    (value) => `${JSON.stringify(String(member(value, first)))}:${JSON.stringify(member(value, second))}`
-  )
-  return { members: `key AS "${first}", value AS "${second}"`, json: `{${pairs.join(",")}}` }
+  return {
+    members: names.map((name, index) => `value ->> ${index} AS "${name}"`).join(", "),
+    json: JSON.stringify(values.map((value) => names.map((name) => member(value, name))))
+  }
 }
 
 const sqlite = (sql: SqlClient.SqlClient): Dialect => ({
   name: "sqlite",
-  text: sql.literal("TEXT"),
   integer: sql.literal("INTEGER"),
   least: "MIN",
   greatest: "MAX",
@@ -66,7 +57,6 @@ const sqlite = (sql: SqlClient.SqlClient): Dialect => ({
 
 const pg = (sql: SqlClient.SqlClient): Dialect => ({
   name: "pg",
-  text: sql.literal("text"),
   integer: sql.literal("bigint"),
   least: "LEAST",
   greatest: "GREATEST",
