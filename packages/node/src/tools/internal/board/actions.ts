@@ -2,16 +2,11 @@ import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as Inbox from "@colloquy/core/inbox/Inbox"
 import * as Operations from "@colloquy/core/tools/Operations"
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
 import { Refused } from "./refused.ts"
-import { lettersOf, type Replay, startReplay, stopReplay } from "./replay.ts"
+import { lettersOf, type Replay } from "./replay.ts"
 import { filterOf, setBroadcast } from "./views.ts"
 
-type Action = (
-  query: URLSearchParams,
-  replay: Replay,
-  scope: Scope.Scope
-) => Effect.Effect<string, StoreError | Refused, Inbox.Inbox>
+type Action = (query: URLSearchParams, replay: Replay) => Effect.Effect<string, StoreError | Refused, Inbox.Inbox>
 
 const take =
   (verb: "replay" | "drop", done: string): Action =>
@@ -42,15 +37,14 @@ export const actions: ReadonlyMap<string, Action> = new Map(
   Object.entries<Action>({
     replay: take("replay", "Replayed"),
     drop: take("drop", "Deleted"),
-    "replay-all": (query, replay, scope) => {
+    "replay-all": (query, replay) => {
       const rate = Math.max(1, Number(query.get("rate")) || defaultRate)
       return Effect.map(
-        startReplay(replay, filterOf(query), rate, scope),
+        replay.start(filterOf(query), rate),
         (total) => `Began to replay ${lettersOf(total)}, ${rate} in a second.`
       )
     },
-    "stop-replay": (_, replay) =>
-      Effect.map(stopReplay(replay), (done) => `Stopped the replay after ${lettersOf(done)}.`),
+    "stop-replay": (_, replay) => Effect.map(replay.stop, (done) => `Stopped the replay after ${lettersOf(done)}.`),
     pause: () => Effect.as(Inbox.pause, "Paused the inbox."),
     resume: () => Effect.as(Inbox.resume, "Resumed the inbox."),
     "pause-broadcast": broadcast("pause"),

@@ -8,7 +8,7 @@ import { createHash, timingSafeEqual } from "node:crypto"
 import { actions } from "./actions.ts"
 import { fileOf } from "./files.ts"
 import { Refused } from "./refused.ts"
-import type { Replay } from "./replay.ts"
+import { makeReplay } from "./replay.ts"
 import { views } from "./views.ts"
 
 /** The header that contains the token. A form and a link of another site cannot send the header. */
@@ -47,9 +47,8 @@ const serveFile = (name: string): WebhookResponse | undefined => {
 
 /** Answers the requests of a board. The handler looks only at the end of the path, so it can be mounted below any path. */
 export const makeRespond = Effect.fnUntraced(function* (token: Redacted.Redacted) {
-  const scope = yield* Effect.scope
   const expected = hash(Redacted.value(token))
-  const replay: Replay = { last: undefined }
+  const replay = yield* makeReplay
 
   const authorize = (given: string | undefined): Refused | undefined => {
     if (given === undefined) return new Refused({ status: 401, message: `The header ${tokenHeader} is missing.` })
@@ -61,7 +60,7 @@ export const makeRespond = Effect.fnUntraced(function* (token: Redacted.Redacted
   const act = (name: string, query: URLSearchParams) => {
     const action = actions.get(name)
     if (action === undefined) return new Refused({ status: 404, message: `There is no action ${name}.` })
-    return action(query, replay, scope).pipe(
+    return action(query, replay).pipe(
       Effect.tap((done) => Effect.logInfo(`Board: ${done}`)),
       Effect.tapError(({ message }) => Effect.logInfo(`Board: did not ${name.replace("-", " ")}. ${message}`)),
       Effect.map((done) => ({ done }))

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { Refused } from "./refused.ts"
-import { replayOf, type Replay } from "./replay.ts"
+import type { Replay } from "./replay.ts"
 
 const maxLimit = 1000
 
@@ -35,21 +35,19 @@ export const filterOf = (query: URLSearchParams): Operations.DeadLetterFilter =>
   cause: textOf(query, "cause")
 })
 
-/** Returns a store of the program that has the board, or refuses the request if the program has none. */
-const storeOf = <I, S>(service: Context.Key<I, S>, what: string): Effect.Effect<S, Refused> =>
-  Effect.flatMap(Effect.serviceOption(service), (found) =>
-    Option.isSome(found)
-      ? Effect.succeed(found.value)
-      : Effect.fail(new Refused({ status: 404, message: `The program of the board has no ${what}.` }))
-  )
+/** Provides a store of the program that has the board, or refuses the request if the program has none. */
+const withStore =
+  <I, S>(service: Context.Key<I, S>, what: string) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(Effect.serviceOption(service), (found): Effect.Effect<A, E | Refused, Exclude<R, I>> =>
+      Option.isSome(found)
+        ? Effect.provideService(effect, service, found.value)
+        : Effect.fail(new Refused({ status: 404, message: `The program of the board has no ${what}.` }))
+    )
 
-const withChats = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(storeOf(ChatStore.ChatStore, "chats"), (store) =>
-    Effect.provideService(effect, ChatStore.ChatStore, store)
-  )
+const withChats = withStore(ChatStore.ChatStore, "chats")
 
-const withBroadcasts = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(storeOf(BroadcastStore, "broadcasts"), (store) => Effect.provideService(effect, BroadcastStore, store))
+const withBroadcasts = withStore(BroadcastStore, "broadcasts")
 
 type View = (query: URLSearchParams, replay: Replay) => Effect.Effect<unknown, StoreError | Refused, Inbox.Inbox>
 
@@ -60,7 +58,7 @@ export const views: ReadonlyMap<string, View> = new Map(
       Effect.map(Effect.all([Operations.status, Inbox.isPaused]), ([status, paused]) => ({
         ...status,
         paused,
-        replay: replayOf(replay)
+        replay: replay.progress()
       })),
     updates: (query) =>
       Effect.flatMap(UpdateLog.entries, (entries) => {
