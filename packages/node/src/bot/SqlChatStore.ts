@@ -30,7 +30,7 @@ import { maxRows, visitSlices } from "./internal/chats/slices.ts"
 import { maxValues, padded } from "./internal/chats/sqliteValues.ts"
 import { combine, migrations } from "./internal/chats/sqlSchema.ts"
 import { withStoreErrors } from "../base/internal/stores/operations.ts"
-import { isRetryableSql, makeStore } from "../base/internal/stores/sql.ts"
+import { byTransaction, isRetryableSql, makeStore } from "../base/internal/stores/sql.ts"
 import { encodeText } from "../base/internal/stores/values.ts"
 
 /**
@@ -90,6 +90,7 @@ export const make: (
         ),
       splitOn: (error) => !isRetryableSql(error)
     })
+    const upsert = byTransaction(sql, write, writeBatched)
 
     /** PostgreSQL executes a statement in another process, so its rows are not divided. */
     const visit = (
@@ -134,13 +135,7 @@ export const make: (
 
     return yield* ChatStore.withCleanup(
       withStoreErrors<ChatStore.ChatStore["Service"]>(toStoreError, {
-        upsert: (records) =>
-          records.length === 0
-            ? Effect.void
-            : Effect.flatMap(Effect.serviceOption(sql.transactionService), (transaction) =>
-                // A batch runs on another connection, which would wait for the transaction of the caller.
-                Option.isSome(transaction) ? write(records) : writeBatched(records)
-              ),
+        upsert: (records) => (records.length === 0 ? Effect.void : upsert(records)),
         get: (chat_id) =>
           select(sql.and([isKnown, sql`chat_id = ${chat_id}`]), 1).pipe(
             Effect.flatMap(toKnownChats),

@@ -1,7 +1,9 @@
 import * as Backoff from "@colloquy/core/base/Backoff"
 import { reasonOf, StoreError, type StoreName } from "@colloquy/core/base/StoreError"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Migrator from "effect/sql/Migrator"
@@ -94,6 +96,17 @@ export const withTransaction =
   (sql: SqlClient.SqlClient) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
     failOnLostConnection(sql.withTransaction(effect))
+
+/**
+ * Calls one of two functions: the first in a transaction of the caller, on its connection. A batch of several callers runs on
+ * another connection, and would wait for the transaction.
+ */
+export const byTransaction =
+  <I, A, E, R>(sql: SqlClient.SqlClient, inside: (input: I) => Effect.Effect<A, E, R>, outside: typeof inside) =>
+  (input: I): Effect.Effect<A, E, R> =>
+    Effect.contextWith((context: Context.Context<never>) =>
+      Option.isSome(Context.getOption(context, sql.transactionService)) ? inside(input) : outside(input)
+    )
 
 /** An index is named without the schema of its table. */
 export const indexName = (table: string, purpose: string) => `${table.slice(table.lastIndexOf(".") + 1)}_${purpose}`

@@ -1,15 +1,12 @@
 import { type BatchStore, InboxStore, withWriteBatching } from "@colloquy/core/inbox/InboxStore"
-import { StoreError } from "@colloquy/core/base/StoreError"
-import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import type { StoreError } from "@colloquy/core/base/StoreError"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import { makeStore, retryConflicts, withTransaction } from "../../../base/internal/stores/sql.ts"
-import { withTimeLimit } from "../../../base/internal/stores/timeLimit.ts"
+import { byTransaction, makeStore, retryConflicts, withTransaction } from "../../../base/internal/stores/sql.ts"
 import { batchReads } from "../batchedReads.ts"
+import * as SqlOperations from "../sqlOperations.ts"
 import * as commits from "./commits.ts"
 import { makeQueries, makeRows } from "./queries.ts"
 import { migrations } from "./schema.ts"
@@ -50,38 +47,23 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
 
   const commit = commits.make({ sql, table, transact, wake: wakeUps.notify })
 
-  const migrationLock = yield* Semaphore.make(1)
-  let isMigrated = false
-  const migrateOnce = migrationLock
-    .withPermit(
-      Effect.suspend(() =>
-        isMigrated
-          ? Effect.void
-          : // Rows may have been changed outside of the library while no process was running.
-            Effect.map(Effect.andThen(migrate, transact(queries.recount)), () => {
-              isMigrated = true
-            })
-      )
+  const { ready, run } = yield* SqlOperations.make(
+    operationTimeout,
+    // Rows may have been changed outside of the library while no process was running.
+    Effect.andThen(migrate, transact(queries.recount)).pipe(
+      Effect.withTracerEnabled(false),
+      Effect.mapError(toStoreError("migrate"))
     )
-    .pipe(Effect.withTracerEnabled(false), Effect.mapError(toStoreError("migrate")))
+  )
 
-  /** Does not run an effect before the tables exist. */
-  const migrated = <A, E>(effect: Effect.Effect<A, E>) =>
-    Effect.suspend(() => (isMigrated ? effect : Effect.andThen(migrateOnce, effect)))
-
-  const operation = (name: string) => {
-    const reason = `the database did not answer within ${Duration.format(operationTimeout)}`
-    const limited = withTimeLimit(
-      operationTimeout,
-      () => new StoreError({ store: "inbox", operation: name, reason, isRetryable: true })
-    )
-    return <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, StoreError> =>
-      migrated(limited(effect)).pipe(
+  const operation =
+    (name: string) =>
+    <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, StoreError> =>
+      run(name, effect).pipe(
         Effect.mapError(toStoreError(name)),
         // Most operations belong to no handler, and an idle inbox would fill the traces of a bot.
         Effect.withTracerEnabled(false)
       )
-  }
 
   /** An operation of one statement. */
   const statement = <A, E>(name: string, effect: Effect.Effect<A, E>) => operation(name)(retryConflicts(effect))
@@ -155,18 +137,12 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
     ...(wakeUps.listen === undefined ? {} : { listen: wakeUps.listen })
   }
   const batched = yield* withWriteBatching(store)
-  const readBatched = batchReads(read)
-  /** In a transaction of the caller, rows are read and written on its connection. */
-  const onConnection = <A, E>(inTransaction: Effect.Effect<A, E>, outside: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    Effect.contextWith((context: Context.Context<never>) =>
-      Option.isSome(Context.getOption(context, sql.transactionService)) ? inTransaction : outside
-    )
   return {
     store: InboxStore.of({
       ...batched,
-      write: (writes) => onConnection(store.write(writes), batched.write(writes)),
-      read: (keys) => onConnection(read(keys), readBatched(keys))
+      write: byTransaction(sql, store.write, batched.write),
+      read: byTransaction(sql, read, batchReads(read))
     }),
-    ready: migrated(Effect.void)
+    ready
   }
 })

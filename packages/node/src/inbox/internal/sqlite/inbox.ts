@@ -2,18 +2,17 @@ import { InboxStore, withWriteBatching } from "@colloquy/core/inbox/InboxStore"
 import * as SqliteInboxStore from "@colloquy/core/inbox/SqliteInboxStore"
 import { StoreError } from "@colloquy/core/base/StoreError"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Semaphore from "effect/Semaphore"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
 import { type SqliteConnection, whenFree } from "../../../base/internal/sqlite/connection.ts"
 import { failure } from "../../../base/internal/sqlite/failure.ts"
-import { sqlToStoreError } from "../../../base/internal/stores/sql.ts"
-import { withTimeLimit } from "../../../base/internal/stores/timeLimit.ts"
+import { byTransaction, sqlToStoreError } from "../../../base/internal/stores/sql.ts"
 import * as Notifier from "../notifier.ts"
 import * as ProcessLock from "../processLock.ts"
+import * as SqlOperations from "../sqlOperations.ts"
 import * as SqliteDatabase from "./database.ts"
 
 const toStoreError = sqlToStoreError("inbox")
@@ -73,7 +72,6 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const processes = yield* makeProcesses(`${prefix}_inbox`)
   const database = SqliteDatabase.make()
-  const reason = `the database did not answer within ${Duration.format(operationTimeout)}`
   let workAt = Infinity
 
   /** Waits for other users of the connection and for other processes, and executes an operation in one turn. */
@@ -105,15 +103,14 @@ export const make = Effect.fnUntraced(function* (
     })
   }
 
+  const { ready, run } = yield* SqlOperations.make(
+    operationTimeout,
+    Effect.suspend(() => prepare)
+  )
+
   const inbox = SqliteInboxStore.makeUnsafe(database, {
     prefix: `${prefix}_inbox_`,
-    run: (operation, kind, body) => {
-      const limited = withTimeLimit(
-        operationTimeout,
-        () => new StoreError({ store: "inbox", operation, reason, isRetryable: true })
-      )(transact(operation, kind, body))
-      return Effect.suspend(() => (isPrepared ? limited : Effect.andThen(ready, limited)))
-    },
+    run: (operation, kind, body) => run(operation, transact(operation, kind, body)),
     ownerOf: processes.ownerOf,
     goneOwners: processes.gone,
     onWork: (at) => {
@@ -122,34 +119,22 @@ export const make = Effect.fnUntraced(function* (
     execute: database.execute
   })
 
-  let isPrepared = false
-  const preparing = yield* Semaphore.make(1)
-  const prepare = transact("migrate", "write", () => {
+  const findFile = transact("migrate", "write", () => {
     inbox.prepare()
     const files = database.all<[number, string, string | null]>("PRAGMA database_list")
     return files.find(([, name]) => name === "main")?.[2]
   })
-  const ready = preparing.withPermit(
-    Effect.suspend(() =>
-      isPrepared
-        ? Effect.void
-        : Effect.map(prepare, (file) => {
-            if (file) processes.lock(file)
-            isPrepared = true
-          })
-    )
-  )
+  const prepare = Effect.map(findFile, (file) => {
+    if (file) processes.lock(file)
+  })
 
   const { enqueue: _, ...operations } = inbox.store
   const store = yield* withWriteBatching(operations)
-  const isInTransaction = Effect.map(Effect.serviceOption(sql.transactionService), Option.isSome)
   return {
     ready,
     store: InboxStore.of({
       ...store,
-      // The batch would wait for the transaction of its caller.
-      write: (writes) =>
-        Effect.flatMap(isInTransaction, (isInside) => (isInside ? operations.write(writes) : store.write(writes))),
+      write: byTransaction(sql, operations.write, store.write),
       listen: (wake) =>
         Effect.asVoid(
           Effect.acquireRelease(
