@@ -9,7 +9,7 @@ import { StoreError } from "@colloquy/core/base/StoreError"
 import * as Settings from "@colloquy/core/client/Settings"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
@@ -45,14 +45,12 @@ const unsupported = new StoreError({
 })
 
 /** `ready` creates the tables, as the first operation does. */
-const open = ({ operationTimeout = "10 seconds", prefix }: Options) =>
+const open = (options: Options) =>
   Effect.gen(function* () {
-    const settings = { prefix, operationTimeout: Duration.fromInputUnsafe(operationTimeout) }
     const sql = (yield* SqlClient.SqlClient).withoutTransforms()
     const opened = sql.onDialectOrElse({
-      sqlite: () =>
-        Effect.map(SqliteInbox.make(sql, settings), (opened) => ({ ...opened, dialect: "sqlite" as const })),
-      pg: () => Effect.map(PgInbox.make(settings), (opened) => ({ ...opened, dialect: "pg" as const })),
+      sqlite: () => Effect.map(SqliteInbox.make(sql, options), (opened) => ({ ...opened, dialect: "sqlite" as const })),
+      pg: () => Effect.map(PgInbox.make(options), (opened) => ({ ...opened, dialect: "pg" as const })),
       orElse: () => Effect.fail(unsupported)
     })
     return yield* opened

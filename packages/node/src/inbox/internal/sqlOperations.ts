@@ -2,6 +2,7 @@ import { StoreError } from "@colloquy/core/base/StoreError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
+import type { Options } from "../SqlInboxStore.ts"
 import { withTimeLimit } from "../../base/internal/stores/timeLimit.ts"
 
 /**
@@ -9,10 +10,11 @@ import { withTimeLimit } from "../../base/internal/stores/timeLimit.ts"
  * preparation, the next operation tries again.
  */
 export const make = Effect.fnUntraced(function* <E0>(
-  operationTimeout: Duration.Duration,
+  { operationTimeout = "10 seconds" }: Options,
   prepare: Effect.Effect<void, E0>
 ) {
-  const reason = `the database did not answer within ${Duration.format(operationTimeout)}`
+  const limit = Duration.fromInputUnsafe(operationTimeout)
+  const reason = `the database did not answer within ${Duration.format(limit)}`
   const preparing = yield* Semaphore.make(1)
   let isPrepared = false
   const prepareOnce = preparing.withPermit(
@@ -26,7 +28,7 @@ export const make = Effect.fnUntraced(function* <E0>(
     ready: prepared(Effect.void),
     run: <A, E>(operation: string, effect: Effect.Effect<A, E>) => {
       const onLimit = () => new StoreError({ store: "inbox", operation, reason, isRetryable: true })
-      return prepared(withTimeLimit(operationTimeout, onLimit)(effect))
+      return prepared(withTimeLimit(limit, onLimit)(effect))
     }
   }
 })

@@ -1,11 +1,11 @@
 import { type BatchStore, InboxStore, withWriteBatching } from "@colloquy/core/inbox/InboxStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { byTransaction, makeStore, retryConflicts, withTransaction } from "../../../base/internal/stores/sql.ts"
 import { batchReads } from "../batchedReads.ts"
+import type { Options } from "../../SqlInboxStore.ts"
 import * as SqlOperations from "../sqlOperations.ts"
 import * as commits from "./commits.ts"
 import { makeQueries, makeRows } from "./queries.ts"
@@ -21,11 +21,6 @@ const minConcurrentCommits = 250
 
 const cleanupChunk = 1000
 
-interface Options {
-  readonly prefix: string | undefined
-  readonly operationTimeout: Duration.Duration
-}
-
 /**
  * The store on PostgreSQL. Locks are always taken in the same order, so that transactions do not deadlock: fingerprints, partitions
  * by key, rows of authors, rows by key, updates and their journals, counts. Fingerprints and rows of the same kind are locked in
@@ -33,8 +28,8 @@ interface Options {
  * Therefore an empty partition can be deleted safely, and the lock of a partition is also that of its queued updates and their
  * journals.
  */
-export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: Options) {
-  const { migrate, sql, table, toStoreError } = yield* makeStore({ store: "inbox", prefix, migrations })
+export const make = Effect.fnUntraced(function* (options: Options) {
+  const { migrate, sql, table, toStoreError } = yield* makeStore({ store: "inbox", prefix: options.prefix, migrations })
   const rows = makeRows(sql, table)
   const queries = makeQueries(sql, table)
   const updateQueries = updates.make(sql, table)
@@ -48,7 +43,7 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
   const commit = commits.make({ sql, table, transact, wake: wakeUps.notify })
 
   const { ready, run } = yield* SqlOperations.make(
-    operationTimeout,
+    options,
     // Rows may have been changed outside of the library while no process was running.
     Effect.andThen(migrate, transact(queries.recount)).pipe(
       Effect.withTracerEnabled(false),

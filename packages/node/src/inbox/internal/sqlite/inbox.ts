@@ -2,7 +2,6 @@ import { InboxStore, withWriteBatching } from "@colloquy/core/inbox/InboxStore"
 import * as SqliteInboxStore from "@colloquy/core/inbox/SqliteInboxStore"
 import { StoreError } from "@colloquy/core/base/StoreError"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as SqlClient from "effect/sql/SqlClient"
@@ -12,6 +11,7 @@ import { failure } from "../../../base/internal/sqlite/failure.ts"
 import { byTransaction, sqlToStoreError } from "../../../base/internal/stores/sql.ts"
 import * as Notifier from "../notifier.ts"
 import * as ProcessLock from "../processLock.ts"
+import type { Options } from "../../SqlInboxStore.ts"
 import * as SqlOperations from "../sqlOperations.ts"
 import * as SqliteDatabase from "./database.ts"
 
@@ -20,11 +20,6 @@ const toStoreError = sqlToStoreError("inbox")
 const isSqlite = (connection: Connection): connection is SqliteConnection => "database" in connection
 
 const noConnection = "the SqlClient is not of NodeSqlite, which is the supported client for SQLite"
-
-interface Options {
-  readonly prefix?: string | undefined
-  readonly operationTimeout: Duration.Duration
-}
 
 /** The processes that share a file: their locks, and messages about new work. */
 const makeProcesses = Effect.fnUntraced(function* (table: string) {
@@ -66,10 +61,8 @@ const makeProcesses = Effect.fnUntraced(function* (table: string) {
 })
 
 /** The store on the connection of a client of `NodeSqlite`. `ready` creates the tables, as the first operation does. */
-export const make = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  { operationTimeout, prefix = "colloquy" }: Options
-) {
+export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, options: Options) {
+  const { prefix = "colloquy" } = options
   const processes = yield* makeProcesses(`${prefix}_inbox`)
   const database = SqliteDatabase.make()
   let workAt = Infinity
@@ -104,7 +97,7 @@ export const make = Effect.fnUntraced(function* (
   }
 
   const { ready, run } = yield* SqlOperations.make(
-    operationTimeout,
+    options,
     Effect.suspend(() => prepare)
   )
 
