@@ -5,8 +5,8 @@ import type * as Scope from "effect/Scope"
 import { resolve } from "node:path"
 import { inMemory } from "../../base/internal/sqlite/database.ts"
 
-/** The bots of this process that use an inbox, by its file and prefix. */
-const owners = new Map<string, Array<Redacted.Redacted>>()
+/** The bots of this process, with the file and the prefix of their inboxes. */
+const bots = new Set<{ readonly inbox: string; readonly token: Redacted.Redacted }>()
 
 const conflict = (filename: string, prefix: string) =>
   new Settings.InvalidSettings({
@@ -30,19 +30,14 @@ export const register = (options: {
 }): Effect.Effect<void, Settings.InvalidSettings, Scope.Scope> => {
   const { filename = "./colloquy.sqlite", prefix = "colloquy", token } = options
   if (inMemory(filename)) return Effect.void
-  const key = `${resolve(filename)}\n${prefix}`
   const acquire = Effect.suspend(() => {
-    const tokens = owners.get(key) ?? []
-    if (tokens.some((other) => Redacted.value(other) !== Redacted.value(token))) {
-      return Effect.fail(conflict(filename, prefix))
+    const bot = { inbox: `${resolve(filename)}\n${prefix}`, token }
+    for (const other of bots) {
+      const isOther = Redacted.value(other.token) !== Redacted.value(token)
+      if (other.inbox === bot.inbox && isOther) return Effect.fail(conflict(filename, prefix))
     }
-    owners.set(key, [...tokens, token])
-    return Effect.void
+    bots.add(bot)
+    return Effect.succeed(bot)
   })
-  const release = Effect.sync(() => {
-    const [, ...others] = owners.get(key) ?? []
-    if (others.length > 0) owners.set(key, others)
-    else owners.delete(key)
-  })
-  return Effect.acquireRelease(acquire, () => release)
+  return Effect.asVoid(Effect.acquireRelease(acquire, (bot) => Effect.sync(() => bots.delete(bot))))
 }
