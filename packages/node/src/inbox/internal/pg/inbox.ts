@@ -63,10 +63,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   /** An operation of one statement. */
   const statement = <A, E>(name: string, effect: Effect.Effect<A, E>) => operation(name)(retryConflicts(effect))
 
-  const waking = <A extends { readonly wakes: boolean }, E>(effect: Effect.Effect<A, E>) =>
-    Effect.map(effect, (result) => {
-      if (result.wakes) wakeUps.notify()
-      return result
+  const waking = <A, E>(effect: Effect.Effect<{ readonly value: A; readonly wakes: boolean }, E>) =>
+    Effect.map(effect, ({ value, wakes }) => {
+      if (wakes) wakeUps.notify()
+      return value
     })
 
   /** Deletes rows in several transactions, so that none of them holds its locks for long. */
@@ -90,14 +90,11 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     executesStatements: true,
     minConcurrentCommits,
     enqueueAll: (batches) =>
-      Effect.map(
-        waking(
-          statement(
-            "enqueue",
-            Effect.suspend(() => updateQueries.enqueue(batches))
-          )
-        ),
-        ({ added }) => added
+      waking(
+        statement(
+          "enqueue",
+          Effect.suspend(() => updateQueries.enqueue(batches))
+        )
       ),
     claim: (claim) => statement("claim", updateQueries.claim(claim)),
     commit: (all) => (all.length === 0 ? Effect.succeed([]) : operation("commit")(commit(all))),
@@ -106,9 +103,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         ? statement("renew", queries.renew(owner, leaseDuration))
         : operation("renew")(retryConflicts(release(owner))),
     write: (writes) =>
-      writes.length === 0
-        ? Effect.succeed([])
-        : Effect.map(waking(operation("write")(Effect.suspend(() => rows.write(writes)))), ({ results }) => results),
+      writes.length === 0 ? Effect.succeed([]) : waking(operation("write")(Effect.suspend(() => rows.write(writes)))),
     read,
     rows: (page) => operation("rows")(rows.page(page)),
     forget: (options) => statement("forget", rows.forget(options)),
@@ -116,7 +111,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       operation("updates")(updateQueries.page(of, partitionKey, after, limit)),
     takeDeadLetters: ({ ids, replay }) =>
       replay
-        ? Effect.map(waking(statement("takeDeadLetters", updateQueries.replay(ids))), ({ count }) => count)
+        ? waking(statement("takeDeadLetters", updateQueries.replay(ids)))
         : statement("takeDeadLetters", updateQueries.drop(ids)),
     stats: operation("stats")(queries.stats),
     cleanup: ({ deadLettersBefore, fingerprintsBefore, rowsBefore }) =>

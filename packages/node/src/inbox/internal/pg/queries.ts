@@ -46,7 +46,7 @@ export const makeRows = (sql: SqlClient.SqlClient, table: string) => {
         (round) => retryConflicts(writeRound(round))
       ),
       (rounds) => ({
-        results: rounds.flatMap(({ results }) => results),
+        value: rounds.flatMap(({ results }) => results),
         wakes: rounds.some(({ wakes }) => wakes)
       })
     )

@@ -170,7 +170,7 @@ export const make = (sql: SqlClient.SqlClient, table: string) => {
     return Effect.map(statement, ([{ is_first, is_free, places }]) => {
       const added = batches.map(() => 0)
       if (places !== null) for (const place of places.split(",")) added[input[Number(place)].batch]++
-      return { added, wakes: is_free || is_first === true }
+      return { value: added, wakes: is_free || is_first === true }
     })
   }
 
@@ -216,7 +216,7 @@ export const make = (sql: SqlClient.SqlClient, table: string) => {
           UPDATE ${counts} AS c SET queued = c.queued + m.count, dead_letters = c.dead_letters - m.count
           FROM (SELECT count(*) AS count FROM moved) AS m WHERE m.count > 0 AND c.slot = ${slot}
         ) SELECT (SELECT count(*) FROM moved) AS count, (SELECT count(*) FROM touched) AS free`,
-      ([{ count, free }]) => ({ count: Number(count), wakes: free > 0n })
+      ([{ count, free }]) => ({ value: Number(count), wakes: free > 0n })
     )
   }
 
