@@ -69,8 +69,8 @@ export const make: (
         FROM ${dialect.rows(recordColumns, added.map(fromRecord))} WHERE true
         ON CONFLICT (name, chat_id) DO NOTHING RETURNING status`
 
-    const count = (name: string, statuses: ReadonlyArray<Broadcast.RecipientStatus>) => {
-      const of = (status: Broadcast.RecipientStatus) => statuses.filter((other) => other === status).length
+    const count = (name: string, added: ReadonlyArray<{ readonly status: Broadcast.RecipientStatus }>) => {
+      const of = (status: Broadcast.RecipientStatus) => added.filter((record) => record.status === status).length
       return sql`UPDATE ${broadcasts} SET sent = sent + ${of("Sent")}, forbidden = forbidden + ${of("Forbidden")},
         not_found = not_found + ${of("NotFound")}, failed = failed + ${of("Failed")} WHERE name = ${name}`
     }
@@ -136,11 +136,7 @@ export const make: (
       addRecords: (name, added) =>
         Effect.gen(function* () {
           if (!(yield* lock(name))) return
-          const inserted = yield* insert(name, added)
-          yield* count(
-            name,
-            inserted.map(({ status }) => status)
-          )
+          yield* count(name, yield* insert(name, added))
         }).pipe(withTransaction(sql)),
       records: (name, { after, limit }) =>
         Effect.flatMap(
