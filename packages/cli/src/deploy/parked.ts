@@ -136,21 +136,19 @@ const values = (program: Program, now: number) =>
 
 const timers = (program: Program) =>
   rowsOf("timer/", "due").pipe(
-    Stream.mapEffect(({ key, text }) => {
-      const parsed = Update.parse(text)
-      if (Result.isFailure(parsed) || parsed.success.update_type !== "colloquy_timer") {
-        return Effect.succeed<ReadonlyArray<Predicted>>([
-          { kind: "timer", name: "malformed", at: key, outcome: "stale" }
-        ])
-      }
-      const update = parsed.success
-      // The values of conversations and scenes tell what happens at their timeouts.
-      if (isDialogTimer(update.name)) return Effect.succeed<ReadonlyArray<Predicted>>([])
-      return Effect.map(predictTimer(program, update), (prediction): ReadonlyArray<Predicted> => [
-        { kind: "timer", name: update.name, at: update.key, ...prediction }
-      ])
-    }),
-    Stream.flatMap(Stream.fromIterable)
+    Stream.map(({ key, text }) => ({ key, update: Result.getOrUndefined(Update.parse(text)) })),
+    // The values of conversations and scenes tell what happens at their timeouts.
+    Stream.filter(({ update }) => update?.update_type !== "colloquy_timer" || !isDialogTimer(update.name)),
+    Stream.mapEffect(({ key, update }) =>
+      update?.update_type === "colloquy_timer"
+        ? Effect.map(predictTimer(program, update), (prediction): Predicted => ({
+            kind: "timer",
+            name: update.name,
+            at: update.key,
+            ...prediction
+          }))
+        : Effect.succeed<Predicted>({ kind: "timer", name: "malformed", at: key, outcome: "stale" })
+    )
   )
 
 /** Predicts the effect of a program on all stored data. */
