@@ -46,22 +46,19 @@ export const summaryOf = ({
     ...(calls.length === 0 ? [] : [count(calls.length, "call")])
   ].join("  ")
 
+const describe = (entry: UpdateLog.Entry, calls: ReadonlyArray<string>): string =>
+  [summaryOf(entry), ...calls, ...(entry.error === undefined ? [] : [`    ${entry.error}`])].join("\n")
+
 /** An entry with its calls that failed and its error. */
 export const describeLog = (entry: UpdateLog.Entry): string =>
-  [
-    summaryOf(entry),
-    ...entry.calls.filter(({ error }) => error !== undefined).map(describeCall),
-    ...(entry.error === undefined ? [] : [`    ${entry.error}`])
-  ].join("\n")
+  describe(entry, entry.calls.filter(({ error }) => error !== undefined).map(describeCall))
 
 /** An entry with all its calls and its error. */
-export const describeStory = (entry: UpdateLog.Entry): string =>
-  [
-    summaryOf(entry),
-    ...entry.calls.map(describeCall),
-    ...(entry.omittedCalls === undefined ? [] : [`    … and ${count(entry.omittedCalls, "more call")}`]),
-    ...(entry.error === undefined ? [] : [`    ${entry.error}`])
-  ].join("\n")
+export const describeStory = (entry: UpdateLog.Entry): string => {
+  const { calls, omittedCalls } = entry
+  const more = omittedCalls === undefined ? [] : [`    … and ${count(omittedCalls, "more call")}`]
+  return describe(entry, [...calls.map(describeCall), ...more])
+}
 
 const colors: Readonly<Record<UpdateLog.Outcome, Color>> = {
   handled: "green",
