@@ -10,10 +10,13 @@ import { type CommandFailed, invalid } from "./failure.ts"
 import { textArgument } from "./flags.ts"
 import { withSettings } from "./settings.ts"
 
-const bot = Layer.unwrap(Effect.sync(() => NodeBot.layerClientConfig().pipe(Layer.provide(RateLimiter.layerMemory()))))
+/** The client of the bot. */
+export const client = Layer.unwrap(
+  Effect.sync(() => NodeBot.layerClientConfig().pipe(Layer.provide(RateLimiter.layerMemory())))
+)
 
 /** Provides the client of the bot with its settings. */
-export const asBot = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, bot))
+export const asBot = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, client))
 
 const parserOf =
   <A>(isId: (id: unknown) => id is A, digits: RegExp, what: string) =>

@@ -1,18 +1,16 @@
 import * as Settings from "@colloquy/core/client/Settings"
 import * as NodeBot from "@colloquy/node/bot/NodeBot"
 import * as NodeWebhook from "@colloquy/node/inbox/NodeWebhook"
-import * as RateLimiter from "@colloquy/core/client/RateLimiter"
 import * as RetryPolicy from "@colloquy/core/client/RetryPolicy"
 import type * as Bot from "@colloquy/core/bot/Bot"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { failed, toFailure } from "../base/failure.ts"
-import { asBot } from "../base/client.ts"
+import { asBot, client } from "../base/client.ts"
 import { intervalFlag, optional, switchFlag } from "../base/flags.ts"
 import { count, printColored, time } from "../base/output.ts"
 import { Process, variables, withSettings } from "../base/settings.ts"
@@ -52,8 +50,7 @@ const platformChecks = Effect.fnUntraced(function* (bot: Bot.Bot<unknown, unknow
   }
   const { baseUrl, extraCa, host, port, proxy } = read.success
   const url = yield* Config.option(Config.NonEmptyString("BOT_WEBHOOK_URL"))
-  const client = NodeBot.layerClientConfig().pipe(Layer.provide(RateLimiter.layerMemory()))
-  const asBot = Effect.gen(function* () {
+  const byClient = Effect.gen(function* () {
     return [
       yield* platform.checkToken,
       ...(bot === undefined ? [] : [yield* checkCommands(bot)]),
@@ -70,7 +67,7 @@ const platformChecks = Effect.fnUntraced(function* (bot: Bot.Bot<unknown, unknow
   const hasProxy = proxy !== undefined
   const [first, ...others] = yield* Effect.all(
     [
-      asBot,
+      byClient,
       platform.checkTls(baseUrl, extraCa, hasProxy),
       platform.checkClock(baseUrl, hasProxy),
       platform.checkSecret(url),
