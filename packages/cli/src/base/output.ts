@@ -10,10 +10,6 @@ import { isJson, type Place, Process } from "./settings.ts"
 // A message of a user must not move the cursor or change colours.
 const printable = (text: string): string => stripVTControlCharacters(text).replaceAll(/[^\P{Cc}\t\n]/gu, "\uFFFD")
 
-/** Prints a value: as JSON with `--json`, otherwise as text. */
-export const print = (value: unknown, text: string) =>
-  Effect.flatMap(isJson, (json) => Console.log(json ? Json.stringify(value) : printable(text)))
-
 /** The color of a line. */
 export type Color = "gray" | "green" | "red" | "yellow"
 
@@ -23,8 +19,8 @@ export const colored = ({ columns, env }: Place, text: string, color: Color | un
     ? text
     : styleText(color, text, { validateStream: false })
 
-/** Prints a value as {@link print}, in a color if standard output is a terminal and `NO_COLOR` is not set. */
-export const printColored = (value: unknown, text: string, color: Color) =>
+/** Prints a value: as JSON with `--json`, otherwise as text, which may have a color as in {@link colored}. */
+export const print = (value: unknown, text: string, color?: Color) =>
   Effect.gen(function* () {
     const shown = (yield* isJson) ? Json.stringify(value) : colored(yield* Process, printable(text), color)
     yield* Console.log(shown)

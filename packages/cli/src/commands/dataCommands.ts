@@ -27,7 +27,7 @@ import { parseUserId } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid, writing } from "../base/failure.ts"
 import { optional, textArgument, timeFlag } from "../base/flags.ts"
-import { type Color, count, print, printColored, printRows, type Row, table, time } from "../base/output.ts"
+import { type Color, count, print, printRows, type Row, table, time } from "../base/output.ts"
 import { Process, readInput, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
 import { limitFlag } from "./updateView.ts"
@@ -169,11 +169,7 @@ const getState = ({ name, scope }: Command.Command.Config.Infer<typeof stateArgu
   Effect.gen(function* () {
     const { row, value, version } = yield* readState(name, scope)
     if (row === undefined) return yield* failed(`The state "${name}" has no value for ${scope}.`)
-    const { expiresAt } = row
-    yield* print(
-      { name, scope, value, version, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) },
-      Json.stringify(value)
-    )
+    yield* print({ name, scope, value, version, expires_at: row.expiresAt }, Json.stringify(value))
   })
 
 const parseValue = (text: string): Effect.Effect<unknown, CommandFailed> =>
@@ -308,7 +304,7 @@ const broadcastToJson = ({ startedAt, ...summary }: Broadcast.Summary) => ({ ...
 
 const broadcastStatus = (name: string) =>
   Effect.flatMap(summaryOf(name), (summary) =>
-    printColored(broadcastToJson(summary), describeBroadcast(summary), broadcastColors[summary.status])
+    print(broadcastToJson(summary), describeBroadcast(summary), broadcastColors[summary.status])
   )
 
 const broadcastRow = (summary: Broadcast.Summary): Row => {

@@ -12,7 +12,7 @@ import * as Stream from "effect/Stream"
 import { parseChatId } from "../base/client.ts"
 import { makeAnonymous, mapTexts } from "../base/anonymous.ts"
 import { failed } from "../base/failure.ts"
-import { count, noteMore, printColored, printText } from "../base/output.ts"
+import { count, noteMore, print, printText } from "../base/output.ts"
 import { intervalFlag, textArgument } from "../base/flags.ts"
 import { onInbox } from "../base/stores.ts"
 import { testFlags, writeTest } from "../base/testSource.ts"
@@ -25,7 +25,7 @@ const follow = (filter: LogFilter, interval: Duration.Duration, last: number) =>
     printText("Prints the updates that the bot has handled, and follows the log. Press Ctrl-C to end."),
     UpdateLog.follow({ interval, last }).pipe(
       Stream.filter(isInLog(filter)),
-      Stream.runForEach((entry) => printColored(logToJson(entry), describeLog(entry), colorOf(entry)))
+      Stream.runForEach((entry) => print(logToJson(entry), describeLog(entry), colorOf(entry)))
     )
   )
 
@@ -115,7 +115,7 @@ const printStoryOf = (chat_id: ChatId, flags: StoryFlags) =>
     }
     const last = all.slice(-flags.limit)
     if (flags.as !== "text") yield* write(chat_id, last, flags)
-    else for (const entry of last) yield* printColored(logToJson(entry), describeStory(entry), colorOf(entry))
+    else for (const entry of last) yield* print(logToJson(entry), describeStory(entry), colorOf(entry))
     if (all.length > flags.limit) yield* noteMore(flags.limit)
   })
 

@@ -9,9 +9,8 @@ import * as Stream from "effect/Stream"
 import { importProgram, type Program } from "../base/botModule.ts"
 import { failed } from "../base/failure.ts"
 import { switchFlag, textArgument } from "../base/flags.ts"
-import { count, print, printColored } from "../base/output.ts"
-import { withSettings } from "../base/settings.ts"
-import * as stores from "../base/stores.ts"
+import { count, print } from "../base/output.ts"
+import { onInbox } from "../base/stores.ts"
 import * as report from "./report.ts"
 
 const deployFlags = {
@@ -44,7 +43,7 @@ const check = Effect.fnUntraced(function* (
   )
   for (const group of sorted) {
     const value = { ...group, is_problem: report.isProblem(policy, group.outcome) }
-    yield* printColored(value, report.describe(policy, group), report.colorOf(policy, group))
+    yield* print(value, report.describe(policy, group), report.colorOf(policy, group))
   }
   const total = (selected: ReadonlyArray<report.Group>) => selected.reduce((sum, group) => sum + group.count, 0)
   const found = total(sorted.filter(({ outcome }) => report.isProblem(policy, outcome)))
@@ -57,7 +56,7 @@ export const checkDeploy = Command.make("check-deploy", deployFlags, (flags) =>
   Effect.gen(function* () {
     const states = Rehearsal.collectStates()
     const program = yield* importProgram(flags.file)
-    yield* withSettings(Effect.provide(check(program, states, flags), stores.inbox))
+    yield* onInbox(check(program, states, flags))
   })
 ).pipe(
   Command.withDescription(

@@ -12,7 +12,7 @@ import * as Result from "effect/Result"
 import { failed, toFailure } from "../base/failure.ts"
 import { asBot, client } from "../base/client.ts"
 import { intervalFlag, optional, switchFlag } from "../base/flags.ts"
-import { count, printColored, time } from "../base/output.ts"
+import { count, print, time } from "../base/output.ts"
 import { Process, variables, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
 import { checkCommands, checkParts } from "./bot.ts"
@@ -164,13 +164,13 @@ const run = ({ bot, interval, verify: chat, watch: isWatched }: Command.Command.
       return yield* watch(checks, interval, (changed, at) =>
         Effect.forEach(
           changed,
-          (check) => printColored({ at, ...check }, `${time(at)}  ${describe(check)}`, colors[check.status]),
+          (check) => print({ at, ...check }, `${time(at)}  ${describe(check)}`, colors[check.status]),
           { discard: true }
         )
       )
     }
     const found = yield* checks
-    for (const check of found) yield* printColored(check, describe(check), colors[check.status])
+    for (const check of found) yield* print(check, describe(check), colors[check.status])
     const problems = found.filter(({ status }) => status === "problem").length
     if (problems > 0) return yield* failed(`The checks found ${count(problems, "problem")}.`)
   })

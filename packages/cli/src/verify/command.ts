@@ -7,7 +7,7 @@ import { resolve } from "node:path"
 import { asBot } from "../base/client.ts"
 import { failed, writing } from "../base/failure.ts"
 import { optional } from "../base/flags.ts"
-import { count, printColored, printText } from "../base/output.ts"
+import { count, print, printText } from "../base/output.ts"
 import { Process, withSettings } from "../base/settings.ts"
 import { type Finding, verify } from "./verify.ts"
 
@@ -45,7 +45,7 @@ const run = Effect.fnUntraced(function* (chat_id: number, report: string | undef
   const found = yield* verify({ baseUrl, token, chat_id })
   const findings = found.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result))
   for (const finding of findings) {
-    yield* printColored({ ...finding, upgrade: isUpgrade(finding) }, describe(finding), colors[finding.result])
+    yield* print({ ...finding, upgrade: isUpgrade(finding) }, describe(finding), colors[finding.result])
   }
   if (report !== undefined) {
     const { cwd } = yield* Process
