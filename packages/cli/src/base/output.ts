@@ -1,6 +1,7 @@
 import * as Json from "@colloquy/core/base/Json"
 import { displayWidth } from "effect/cli/CliOutput"
 import * as Console from "effect/Console"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
@@ -99,26 +100,14 @@ export const time = (millis: number): string => {
   return Number.isNaN(date.getTime()) ? String(millis) : date.toISOString().replace(/\.\d+Z$/, "Z")
 }
 
-const units = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["m", 60_000],
-  ["s", 1000]
-] as const
-
 /** A duration in its two largest units, such as `3h 20m`. */
 export const duration = (millis: number): string => {
-  const first = units.findIndex(([, size]) => millis >= size)
-  if (first < 0) return "0s"
-  let rest = millis
-  return units
-    .slice(first, first + 2)
-    .flatMap(([unit, size]) => {
-      const count = Math.floor(rest / size)
-      rest -= count * size
-      return count === 0 ? [] : [`${count}${unit}`]
-    })
-    .join(" ")
+  const { days, hours, minutes, seconds } = Duration.parts(Duration.millis(Math.max(0, millis)))
+  const parts = [`${days}d`, `${hours}h`, `${minutes}m`, `${seconds}s`]
+  const isZero = (part: string) => part.startsWith("0")
+  const first = parts.findIndex((part) => !isZero(part))
+  const shown = parts.slice(first, first + 2).filter((part) => !isZero(part))
+  return first < 0 ? "0s" : shown.join(" ")
 }
 
 const segmenter = new Intl.Segmenter()
