@@ -5,7 +5,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { intervalFlag, switchFlag } from "../base/flags.ts"
 import { type Color, colored, count, cut, duration, table, time } from "../base/output.ts"
-import { isJson, Process, withSettings } from "../base/settings.ts"
+import { isJson, Process } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
 
 const list = (values: Readonly<Record<string, number>>): string =>
@@ -16,17 +16,9 @@ const list = (values: Readonly<Record<string, number>>): string =>
 
 type Line = readonly [text: string, color?: Color | undefined]
 
-/** Rows as lines in which the columns are aligned. */
-const linesOfTable = (
-  rows: ReadonlyArray<readonly [cells: ReadonlyArray<string>, color?: Color]>,
-  width: number
-): ReadonlyArray<Line> => {
-  const lines = table(
-    rows.map(([cells]) => cells),
-    width - 2
-  )
-  return rows.map(([, color], index) => [`  ${lines[index]!}`, color])
-}
+/** The lines of a table, without colors. */
+const linesOfTable = (rows: ReadonlyArray<ReadonlyArray<string>>, width: number) =>
+  table(rows, width - 2).map((line) => [`  ${line}`] as const)
 
 /** The status as lines of text. */
 const linesOf = (status: Operations.Status, width: number): ReadonlyArray<Line> => {
@@ -49,7 +41,9 @@ const linesOf = (status: Operations.Status, width: number): ReadonlyArray<Line> 
           [`conversations${"more_conversations" in status ? ` (the first ${Operations.maxConversations})` : ""}`],
           ...linesOfTable(
             status.conversations.map(({ conversation, question, ...one }) => [
-              [conversation, question, String(one.count)]
+              conversation,
+              question,
+              String(one.count)
             ]),
             width
           )
@@ -58,18 +52,15 @@ const linesOf = (status: Operations.Status, width: number): ReadonlyArray<Line> 
     [processes.length === 0 ? "no process has handled an update within the last hour" : "processes"],
     ...linesOfTable(
       processes.map((process) => [
-        [
-          process.name,
-          `for ${duration(status.at - process.started_at)}`,
-          `seen ${duration(status.at - process.at)} ago`,
-          `${process.handled} handled`,
-          count(process.chats, "chat"),
-          process.chats_named.join(" ")
-        ],
-        process.is_busy ? "green" : "gray"
+        process.name,
+        `for ${duration(status.at - process.started_at)}`,
+        `seen ${duration(status.at - process.at)} ago`,
+        `${process.handled} handled`,
+        count(process.chats, "chat"),
+        process.chats_named.join(" ")
       ]),
       width
-    )
+    ).map(([line], index): Line => [line, processes[index]!.is_busy ? "green" : "gray"])
   ]
 }
 
@@ -96,7 +87,7 @@ export const status = Command.make(
   ({ interval, watch }) => {
     const shown = show(watch)
     const watched = watch ? Effect.forever(Effect.andThen(shown, Effect.sleep(interval))) : shown
-    return withSettings(Effect.provide(watched, stores.inbox))
+    return stores.onInbox(watched)
   }
 ).pipe(
   Command.withDescription(
