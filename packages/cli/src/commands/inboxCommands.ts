@@ -159,23 +159,18 @@ const idsOf = ({ ids, ...filter }: ChangeFlags) =>
 const planOf = (ids: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const selected = new Set(ids)
-    const found = yield* Inbox.deadLetters.pipe(
+    const lines = yield* Inbox.deadLetters.pipe(
       Stream.filter(({ id }) => selected.has(id)),
-      Stream.runFold(
-        () => ({ number: 0, lines: [] as ReadonlyArray<string> }),
-        ({ lines, number }, letter) => ({
-          number: number + 1,
-          lines: number < maxDescribed ? [...lines, describeDeadLetter(letter)] : lines
-        })
-      )
+      Stream.map(describeDeadLetter),
+      Stream.runCollect
     )
-    const more = found.number - found.lines.length
+    const more = lines.length - maxDescribed
     const text = [
-      `Deletes ${count(found.number, "dead letter")}.`,
-      ...found.lines,
+      `Deletes ${count(lines.length, "dead letter")}.`,
+      ...lines.slice(0, maxDescribed),
       ...(more > 0 ? [`… and ${more} more`] : [])
     ]
-    return { value: { dead_letters: found.number }, text: text.join("\n") }
+    return { value: { dead_letters: lines.length }, text: text.join("\n") }
   })
 
 const change = (verb: "replay" | "drop", { ids }: ChangeFlags, selected: ReadonlyArray<string>, rate?: number) =>
