@@ -33,14 +33,7 @@ export interface Place {
   readonly at: string
 }
 
-const required = (env: Readonly<Record<string, string>>, name: string, kind: StoreKind) => {
-  const value = env[name]
-  return value === undefined
-    ? Effect.fail(invalid(`--store ${kind} needs the setting ${name}. Set it in the environment or in .env.`))
-    : Effect.succeed(value)
-}
-
-/** A driver rejects another URL without naming the setting. */
+/** A driver rejects another URL without naming the setting. The URL of PostgreSQL may contain a list of hosts. */
 const checkUrl = (setting: string, url: string, pattern: RegExp, example: string): Effect.Effect<void, CommandFailed> =>
   pattern.test(url) && URL.canParse(url.replace(/,[^/?]*/, ""))
     ? Effect.void
@@ -51,21 +44,13 @@ export const place = Effect.gen(function* () {
   const env = yield* variables
   const { cwd } = yield* Process
   const kind = Option.getOrElse(yield* store, () => (env["DATABASE_URL"] === undefined ? "sqlite" : "postgres"))
-  const at =
-    kind === "sqlite"
-      ? resolve(cwd, yield* NodeInbox.filename)
-      : yield* required(env, kind === "postgres" ? "DATABASE_URL" : "REDIS_URL", kind)
+  const setting = kind === "postgres" ? "DATABASE_URL" : "REDIS_URL"
+  const at = kind === "sqlite" ? resolve(cwd, yield* NodeInbox.filename) : env[setting]
+  if (at === undefined) {
+    return yield* invalid(`--store ${kind} needs the setting ${setting}. Set it in the environment or in .env.`)
+  }
   return { kind, prefix: yield* prefix, at } satisfies Place
 })
-
-/** The URL may contain a list of hosts. */
-const postgres = (url: string) =>
-  Layer.unwrap(
-    Effect.as(
-      checkUrl("DATABASE_URL", url, /^postgres(ql)?:/, "postgres://user:password@host:5432/database"),
-      PostgresConnection.layer({ url: Redacted.make(url), connectTimeout: "5 seconds", maxConnections: 2 })
-    )
-  )
 
 const missingFile = (file: string) =>
   failed(
@@ -73,30 +58,30 @@ const missingFile = (file: string) =>
       "choose --store postgres or --store redis. The data of a bot whose inbox is in memory cannot be read by another process."
   )
 
+const connected = <Client, E>(client: Effect.Effect<Layer.Layer<Client, E>, CommandFailed>) =>
+  Layer.catch(Layer.unwrap(client), (error) => Layer.effectContext(Effect.fail(toFailure(error))))
+
 /** The SQL database of a place. A missing database is not created. */
-export const sqlOf = ({ at, kind }: Place): Layer.Layer<SqlClient.SqlClient, CommandFailed> => {
-  const client: Layer.Layer<SqlClient.SqlClient, unknown> =
-    kind === "postgres"
-      ? postgres(at)
-      : Layer.unwrap(
-          Effect.suspend(() =>
-            existsSync(at) ? Effect.succeed(NodeSqlite.layer({ filename: at })) : Effect.fail(missingFile(at))
-          )
-        )
-  return client.pipe(Layer.catch((error) => Layer.effectContext(Effect.fail(toFailure(error)))))
-}
+export const sqlOf = ({ at, kind }: Place): Layer.Layer<SqlClient.SqlClient, CommandFailed> =>
+  connected(
+    Effect.gen(function* () {
+      if (kind === "postgres") {
+        yield* checkUrl("DATABASE_URL", at, /^postgres(ql)?:/, "postgres://user:password@host:5432/database")
+        return PostgresConnection.layer({ url: Redacted.make(at), connectTimeout: "5 seconds", maxConnections: 2 })
+      }
+      return existsSync(at) ? NodeSqlite.layer({ filename: at }) : yield* missingFile(at)
+    })
+  )
 
 /** The Redis of a place. */
 export const redisOf = ({ at }: Place): Layer.Layer<Redis.Redis, CommandFailed> =>
-  Layer.unwrap(
-    Effect.map(
-      Effect.andThen(
-        checkUrl("REDIS_URL", at, /^rediss?:/, "redis://user:password@host:6379"),
-        Effect.promise(() => import("@effect/platform-node/NodeRedis"))
-      ),
-      (NodeRedis) => NodeRedis.layer({ url: at, socket: { connectTimeout: 5000, reconnectStrategy: false } })
-    )
-  ).pipe(Layer.catch((error) => Layer.effectContext(Effect.fail(toFailure(error)))))
+  connected(
+    Effect.gen(function* () {
+      yield* checkUrl("REDIS_URL", at, /^rediss?:/, "redis://user:password@host:6379")
+      const NodeRedis = yield* Effect.promise(() => import("@effect/platform-node/NodeRedis"))
+      return NodeRedis.layer({ url: at, socket: { connectTimeout: 5000, reconnectStrategy: false } })
+    })
+  )
 
 const isMissingTable = ({ reason: { cause } }: SqlError.SqlError): boolean =>
   codeOf(cause) === "42P01" || (cause instanceof Error && cause.message.startsWith("no such table"))
