@@ -32,6 +32,8 @@ export interface Program {
   readonly services: Layer.Layer<never, unknown>
 }
 
+type Exports = Readonly<Partial<Record<"bot" | "parts" | "rehearsal" | "simulation", unknown>>>
+
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
 const isLayer = (value: unknown): value is Layer.Layer<never, unknown> => Layer.isLayer(value)
@@ -41,12 +43,7 @@ export const importProgram = (file: string): Effect.Effect<Program, CommandFaile
   Effect.gen(function* () {
     const { cwd } = yield* Process
     const path = resolve(cwd, file)
-    const module: {
-      readonly bot?: unknown
-      readonly parts?: unknown
-      readonly rehearsal?: unknown
-      readonly simulation?: unknown
-    } = yield* Effect.tryPromise({
+    const module: Exports = yield* Effect.tryPromise({
       try: () => import(pathToFileURL(path).href),
       catch: (error) => invalid(`${file} cannot be imported: ${toFailure(error).message}`)
     })
