@@ -1,5 +1,5 @@
-import * as Json from "@colloquy/core/base/Json"
 import * as Result from "effect/Result"
+import { parseJson } from "./json.ts"
 
 type Named = Readonly<Record<string, unknown>>
 
@@ -7,7 +7,7 @@ type Named = Readonly<Record<string, unknown>>
 const visit = (value: unknown, onObject: (object: Named) => void): void => {
   if (typeof value === "string") {
     if (!/^\s*[[{]/.test(value)) return
-    const parsed = Result.try(() => Json.parse(value))
+    const parsed = parseJson(value)
     if (Result.isSuccess(parsed)) visit(parsed.success, onObject)
   } else if (Array.isArray(value)) for (const item of value) visit(item, onObject)
   else if (typeof value === "object" && value !== null) {

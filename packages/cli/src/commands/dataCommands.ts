@@ -27,6 +27,7 @@ import { parseUserId } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid, writing } from "../base/failure.ts"
 import { optional, textArgument, timeFlag } from "../base/flags.ts"
+import { jsonOrText, parseJson } from "../base/json.ts"
 import { type Color, count, print, printRows, type Row, table, time } from "../base/output.ts"
 import { Process, readInput, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
@@ -90,10 +91,7 @@ const readChats = (file: string) =>
     const records: Array<ChatRecord.ChatRecord> = []
     for (const [index, line] of text.split("\n").entries()) {
       if (line.trim() === "") continue
-      const decoded = Result.flatMap(
-        Result.try(() => Json.parse(line)),
-        decodeChat
-      )
+      const decoded = Result.flatMap(parseJson(line), decodeChat)
       if (Result.isFailure(decoded)) {
         return yield* invalid(
           `${file}, line ${index + 1}: is not a chat as \`colloquy chats export\` writes it. Nothing was stored.`
@@ -146,18 +144,12 @@ const stateArguments = {
   scope: textArgument("scope", "To what the value belongs: chat:ID, user:ID, chat:ID/user:ID, key:JSON, or bot")
 }
 
-const parseJson = (text: string): unknown =>
-  Result.getOrElse(
-    Result.try(() => Json.parse(text)),
-    () => text
-  )
-
 /** The row of a value, and its parts. */
 const readState = (name: string, scope: string) =>
   Effect.map(
     Inbox.Inbox.use(({ store }) => store.read([State.rowKey({ name, scope })])),
     ([row]) => {
-      const stored = row === undefined ? undefined : parseJson(row.text)
+      const stored = row === undefined ? undefined : jsonOrText(row.text)
       if (!Array.isArray(stored)) return { row, isSorted: false, version: 1, value: stored }
       const [head, value] = stored as [unknown, unknown]
       const isSorted = Array.isArray(head)
@@ -173,10 +165,9 @@ const getState = ({ name, scope }: Command.Command.Config.Infer<typeof stateArgu
   })
 
 const parseValue = (text: string): Effect.Effect<unknown, CommandFailed> =>
-  Effect.try({
-    try: () => Json.parse(text),
-    catch: () => invalid(`The value is not JSON. A text is in quotes: '"ru"'.`)
-  })
+  Effect.mapError(Effect.fromResult(parseJson(text)), () =>
+    invalid(`The value is not JSON. A text is in quotes: '"ru"'.`)
+  )
 
 const setFlags = {
   ...stateArguments,

@@ -1,4 +1,3 @@
-import * as Json from "@colloquy/core/base/Json"
 import type * as UpdateLog from "@colloquy/core/inbox/UpdateLog"
 import { Message } from "@colloquy/core/model/Message"
 import type { ChatId } from "@colloquy/core/model/Recipient"
@@ -7,6 +6,7 @@ import * as Update from "@colloquy/core/model/Update"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { parseJson } from "../base/json.ts"
 
 /** A message of a seed of the emulator. */
 interface SeedMessage {
@@ -79,9 +79,7 @@ const NewContent = Schema.Struct({
 const decoder =
   <A>(schema: Schema.Codec<A, unknown>) =>
   (text: string | undefined): A | undefined =>
-    Option.getOrUndefined(
-      Option.flatMap(Result.getSuccess(Result.try(() => Json.parse(text ?? ""))), Schema.decodeUnknownOption(schema))
-    )
+    Option.getOrUndefined(Option.flatMap(Result.getSuccess(parseJson(text ?? "")), Schema.decodeUnknownOption(schema)))
 
 const readSent = decoder(Schema.Struct({ message: Message }))
 const readContent = decoder(NewContent)

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { rateFlag, switchFlag, textArgument } from "../base/flags.ts"
 import { invalid } from "../base/failure.ts"
+import { parseJson } from "../base/json.ts"
 import { count, print } from "../base/output.ts"
 import { readInput } from "../base/settings.ts"
 import { onInbox } from "../base/stores.ts"
@@ -21,7 +22,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const textsIn = (text: string): ReadonlyArray<{ readonly at: string; readonly text: string }> => {
   const unwrap = (value: unknown): unknown =>
     isRecord(value) && isRecord(value["update"]) && value["update_type"] === undefined ? value["update"] : value
-  const whole = Result.try(() => Json.parse(text))
+  const whole = parseJson(text)
   if (Result.isSuccess(whole)) {
     const value = whole.success
     const all = Array.isArray(value)
@@ -33,7 +34,7 @@ const textsIn = (text: string): ReadonlyArray<{ readonly at: string; readonly te
   }
   return text.split("\n").flatMap((line, index) => {
     if (line.trim() === "") return []
-    const parsed = Result.try(() => Json.parse(line))
+    const parsed = parseJson(line)
     return [{ at: `line ${index + 1}`, text: Result.isSuccess(parsed) ? Json.stringify(unwrap(parsed.success)) : line }]
   })
 }

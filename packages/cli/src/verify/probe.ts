@@ -5,7 +5,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
-import * as Result from "effect/Result"
+import { jsonOrText } from "../base/json.ts"
 
 /** The bot and the test chat by which the platform is observed. */
 export interface Subject {
@@ -68,13 +68,7 @@ export class Probe {
       const response = yield* HttpClient.execute(request)
       const text = yield* response.text
       this.refusedBy = isRefusal(path, response.status) ? response.status : undefined
-      return {
-        status: response.status,
-        body: Result.getOrElse(
-          Result.try(() => Json.parse(text)),
-          () => text
-        )
-      }
+      return { status: response.status, body: jsonOrText(text) }
     })
   }
 
