@@ -7,7 +7,6 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { failed, toFailure } from "../base/failure.ts"
 import { asBot, client } from "../base/client.ts"
@@ -49,7 +48,7 @@ const platformChecks = Effect.fnUntraced(function* (bot: Bot.Bot<unknown, unknow
     ]
   }
   const { baseUrl, extraCa, host, port, proxy } = read.success
-  const url = yield* Config.option(Config.NonEmptyString("BOT_WEBHOOK_URL"))
+  const url = yield* Config.withDefault(Config.NonEmptyString("BOT_WEBHOOK_URL"), undefined)
   const byClient = Effect.gen(function* () {
     return [
       yield* platform.checkToken,
@@ -71,7 +70,7 @@ const platformChecks = Effect.fnUntraced(function* (bot: Bot.Bot<unknown, unknow
       platform.checkTls(baseUrl, extraCa, hasProxy),
       platform.checkClock(baseUrl, hasProxy),
       platform.checkSecret(url),
-      machine.checkPort(Option.isSome(url), host, port)
+      machine.checkPort(url !== undefined, host, port)
     ],
     { concurrency: "unbounded" }
   )

@@ -4,7 +4,6 @@ import * as Me from "@colloquy/core/endpoints/Me"
 import * as Settings from "@colloquy/core/client/Settings"
 import * as Webhook from "@colloquy/core/inbox/Webhook"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { existsSync, readFileSync } from "node:fs"
@@ -39,10 +38,7 @@ export const checkToken = Me.get().pipe(
 const authoritiesIn = (extraCa: string): Result.Result<string, string> => {
   if (extraCa.includes("-----BEGIN")) return Result.succeed(extraCa)
   return existsSync(extraCa)
-    ? Result.mapError(
-        Result.try(() => readFileSync(extraCa, "utf8")),
-        messageOf
-      )
+    ? Result.try({ try: () => readFileSync(extraCa, "utf8"), catch: messageOf })
     : Result.fail(`the file ${extraCa} does not exist`)
 }
 
@@ -143,46 +139,49 @@ const checkAddress = ({ url: address }: Subscription): Effect.Effect<Check> => {
   )
 }
 
-/** The subscriptions, compared with the settings, and the certificates of their addresses. */
-export const checkSubscriptions = (configured: Option.Option<string>) => {
-  const { ok, problem, warning } = resultsOf("subscriptions")
-  return Subscriptions.list().pipe(
-    Effect.flatMap((subscriptions) => {
-      const urls = subscriptions.map(({ url }) => url)
-      const first = Option.match(configured, {
-        onNone: () =>
-          urls.length === 0
-            ? ok("no webhook is subscribed; long polling receives the updates")
-            : warning(
-                `${urls.join(", ")} receives the updates, so long polling receives none`,
-                "Set BOT_WEBHOOK_URL for a bot with a webhook, or run `colloquy subscriptions remove URL` for one with long polling."
-              ),
-        onSome: (url) =>
-          urls.includes(url)
-            ? urls.length === 1
-              ? ok(`${url} is subscribed`)
-              : warning(
-                  `besides ${url}, ${urls.filter((other) => other !== url).join(", ")} is subscribed`,
-                  "If it is not needed any more, run `colloquy subscriptions remove URL`."
-                )
-            : problem(
-                `BOT_WEBHOOK_URL ${url} is not subscribed`,
-                `Start the bot, which subscribes it, or run \`colloquy subscriptions set ${url}\`.`
-              )
-      })
-      return Effect.map(Effect.forEach(subscriptions, checkAddress, { concurrency: 4 }), (checks) => [first, ...checks])
-    }),
-    Effect.orElseSucceed((error) => [
-      problem(`GET /subscriptions failed: ${messageOf(error)}`, "See the check of the token.")
-    ])
+const subscribed = resultsOf("subscriptions")
+
+/** Compares the subscribed addresses with the one of the settings. */
+const compareAddresses = (urls: ReadonlyArray<string>, configured: string | undefined): Check => {
+  const { ok, problem, warning } = subscribed
+  if (configured === undefined) {
+    if (urls.length === 0) return ok("no webhook is subscribed; long polling receives the updates")
+    return warning(
+      `${urls.join(", ")} receives the updates, so long polling receives none`,
+      "Set BOT_WEBHOOK_URL for a bot with a webhook, or run `colloquy subscriptions remove URL` for one with long polling."
+    )
+  }
+  if (!urls.includes(configured)) {
+    return problem(
+      `BOT_WEBHOOK_URL ${configured} is not subscribed`,
+      `Start the bot, which subscribes it, or run \`colloquy subscriptions set ${configured}\`.`
+    )
+  }
+  if (urls.length === 1) return ok(`${configured} is subscribed`)
+  return warning(
+    `besides ${configured}, ${urls.filter((url) => url !== configured).join(", ")} is subscribed`,
+    "If it is not needed any more, run `colloquy subscriptions remove URL`."
   )
 }
 
+/** The subscriptions, compared with the settings, and the certificates of their addresses. */
+export const checkSubscriptions = (configured: string | undefined) =>
+  Effect.gen(function* () {
+    const subscriptions = yield* Subscriptions.list()
+    const urls = subscriptions.map(({ url }) => url)
+    const checks = yield* Effect.forEach(subscriptions, checkAddress, { concurrency: 4 })
+    return [compareAddresses(urls, configured), ...checks]
+  }).pipe(
+    Effect.orElseSucceed((error) => [
+      subscribed.problem(`GET /subscriptions failed: ${messageOf(error)}`, "See the check of the token.")
+    ])
+  )
+
 /** Whether the running webhook accepts the secret of the settings. */
-export const checkSecret = (configured: Option.Option<string>) =>
+export const checkSecret = (configured: string | undefined) =>
   Effect.gen(function* () {
     const { ok, problem, skipped, warning } = resultsOf("secret header")
-    if (Option.isNone(configured)) return skipped("BOT_WEBHOOK_URL is not set")
+    if (configured === undefined) return skipped("BOT_WEBHOOK_URL is not set")
     const { header, secret } = yield* Settings.all({ secret: Webhook.settings.secret, header: Settings.secretHeader })
     if (secret === undefined) {
       return warning(
@@ -190,7 +189,7 @@ export const checkSecret = (configured: Option.Option<string>) =>
         "Set BOT_WEBHOOK_SECRET, for example to the output of `openssl rand -hex 32`; several processes need the same one."
       )
     }
-    return yield* Effect.match(probe(configured.value, header, Redacted.make(Redacted.value(secret))), {
+    return yield* Effect.match(probe(configured, header, Redacted.make(Redacted.value(secret))), {
       onFailure: (reason) => problem(reason, "Check that the bot runs, and that its address leads to it."),
       onSuccess: (isAccepted) =>
         isAccepted
