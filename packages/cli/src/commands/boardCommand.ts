@@ -1,5 +1,4 @@
 import * as NodeBoard from "@colloquy/node/tools/NodeBoard"
-import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -7,6 +6,7 @@ import * as References from "effect/References"
 import { randomBytes } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { action } from "../base/commands.ts"
 import { type CommandFailed, failed, invalid } from "../base/failure.ts"
 import { switchFlag } from "../base/flags.ts"
 import { codeOf, explainNetwork } from "../base/network.ts"
@@ -59,8 +59,9 @@ const serve = Effect.fnUntraced(function* (host: string, port: number) {
 })
 
 /** The command `board`. */
-export const board = Command.make(
+export const board = action(
   "board",
+  "Serves a page for operators: what the bot does, its dead letters, chats, conversations, timers, broadcasts and limits. Each start has a new token",
   {
     port: Flag.Int("port").pipe(
       Flag.filter(
@@ -88,8 +89,4 @@ export const board = Command.make(
         )
       )
     )
-).pipe(
-  Command.withDescription(
-    "Serves a page for operators: what the bot does, its dead letters, chats, conversations, timers, broadcasts and limits. Each start has a new token"
-  )
 )

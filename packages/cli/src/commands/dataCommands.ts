@@ -23,6 +23,7 @@ import * as Stream from "effect/Stream"
 import { randomUUID } from "node:crypto"
 import { appendFileSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
+import { action, group } from "../base/commands.ts"
 import { parseUserId } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid, writing } from "../base/failure.ts"
@@ -109,30 +110,27 @@ const importChats = (records: ReadonlyArray<ChatRecord.ChatRecord>) =>
     yield* print({ chats: records.length }, `Stored ${count(records.length, "chat")}.`)
   })
 
-export const chats = Command.make("chats").pipe(
-  Command.withDescription("Shows, exports and imports the chats that the bot knows"),
-  Command.withSubcommands([
-    Command.make("list", { ...chatFlags, limit: limitFlag }, (flags) => onChats(listChats(flags))).pipe(
-      Command.withDescription("Lists chats in the order of their ids")
-    ),
-    Command.make("count", chatFlags, (flags) => onChats(countChats(flags))).pipe(
-      Command.withDescription("Prints the number of chats")
-    ),
-    Command.make(
-      "export",
-      {
-        ...chatFlags,
-        file: textArgument("file", "File to write. Default: standard output").pipe(Argument.optional)
-      },
-      (flags) => onChats(exportChats(flags))
-    ).pipe(Command.withDescription("Writes the chats as NDJSON: a chat in each line")),
-    Command.make("import", { file: Argument.String("file") }, ({ file }) =>
-      Effect.flatMap(readChats(file), (records) => onChats(importChats(records)))
-    ).pipe(
-      Command.withDescription("Stores the chats of an export. Facts of newer updates are kept. - is standard input")
-    )
-  ])
-)
+export const chats = group("chats", "Shows, exports and imports the chats that the bot knows", [
+  action("list", "Lists chats in the order of their ids", { ...chatFlags, limit: limitFlag }, (flags) =>
+    onChats(listChats(flags))
+  ),
+  action("count", "Prints the number of chats", chatFlags, (flags) => onChats(countChats(flags))),
+  action(
+    "export",
+    "Writes the chats as NDJSON: a chat in each line",
+    {
+      ...chatFlags,
+      file: textArgument("file", "File to write. Default: standard output").pipe(Argument.optional)
+    },
+    (flags) => onChats(exportChats(flags))
+  ),
+  action(
+    "import",
+    "Stores the chats of an export. Facts of newer updates are kept. - is standard input",
+    { file: Argument.String("file") },
+    ({ file }) => Effect.flatMap(readChats(file), (records) => onChats(importChats(records)))
+  )
+])
 
 const checkScope = (scope: string) =>
   /^(?:bot|chat:-?\d+|user:\d+|chat:-?\d+\/user:\d+|key:.+)$/.test(scope)
@@ -240,29 +238,27 @@ const forgetUser = (user_id: UserId, flags: ConfirmFlags) =>
     yield* print(toValue(forgotten), `Deleted of user ${user_id}: ${describeForgotten(forgotten)}`)
   })
 
-export const state = Command.make("state").pipe(
-  Command.withDescription("Shows and changes the state of the bot, and deletes the stored data of a user"),
-  Command.withSubcommands([
-    Command.make("get", stateArguments, (flags) =>
-      Effect.andThen(checkScope(flags.scope), stores.onInbox(getState(flags)))
-    ).pipe(Command.withDescription("Prints a value as JSON")),
-    Command.make("set", setFlags, (flags) =>
+export const state = group("state", "Shows and changes the state of the bot, and deletes the stored data of a user", [
+  action("get", "Prints a value as JSON", stateArguments, (flags) =>
+    Effect.andThen(checkScope(flags.scope), stores.onInbox(getState(flags)))
+  ),
+  action(
+    "set",
+    "Writes a value. An update that is being handled with the old value is handled again",
+    setFlags,
+    (flags) =>
       Effect.andThen(
         checkScope(flags.scope),
         Effect.flatMap(parseValue(flags.value), (value) => stores.onInbox(setState(flags, value)))
       )
-    ).pipe(
-      Command.withDescription("Writes a value. An update that is being handled with the old value is handled again")
-    ),
-    Command.make("forget", { user: Argument.String("user"), ...confirmFlags }, ({ user, ...flags }) =>
-      Effect.flatMap(parseUserId(user), (user_id) => stores.onInbox(forgetUser(user_id, flags)))
-    ).pipe(
-      Command.withDescription(
-        "Deletes the stored data of a user: state, timers, dead letters and dialogs, after a question"
-      )
-    )
-  ])
-)
+  ),
+  action(
+    "forget",
+    "Deletes the stored data of a user: state, timers, dead letters and dialogs, after a question",
+    { user: Argument.String("user"), ...confirmFlags },
+    ({ user, ...flags }) => Effect.flatMap(parseUserId(user), (user_id) => stores.onInbox(forgetUser(user_id, flags)))
+  )
+])
 
 const onBroadcasts = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   withSettings(Effect.provide(effect, stores.broadcasts))
@@ -329,20 +325,15 @@ const setBroadcast = (name: string, verb: "pause" | "resume") =>
 
 const broadcastName = { name: textArgument("name", "Name of the broadcast") }
 
-export const broadcast = Command.make("broadcast").pipe(
-  Command.withDescription("Shows, pauses and resumes broadcasts"),
-  Command.withSubcommands([
-    Command.make("list", { limit: limitFlag }, ({ limit }) => onBroadcasts(listBroadcasts(limit))).pipe(
-      Command.withDescription("Lists the broadcasts, the last started first")
-    ),
-    Command.make("status", broadcastName, ({ name }) => onBroadcasts(broadcastStatus(name))).pipe(
-      Command.withDescription("Prints the state of a broadcast and the number of its results")
-    ),
-    Command.make("pause", broadcastName, ({ name }) => onBroadcasts(setBroadcast(name, "pause"))).pipe(
-      Command.withDescription("Pauses a broadcast")
-    ),
-    Command.make("resume", broadcastName, ({ name }) => onBroadcasts(setBroadcast(name, "resume"))).pipe(
-      Command.withDescription("Resumes a broadcast that was paused")
-    )
-  ])
-)
+export const broadcast = group("broadcast", "Shows, pauses and resumes broadcasts", [
+  action("list", "Lists the broadcasts, the last started first", { limit: limitFlag }, ({ limit }) =>
+    onBroadcasts(listBroadcasts(limit))
+  ),
+  action("status", "Prints the state of a broadcast and the number of its results", broadcastName, ({ name }) =>
+    onBroadcasts(broadcastStatus(name))
+  ),
+  action("pause", "Pauses a broadcast", broadcastName, ({ name }) => onBroadcasts(setBroadcast(name, "pause"))),
+  action("resume", "Resumes a broadcast that was paused", broadcastName, ({ name }) =>
+    onBroadcasts(setBroadcast(name, "resume"))
+  )
+])

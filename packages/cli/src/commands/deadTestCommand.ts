@@ -3,6 +3,7 @@ import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { action } from "../base/commands.ts"
 import { makeAnonymous, mapTexts } from "../base/anonymous.ts"
 import { failed } from "../base/failure.ts"
 import { textArgument } from "../base/flags.ts"
@@ -71,8 +72,9 @@ const write = ({ bot, id, raw }: Command.Command.Config.Infer<typeof deadTestFla
   })
 
 /** The command `dead test`. */
-export const deadTest = Command.make("test", deadTestFlags, (flags) => onInbox(write(flags))).pipe(
-  Command.withDescription(
-    "Prints a Vitest test that handles the update of a dead letter again, with its state and recorded answers, in virtual time and without a network"
-  )
+export const deadTest = action(
+  "test",
+  "Prints a Vitest test that handles the update of a dead letter again, with its state and recorded answers, in virtual time and without a network",
+  deadTestFlags,
+  (flags) => onInbox(write(flags))
 )

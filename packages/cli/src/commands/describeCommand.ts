@@ -1,13 +1,14 @@
 import * as Bot from "@colloquy/core/bot/Bot"
-import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import { action } from "../base/commands.ts"
 import { importBot, shownParts } from "../base/botModule.ts"
 import { textArgument } from "../base/flags.ts"
 import { print } from "../base/output.ts"
 
 /** Prints the documentation of a bot. */
-export const describe = Command.make(
+export const describe = action(
   "describe",
+  "Prints the documentation of a bot in Markdown: its parts with their descriptions",
   { file: textArgument("MODULE", "The module that exports the bot, for example src/bot.ts") },
   ({ file }) => Effect.flatMap(importBot(file), (bot) => print({ parts: shownParts(bot) }, Bot.describe(bot).trimEnd()))
-).pipe(Command.withDescription("Prints the documentation of a bot in Markdown: its parts with their descriptions"))
+)

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import { action, group } from "../base/commands.ts"
 import { optional, rateFlag, switchFlag, textArgument, timeFlag } from "../base/flags.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { failed, invalid } from "../base/failure.ts"
@@ -67,22 +68,19 @@ const list = ({ limit, ...filter }: UpdateFilter & { readonly limit: number }) =
     )
   )
 
-export const inbox = Command.make("inbox").pipe(
-  Command.withDescription(
-    "Shows the queued updates, including those that are being handled, and pauses their handling"
-  ),
-  Command.withSubcommands([
-    Command.make("stats", {}, () => onInbox(stats)).pipe(
-      Command.withDescription("Prints the number of queued updates and dead letters, and the age of the oldest update")
+export const inbox = group(
+  "inbox",
+  "Shows the queued updates, including those that are being handled, and pauses their handling",
+  [
+    action("stats", "Prints the number of queued updates and dead letters, and the age of the oldest update", {}, () =>
+      onInbox(stats)
     ),
-    Command.make("list", { ...updateFlags, limit: limitFlag }, (flags) => onInbox(list(flags))).pipe(
-      Command.withDescription("Lists the queued updates, the oldest first")
+    action("list", "Lists the queued updates, the oldest first", { ...updateFlags, limit: limitFlag }, (flags) =>
+      onInbox(list(flags))
     ),
-    Command.make("pause", {}, () => onInbox(pause)).pipe(
-      Command.withDescription("Stops the handling of updates in all processes. Updates are stored")
-    ),
-    Command.make("resume", {}, () => onInbox(resume)).pipe(Command.withDescription("Ends a pause"))
-  ])
+    action("pause", "Stops the handling of updates in all processes. Updates are stored", {}, () => onInbox(pause)),
+    action("resume", "Ends a pause", {}, () => onInbox(resume))
+  ]
 )
 
 const deadFlags = {
@@ -198,25 +196,27 @@ const drop = (flags: ChangeFlags & ConfirmFlags) =>
     if (yield* confirmed(flags, planOf(ids))) yield* change("drop", flags, ids)
   })
 
-export const dead = Command.make("dead").pipe(
-  Command.withDescription("Shows, replays and deletes dead letters: updates whose handler failed in all attempts"),
-  Command.withSubcommands([
-    Command.make("list", { ...deadFlags, limit: limitFlag }, (flags) => onInbox(listDead(flags))).pipe(
-      Command.withDescription("Lists the dead letters, the oldest first")
+export const dead = group(
+  "dead",
+  "Shows, replays and deletes dead letters: updates whose handler failed in all attempts",
+  [
+    action("list", "Lists the dead letters, the oldest first", { ...deadFlags, limit: limitFlag }, (flags) =>
+      onInbox(listDead(flags))
     ),
-    Command.make("show", { id: Argument.String("id") }, ({ id }) => onInbox(showDead(id))).pipe(
-      Command.withDescription("Prints a dead letter with its error and its update")
+    action("show", "Prints a dead letter with its error and its update", { id: Argument.String("id") }, ({ id }) =>
+      onInbox(showDead(id))
     ),
     deadTest,
-    Command.make("replay", { ...changeFlags, rate: rateFlag }, (flags) =>
-      Effect.andThen(checkSelection("replay", flags), onInbox(replay(flags)))
-    ).pipe(
-      Command.withDescription("Moves dead letters to the end of their partitions, so that they are handled again")
+    action(
+      "replay",
+      "Moves dead letters to the end of their partitions, so that they are handled again",
+      { ...changeFlags, rate: rateFlag },
+      (flags) => Effect.andThen(checkSelection("replay", flags), onInbox(replay(flags)))
     ),
-    Command.make("drop", { ...changeFlags, ...confirmFlags }, (flags) =>
+    action("drop", "Deletes dead letters, after a question", { ...changeFlags, ...confirmFlags }, (flags) =>
       Effect.andThen(checkSelection("drop", flags), onInbox(drop(flags)))
-    ).pipe(Command.withDescription("Deletes dead letters, after a question"))
-  ])
+    )
+  ]
 )
 
 const timerFlags = {
@@ -248,11 +248,8 @@ const listTimers = ({ chat, limit, name }: Command.Command.Config.Infer<typeof t
     }))
   })
 
-export const timers = Command.make("timers").pipe(
-  Command.withDescription("Shows the timers that are set"),
-  Command.withSubcommands([
-    Command.make("list", timerFlags, (flags) => onInbox(listTimers(flags))).pipe(
-      Command.withDescription("Lists the timers in the order in which they are due")
-    )
-  ])
-)
+export const timers = group("timers", "Shows the timers that are set", [
+  action("list", "Lists the timers in the order in which they are due", timerFlags, (flags) =>
+    onInbox(listTimers(flags))
+  )
+])

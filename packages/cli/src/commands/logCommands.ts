@@ -9,6 +9,7 @@ import * as Console from "effect/Console"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { action } from "../base/commands.ts"
 import { parseChatId } from "../base/client.ts"
 import { makeAnonymous, mapTexts } from "../base/anonymous.ts"
 import { failed } from "../base/failure.ts"
@@ -30,8 +31,9 @@ const follow = (filter: LogFilter, interval: Duration.Duration, last: number) =>
   )
 
 /** The command `updates tail`. */
-export const tail = Command.make(
+export const tail = action(
   "tail",
+  "Prints the updates that the bot has handled, with outcome, part, duration and errors, and follows the log of the bot",
   {
     ...updateFlags,
     outcomes: outcomeFlag,
@@ -46,10 +48,6 @@ export const tail = Command.make(
     interval: intervalFlag("1 second", "10 millis", "How often the log is read")
   },
   ({ interval, last, ...filter }) => onInbox(follow(filter, interval, last))
-).pipe(
-  Command.withDescription(
-    "Prints the updates that the bot has handled, with outcome, part, duration and errors, and follows the log of the bot"
-  )
 )
 
 const storyFlags = {
@@ -120,10 +118,12 @@ const printStoryOf = (chat_id: ChatId, flags: StoryFlags) =>
   })
 
 /** The command `updates story`. */
-export const story = Command.make("story", storyFlags, (flags) =>
-  Effect.flatMap(parseChatId(flags.chat), (chat_id) => onInbox(printStoryOf(chat_id, flags)))
+export const story = action(
+  "story",
+  "Prints the last updates of a chat with what the bot did: parts, calls and errors",
+  storyFlags,
+  (flags) => Effect.flatMap(parseChatId(flags.chat), (chat_id) => onInbox(printStoryOf(chat_id, flags)))
 ).pipe(
-  Command.withDescription("Prints the last updates of a chat with what the bot did: parts, calls and errors"),
   Command.withExamples([
     { command: "colloquy updates story 42 --as test > test/story.test.ts", description: "Writes a test" },
     {

@@ -11,6 +11,7 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import { action, group } from "../base/commands.ts"
 import { optional, positiveFlag, switchFlag, textArgument } from "../base/flags.ts"
 import { asBot, parseChatId, parseUserId, urlArgument } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
@@ -57,10 +58,9 @@ const recipientOf = (flags: SendFlags): Effect.Effect<Messages.To, CommandFailed
     ? Effect.map(parseUserId(flags.chat), (user_id) => ({ user_id }))
     : Effect.map(parseChatId(flags.chat), (chat_id) => ({ chat_id }))
 
-export const sendCommand = Command.make("send", sendFlags, (flags) =>
+export const sendCommand = action("send", "Sends a message as the bot", sendFlags, (flags) =>
   Effect.flatMap(recipientOf(flags), (to) => asBot(send(flags, to)))
 ).pipe(
-  Command.withDescription("Sends a message as the bot"),
   Command.withExamples([{ command: 'colloquy send -42 "The shop opens at nine."', description: "Writes to a group" }])
 )
 
@@ -140,20 +140,18 @@ const removeSubscription = (url: string, flags: ConfirmFlags) =>
     yield* print({ url, left }, `Removed ${url}. ${then.replace("then", "now")}`)
   })
 
-export const subscriptions = Command.make("subscriptions").pipe(
-  Command.withDescription("Shows and changes the webhooks that are subscribed"),
-  Command.withSubcommands([
-    Command.make("list", {}, () => asBot(listSubscriptions)).pipe(
-      Command.withDescription("Lists the subscribed webhooks")
-    ),
-    Command.make("set", subscriptionFlags, (flags) => asBot(setSubscription(flags))).pipe(
-      Command.withDescription("Subscribes a webhook, or changes its subscription")
-    ),
-    Command.make("remove", { url: urlArgument, ...confirmFlags }, ({ url, ...flags }) =>
-      asBot(removeSubscription(url, flags))
-    ).pipe(Command.withDescription("Removes the subscription of a webhook, after a question"))
-  ])
-)
+export const subscriptions = group("subscriptions", "Shows and changes the webhooks that are subscribed", [
+  action("list", "Lists the subscribed webhooks", {}, () => asBot(listSubscriptions)),
+  action("set", "Subscribes a webhook, or changes its subscription", subscriptionFlags, (flags) =>
+    asBot(setSubscription(flags))
+  ),
+  action(
+    "remove",
+    "Removes the subscription of a webhook, after a question",
+    { url: urlArgument, ...confirmFlags },
+    ({ url, ...flags }) => asBot(removeSubscription(url, flags))
+  )
+])
 
 const chooseUrl = Effect.fnUntraced(function* (url: string | undefined, subscriptions: ReadonlyArray<Subscription>) {
   const wanted = url ?? (yield* Config.withDefault(Config.String("BOT_WEBHOOK_URL"), undefined))
@@ -217,13 +215,11 @@ const rotateSecret = ({ probes, url }: Command.Command.Config.Infer<typeof rotat
     )
   })
 
-export const webhook = Command.make("webhook").pipe(
-  Command.withDescription("Changes the webhook of the bot"),
-  Command.withSubcommands([
-    Command.make("rotate-secret", rotateFlags, (flags) => asBot(rotateSecret(flags))).pipe(
-      Command.withDescription(
-        "Changes the secret to the new one in BOT_WEBHOOK_ACCEPTED_SECRETS, after the running bot was seen to accept it, so that no delivery is lost"
-      )
-    )
-  ])
-)
+export const webhook = group("webhook", "Changes the webhook of the bot", [
+  action(
+    "rotate-secret",
+    "Changes the secret to the new one in BOT_WEBHOOK_ACCEPTED_SECRETS, after the running bot was seen to accept it, so that no delivery is lost",
+    rotateFlags,
+    (flags) => asBot(rotateSecret(flags))
+  )
+])

@@ -1,4 +1,3 @@
-import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import type * as Simulation from "@colloquy/testing/simulation/Simulation"
 import * as Effect from "effect/Effect"
@@ -6,6 +5,7 @@ import { mkdir, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { dirname, relative, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
+import { action } from "../base/commands.ts"
 import { type AnyBot, importProgram, type Program } from "../base/botModule.ts"
 import { type CommandFailed, failed, invalid, toFailure } from "../base/failure.ts"
 import { optional, textArgument } from "../base/flags.ts"
@@ -92,8 +92,9 @@ const write = (file: string, text: string): Effect.Effect<void, CommandFailed> =
 const number = (name: string, description: string) => Flag.Int(name).pipe(optional, Flag.withDescription(description))
 
 /** Simulates a bot. */
-export const simulate = Command.make(
+export const simulate = action(
   "simulate",
+  "Simulates a bot: people use it for some days of virtual time, while its processes, the platform and the store fail",
   {
     file: textArgument("MODULE", "The module that exports the bot, for example src/bot.ts"),
     seeds: number("seeds", "The number of seeds. Default: 100"),
@@ -135,8 +136,4 @@ export const simulate = Command.make(
       yield* print({ isSuccess: false, seed, rule, story: message, case: seedCase, test }, `${message}\n\n${repeated}`)
       return yield* failed(`the seed ${seed} breaks the rule ${rule}`)
     })
-).pipe(
-  Command.withDescription(
-    "Simulates a bot: people use it for some days of virtual time, while its processes, the platform and the store fail"
-  )
 )

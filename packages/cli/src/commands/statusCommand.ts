@@ -1,8 +1,8 @@
 import * as Json from "@colloquy/core/base/Json"
 import * as Operations from "@colloquy/core/tools/Operations"
-import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import { action } from "../base/commands.ts"
 import { intervalFlag, switchFlag } from "../base/flags.ts"
 import { type Color, colored, count, cut, duration, table, time } from "../base/output.ts"
 import { isJson, Process } from "../base/settings.ts"
@@ -78,8 +78,9 @@ const show = (isWatched: boolean) =>
   })
 
 /** The command `status`. */
-export const status = Command.make(
+export const status = action(
   "status",
+  "Prints what the bot does now: updates, outcomes, calls that wait, dead letters, conversations by question, and processes with their chats. Without a terminal: a line of JSON",
   {
     watch: switchFlag("watch", "Prints the status again and again. Press Ctrl-C to end"),
     interval: intervalFlag("2 seconds", "100 millis", "How often --watch prints the status")
@@ -89,8 +90,4 @@ export const status = Command.make(
     const watched = watch ? Effect.forever(Effect.andThen(shown, Effect.sleep(interval))) : shown
     return stores.onInbox(watched)
   }
-).pipe(
-  Command.withDescription(
-    "Prints what the bot does now: updates, outcomes, calls that wait, dead letters, conversations by question, and processes with their chats. Without a terminal: a line of JSON"
-  )
 )

@@ -7,6 +7,7 @@ import * as Command from "effect/cli/Command"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { action, group } from "../base/commands.ts"
 import { rateFlag, switchFlag, textArgument } from "../base/flags.ts"
 import { invalid } from "../base/failure.ts"
 import { parseJson } from "../base/json.ts"
@@ -93,13 +94,8 @@ const replay = (flags: ReplayFlags) =>
       : onInbox(enqueue(updates, flags))
   )
 
-export const updates = Command.make("updates").pipe(
-  Command.withDescription("Shows the updates that the bot has handled, and queues updates from a file"),
-  Command.withSubcommands([
-    tail,
-    story,
-    Command.make("replay", replayFlags, replay).pipe(
-      Command.withDescription("Queues the updates of a file, for the bot to handle")
-    )
-  ])
-)
+export const updates = group("updates", "Shows the updates that the bot has handled, and queues updates from a file", [
+  tail,
+  story,
+  action("replay", "Queues the updates of a file, for the bot to handle", replayFlags, replay)
+])

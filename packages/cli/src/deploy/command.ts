@@ -6,6 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import { action } from "../base/commands.ts"
 import { importProgram, type Program } from "../base/botModule.ts"
 import { failed } from "../base/failure.ts"
 import { switchFlag, textArgument } from "../base/flags.ts"
@@ -52,14 +53,14 @@ const check = Effect.fnUntraced(function* (
 })
 
 /** Rehearses what the program of a module would do with the stored data of the bot. */
-export const checkDeploy = Command.make("check-deploy", deployFlags, (flags) =>
-  Effect.gen(function* () {
-    const states = Rehearsal.collectStates()
-    const program = yield* importProgram(flags.file)
-    yield* onInbox(check(program, states, flags))
-  })
-).pipe(
-  Command.withDescription(
-    "Says what a new program would do with the stored conversations, scenes, states, timers, updates and dead letters, without a change. Exit code 1: a problem was found"
-  )
+export const checkDeploy = action(
+  "check-deploy",
+  "Says what a new program would do with the stored conversations, scenes, states, timers, updates and dead letters, without a change. Exit code 1: a problem was found",
+  deployFlags,
+  (flags) =>
+    Effect.gen(function* () {
+      const states = Rehearsal.collectStates()
+      const program = yield* importProgram(flags.file)
+      yield* onInbox(check(program, states, flags))
+    })
 )

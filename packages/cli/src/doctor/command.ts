@@ -8,6 +8,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { action } from "../base/commands.ts"
 import { failed, toFailure } from "../base/failure.ts"
 import { asBot, client } from "../base/client.ts"
 import { intervalFlag, optional, switchFlag } from "../base/flags.ts"
@@ -175,8 +176,9 @@ const run = ({ bot, interval, verify: chat, watch: isWatched }: Command.Command.
   })
 
 /** Checks everything that a bot needs to run. */
-export const doctor = Command.make("doctor", doctorFlags, run).pipe(
-  Command.withDescription(
-    "Checks the token, TLS, the clock, the webhook, the disk, the database and Redis, and says what to do about each problem. Exit code 1: a problem was found"
-  )
+export const doctor = action(
+  "doctor",
+  "Checks the token, TLS, the clock, the webhook, the disk, the database and Redis, and says what to do about each problem. Exit code 1: a problem was found",
+  doctorFlags,
+  run
 )

@@ -1,9 +1,9 @@
 import * as Settings from "@colloquy/core/client/Settings"
-import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import { writeFileSync } from "node:fs"
 import { resolve } from "node:path"
+import { action } from "../base/commands.ts"
 import { asBot } from "../base/client.ts"
 import { failed, writing } from "../base/failure.ts"
 import { optional } from "../base/flags.ts"
@@ -61,8 +61,9 @@ const run = Effect.fnUntraced(function* (chat_id: number, report: string | undef
 })
 
 /** Compares the platform with the assumptions of the library. */
-export const verifyPlatform = Command.make(
+export const verifyPlatform = action(
   "verify-platform",
+  "Tries the assumptions about the platform that one bot can observe in a test chat, and removes what was sent. Exit code 1: the platform differs",
   {
     chat: Flag.Int("chat").pipe(
       Flag.withMetavar("ID"),
@@ -75,8 +76,4 @@ export const verifyPlatform = Command.make(
     )
   },
   ({ chat, report }) => withSettings(asBot(run(chat, report)))
-).pipe(
-  Command.withDescription(
-    "Tries the assumptions about the platform that one bot can observe in a test chat, and removes what was sent. Exit code 1: the platform differs"
-  )
 )

@@ -1,0 +1,17 @@
+import * as Command from "effect/cli/Command"
+import type * as Effect from "effect/Effect"
+
+/** A command that does something. */
+export const action = <Name extends string, const Flags extends Command.Command.Config, E, R>(
+  name: Name,
+  description: string,
+  flags: Flags,
+  run: (flags: Command.Command.Config.Infer<Flags>) => Effect.Effect<void, E, R>
+) => Command.make(name, flags, run).pipe(Command.withDescription(description))
+
+/** A command that has subcommands. */
+export const group = <Name extends string, const Subcommands extends ReadonlyArray<Command.Command.SubcommandEntry>>(
+  name: Name,
+  description: string,
+  subcommands: Subcommands
+) => Command.make(name).pipe(Command.withDescription(description), Command.withSubcommands(subcommands))
