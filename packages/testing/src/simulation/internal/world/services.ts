@@ -7,20 +7,7 @@ import * as Scheduler from "effect/Scheduler"
 import type { Process } from "./process.ts"
 import type { World } from "./world.ts"
 
-export const servicesOf = (
-  world: World,
-  process: Process,
-  {
-    nextPriority,
-    shouldYield,
-    sleep
-  }: {
-    readonly shouldYield: () => boolean
-    /** The priority of the next fiber. */
-    readonly nextPriority: () => number
-    readonly sleep: Clock.Clock["sleep"]
-  }
-): Context.Context<never> => {
+export const servicesOf = (world: World, process: Process): Context.Context<never> => {
   const wall = () => world.now + process.skew
   const clock: Clock.Clock = {
     currentTimeMillisUnsafe: wall,
@@ -29,15 +16,15 @@ export const servicesOf = (
     currentTimeNanos: Effect.sync(() => BigInt(wall()) * 1_000_000n),
     monotonicTimeNanosUnsafe: () => BigInt(world.now) * 1_000_000n,
     monotonicTimeNanos: Effect.sync(() => BigInt(world.now) * 1_000_000n),
-    sleep
+    sleep: (duration) => world.sleep(process, duration)
   }
   const scheduler: Scheduler.Scheduler = {
     executionMode: "async",
     // Effect never yields at the first operation of a fiber that goes on. A fiber that is interrupted before its start would forget
     // the interruption.
-    shouldYield: ({ currentOpCount }) => shouldYield() && currentOpCount > 1,
+    shouldYield: ({ currentOpCount }) => world.shouldYield() && currentOpCount > 1,
     makeDispatcher: () => {
-      const priority = nextPriority()
+      const priority = world.nextPriority()
       return { scheduleTask: (run) => world.schedule(process, run, priority), flush: () => {} }
     }
   }

@@ -23,11 +23,8 @@ const maxTasksAtOnce = 100_000
 
 /** Time does not move although tasks are executed. */
 export class TimeStandsStill extends Error {
-  readonly at: number
-
   constructor(at: number) {
     super(`Time stands still ${at - epoch} ms after the beginning: ${maxTasksAtOnce} tasks were executed meanwhile.`)
-    this.at = at
   }
 }
 
@@ -67,20 +64,25 @@ export class World {
   }
 
   /** Executes a function as a task of a process, when its turn comes. */
-  schedule(process: Process, run: () => void, priority = this.#ready.nextPriority()): void {
+  schedule(process: Process, run: () => void, priority = this.nextPriority()): void {
     this.#ready.add({ process, priority, run })
   }
 
   /** The clock, the scheduler and the random numbers of a process. */
   services(process: Process): Context.Context<never> {
-    return servicesOf(this, process, {
-      shouldYield: () => this.#yieldProbability > 0 && this.dice.chance(this.#yieldProbability),
-      nextPriority: () => this.#ready.nextPriority(),
-      sleep: (duration) => this.#sleep(process, duration)
-    })
+    return servicesOf(this, process)
   }
 
-  #sleep(process: Process, duration: Duration.Duration): Effect.Effect<void> {
+  shouldYield(): boolean {
+    return this.#yieldProbability > 0 && this.dice.chance(this.#yieldProbability)
+  }
+
+  /** The priority of the next fiber. */
+  nextPriority(): number {
+    return this.#ready.nextPriority()
+  }
+
+  sleep(process: Process, duration: Duration.Duration): Effect.Effect<void> {
     const millis = Duration.toMillis(duration)
     if (millis === Infinity) return Effect.never
     return Effect.callback<void>((resume) => {
@@ -89,7 +91,7 @@ export class World {
       const run = () => {
         if (!sleep.isCancelled) resume(Effect.void)
       }
-      const priority = this.#ready.nextPriority()
+      const priority = this.nextPriority()
       const sleep: Sleep = { at, isCancelled: false, process, priority, run, millis: rounded }
       // Tasks without a delay run in any order with the tasks that are ready.
       if (at === this.now) this.#ready.add(sleep)
