@@ -32,42 +32,19 @@ const contentOf = (text: string, attachments: ReadonlyArray<unknown>) => {
   return { text: lines.join("\n"), ...(shown.length === 0 ? {} : { attachments: shown }) }
 }
 
-/** Messages by their ids, in the order of the conversation. */
-class Conversation {
-  readonly #messages = new Map<string, SeedMessage>()
+/** The messages of a conversation by their ids. */
+type Conversation = Map<string, SeedMessage>
 
-  get messages(): ReadonlyArray<SeedMessage> {
-    return [...this.#messages.values()].toSorted((a, b) => a.timestamp - b.timestamp)
-  }
-
-  show({ body, sender, timestamp }: Message): void {
-    if (body?.mid == null) return
-    const hasMarkup = (body.markup ?? []).length > 0
-    this.#messages.set(body.mid, {
-      ...(sender == null || sender.is_bot ? {} : { user_id: sender.user_id }),
-      mid: body.mid,
-      timestamp,
-      ...(hasMarkup ? { format: "html" } : {}),
-      ...contentOf(hasMarkup ? Text.toHtml(Text.fromBody(body)) : (body.text ?? ""), body.attachments ?? [])
-    })
-  }
-
-  /** The bot edits a message. The answer of the platform does not have the message. */
-  edit(mid: string, edited: typeof NewContent.Type): void {
-    const message = this.#messages.get(mid)
-    if (message === undefined) return
-    const { attachments = [], format, text, ...rest } = message
-    const isKept = edited.text == null
-    this.#messages.set(mid, {
-      ...rest,
-      ...contentOf(isKept ? text : edited.text, edited.attachments ?? attachments),
-      ...(isKept ? format && { format } : edited.format && { format: edited.format })
-    })
-  }
-
-  remove(mid: string): void {
-    this.#messages.delete(mid)
-  }
+const show = (conversation: Conversation, { body, sender, timestamp }: Message): void => {
+  if (body?.mid == null) return
+  const hasMarkup = (body.markup ?? []).length > 0
+  conversation.set(body.mid, {
+    ...(sender == null || sender.is_bot ? {} : { user_id: sender.user_id }),
+    mid: body.mid,
+    timestamp,
+    ...(hasMarkup ? { format: "html" } : {}),
+    ...contentOf(hasMarkup ? Text.toHtml(Text.fromBody(body)) : (body.text ?? ""), body.attachments ?? [])
+  })
 }
 
 const NewContent = Schema.Struct({
@@ -75,6 +52,19 @@ const NewContent = Schema.Struct({
   format: Schema.optional(Schema.NullOr(Schema.String)),
   attachments: Schema.optional(Schema.NullOr(Schema.Array(Schema.Unknown)))
 })
+
+/** The bot edits a message. The answer of the platform does not have the message. */
+const edit = (conversation: Conversation, mid: string, edited: typeof NewContent.Type): void => {
+  const message = conversation.get(mid)
+  if (message === undefined) return
+  const { attachments = [], format, text, ...rest } = message
+  const isKept = edited.text == null
+  conversation.set(mid, {
+    ...rest,
+    ...contentOf(isKept ? text : edited.text, edited.attachments ?? attachments),
+    ...(isKept ? format && { format } : edited.format && { format: edited.format })
+  })
+}
 
 const decoder =
   <A>(schema: Schema.Codec<A, unknown>) =>
@@ -93,22 +83,22 @@ const apply = (conversation: Conversation, { answer, error, request }: UpdateLog
   switch (`${method} ${path}`) {
     case "POST /messages": {
       const sent = readSent(answer)
-      return sent && conversation.show(sent.message)
+      return sent && show(conversation, sent.message)
     }
     case "PUT /messages":
-      return conversation.edit(mid, readContent(body) ?? {})
+      return edit(conversation, mid, readContent(body) ?? {})
     case "DELETE /messages":
-      return conversation.remove(mid)
+      return conversation.delete(mid)
     case "POST /answers": {
       const edited = readAnswer(body)?.message
-      return edited && pressed !== undefined ? conversation.edit(pressed, edited) : undefined
+      return edited && pressed !== undefined ? edit(conversation, pressed, edited) : undefined
     }
   }
 }
 
 /** Returns the conversation of a chat as a seed of the emulator: its people, and the messages of the people and of the bot. */
 export const toSeed = (chat_id: ChatId, story: ReadonlyArray<Pick<UpdateLog.Entry, "calls" | "update">>): object => {
-  const conversation = new Conversation()
+  const conversation: Conversation = new Map()
   const people = new Map<number, object>()
   let type = chat_id > 0 ? "dialog" : "chat"
   for (const { calls, update: text } of story) {
@@ -120,10 +110,10 @@ export const toSeed = (chat_id: ChatId, story: ReadonlyArray<Pick<UpdateLog.Entr
         const { first_name, last_name, user_id, username } = user
         people.set(user_id, { user_id, first_name, last_name, username })
       }
-      if (decoded.update_type === "message_removed") conversation.remove(decoded.message_id)
+      if (decoded.update_type === "message_removed") conversation.delete(decoded.message_id)
       type = Update.chatTypeOf(decoded) ?? type
     }
-    if (message !== undefined) conversation.show(message)
+    if (message !== undefined) show(conversation, message)
     for (const call of calls) apply(conversation, call, message?.body?.mid ?? undefined)
   }
   const members = [...people.keys()]
@@ -136,7 +126,7 @@ export const toSeed = (chat_id: ChatId, story: ReadonlyArray<Pick<UpdateLog.Entr
         chat_id,
         members: type === "dialog" ? members.slice(0, 1) : members,
         ...role,
-        messages: conversation.messages
+        messages: [...conversation.values()].toSorted((a, b) => a.timestamp - b.timestamp)
       }
     ],
     silent: true,
