@@ -38,16 +38,11 @@ const check = Effect.fnUntraced(function* (
     Stream.runFold(() => new Map<string, report.Group>(), report.add),
     Effect.provide(Layer.provideMerge(services, layerDry(store)))
   )
-  const policy = { allowed: new Set(allow), isStrict: strict }
-  const sorted = [...groups.values()].toSorted(
-    (a, b) => Number(report.isProblem(policy, b.outcome)) - Number(report.isProblem(policy, a.outcome))
-  )
-  for (const group of sorted) {
-    const value = { ...group, is_problem: report.isProblem(policy, group.outcome) }
-    yield* print(value, report.describe(policy, group), report.colorOf(policy, group))
-  }
+  const judged = [...groups.values()].map((group) => report.judge(group, allow, strict))
+  const sorted = judged.toSorted((a, b) => Number(b.is_problem) - Number(a.is_problem))
+  for (const group of sorted) yield* print(group, report.describe(group), report.colorOf(group))
   const total = (selected: ReadonlyArray<report.Group>) => selected.reduce((sum, group) => sum + group.count, 0)
-  const found = total(sorted.filter(({ outcome }) => report.isProblem(policy, outcome)))
+  const found = total(sorted.filter(({ is_problem }) => is_problem))
   if (found > 0) return yield* failed(`The check found ${count(found, "problem")} in ${total(sorted)} stored data.`)
   yield* print({ checked: total(sorted), problems: 0 }, `The check found no problem in ${total(sorted)} stored data.`)
 })

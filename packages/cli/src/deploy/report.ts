@@ -34,15 +34,17 @@ export const outcomes = Object.keys(verbs) as ReadonlyArray<Outcome>
 /** Nobody answers to these: data are lost, wait without an end, or fail. */
 const problems: ReadonlySet<Outcome> = new Set(["outdated", "stale", "unhandled", "newer", "fails", "unknown"])
 
-export interface Policy {
-  /** Outcomes that are no problem. */
-  readonly allowed: ReadonlySet<Outcome>
-  /** Whether everything that does not continue is a problem. */
-  readonly isStrict: boolean
+/** A group, and whether its outcome is a problem. */
+export interface Judged extends Group {
+  readonly is_problem: boolean
 }
 
-export const isProblem = ({ allowed, isStrict }: Policy, outcome: Outcome): boolean =>
-  !allowed.has(outcome) && (problems.has(outcome) || (isStrict && outcome !== "continues"))
+/** Judges a group. With `isStrict`, everything that does not continue is a problem, except the allowed outcomes. */
+export const judge = (group: Group, allowed: ReadonlyArray<Outcome>, isStrict: boolean): Judged => {
+  const { outcome } = group
+  const isUnwanted = problems.has(outcome) || (isStrict && outcome !== "continues")
+  return { ...group, is_problem: isUnwanted && !allowed.includes(outcome) }
+}
 
 /** Adds data to their group. */
 export const add = (groups: Map<string, Group>, { at, ...predicted }: Predicted): Map<string, Group> => {
@@ -65,13 +67,13 @@ export const add = (groups: Map<string, Group>, { at, ...predicted }: Predicted)
 /** Whether the detail is an object of the verb, and not a reason. */
 const isObject = (outcome: Outcome): boolean => ["asks", "sleeps", "runs", "moves"].includes(outcome)
 
-export const describe = (policy: Policy, { count, detail, examples, kind, name, outcome }: Group): string => {
-  const mark = isProblem(policy, outcome) ? "problem " : outcome === "continues" ? "ok      " : "change  "
+export const describe = ({ count, detail, examples, is_problem, kind, name, outcome }: Judged): string => {
+  const mark = is_problem ? "problem " : outcome === "continues" ? "ok      " : "change  "
   const said = detail === undefined ? "" : isObject(outcome) ? ` ${detail}` : `: ${detail}`
   const shown = outcome === "continues" ? "" : `\n         such as ${examples.join(", ")}`
   return `${mark} ${kind} ${name} (${count}): ${verbs[outcome]}${said}${shown}`
 }
 
 /** The color of a group, by its outcome. */
-export const colorOf = (policy: Policy, { outcome }: Group): Color =>
-  isProblem(policy, outcome) ? "red" : outcome === "continues" ? "green" : "yellow"
+export const colorOf = ({ is_problem, outcome }: Judged): Color =>
+  is_problem ? "red" : outcome === "continues" ? "green" : "yellow"
