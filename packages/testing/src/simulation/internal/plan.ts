@@ -1,4 +1,5 @@
 /** The decisions of a seed before a simulation begins. */
+import * as Record from "effect/Record"
 import type { Case } from "../Simulation.ts"
 import type { Timed } from "./machine/disturbing.ts"
 import type { Disturbance, Faults, MachinePlan } from "./machine/machine.ts"
@@ -39,7 +40,7 @@ export interface Plan extends MachinePlan {
 }
 
 /** The highest probability of each fault. */
-const highest: AllFaults = {
+const highest = {
   resetBefore: 0.05,
   resetAfter: 0.08,
   errorBefore: 0.05,
@@ -60,17 +61,13 @@ const highest: AllFaults = {
   serviceSlow: 0.2,
   serviceSilent: 0.05,
   serviceAgain: 0.1
-}
-
-const faultNames = Object.keys(highest) as ReadonlyArray<FaultName>
+} satisfies AllFaults
 
 /** Which faults are possible differs from seed to seed, because frequent faults hide defects that need quiet phases. */
-const planFaults = (dice: Dice, level: FaultLevel): AllFaults => {
+const planFaults = (dice: Dice, level: FaultLevel): typeof highest => {
   const share = { none: 0, mild: 0.3, harsh: dice.pick([0.2, 0.5, 0.8]) }[level]
   const factor = level === "mild" ? 0.3 : 1
-  const probabilityOf = (name: FaultName) =>
-    dice.chance(share) ? (highest[name] ?? 0) * factor * dice.pick([0.3, 1]) : 0
-  const faults = Object.fromEntries(faultNames.map((name) => [name, probabilityOf(name)])) as Record<FaultName, number>
+  const faults = Record.map(highest, (most) => (dice.chance(share) ? most * factor * dice.pick([0.3, 1]) : 0))
   return level === "mild" ? { ...faults, serviceAgain: 0, serviceSilent: 0 } : faults
 }
 
@@ -132,9 +129,7 @@ export const planOf = (
     limits: "shared",
     order: dice.pick(["random", "random", "fifo"]),
     yieldProbability: dice.pick([0, 0, 0.002, 0.05]),
-    faults: Object.fromEntries(
-      Object.entries(faults).map(([name, value]) => [name, isLeftOut(name) ? 0 : value])
-    ) as unknown as AllFaults,
+    faults: Record.map(faults, (probability, name) => (isLeftOut(name) ? 0 : probability)),
     disturbances: planDisturbances(dice.fork("disturbances"), level, duration)
       .slice(0, disturbances)
       .filter(({ kind }) => !isLeftOut(kind)),
