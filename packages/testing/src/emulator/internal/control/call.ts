@@ -38,33 +38,31 @@ export type Handlers = {
     : never
 }
 
-type Refusable<A> = Effect.Effect<A, refusal.Refusal>
-
 export const success = { success: true } as const
 
 export interface ToBot {
   readonly bot_id?: UserId | null | undefined
 }
 
-export const botOf = ({ state }: EmulatorContext, { bot_id }: ToBot): Refusable<BotState> =>
+export const botOf = ({ state }: EmulatorContext, { bot_id }: ToBot): refusal.Refusable<BotState> =>
   refusal.found(bot_id == null ? [...state.bots.values()][0] : users.botOf(state, bot_id), () =>
     refusal.notFound(`bot_id: Bot ${bot_id}`)
   )
 
-export const userOf = ({ state }: EmulatorContext, field: string, user_id: UserId): Refusable<UserState> =>
+export const userOf = ({ state }: EmulatorContext, field: string, user_id: UserId): refusal.Refusable<UserState> =>
   refusal.found(state.users.get(user_id), () => refusal.notFound(`${field}: User ${user_id}`))
 
-export const chatOf = ({ state }: EmulatorContext, chat_id: ChatId): Refusable<ChatState> =>
+export const chatOf = ({ state }: EmulatorContext, chat_id: ChatId): refusal.Refusable<ChatState> =>
   refusal.found(state.chats.get(chat_id), () => refusal.chatNotFound(chat_id))
 
-export const messageOf = ({ state }: EmulatorContext, mid: MessageId): Refusable<MessageState> =>
+export const messageOf = ({ state }: EmulatorContext, mid: MessageId): refusal.Refusable<MessageState> =>
   refusal.found(state.messages.get(mid), () => refusal.messageNotFound(mid))
 
 /** Also finds a removed message, which people may still see. */
-export const shownMessageOf = ({ state }: EmulatorContext, mid: MessageId): Refusable<MessageState> =>
+export const shownMessageOf = ({ state }: EmulatorContext, mid: MessageId): refusal.Refusable<MessageState> =>
   refusal.found(state.messages.get(mid) ?? state.removedMessages.get(mid), () => refusal.messageNotFound(mid))
 
-export const commentOf = ({ state }: EmulatorContext, mid: MessageId): Refusable<CommentState> =>
+export const commentOf = ({ state }: EmulatorContext, mid: MessageId): refusal.Refusable<CommentState> =>
   refusal.found(state.comments.get(mid), () => refusal.messageNotFound(mid))
 
 export const personOf = Effect.fnUntraced(function* (

@@ -1,7 +1,6 @@
 import * as Json from "@colloquy/core/base/Json"
 import type * as Endpoint from "@colloquy/core/client/Endpoint"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { PersonError } from "../../Person.ts"
@@ -10,7 +9,6 @@ import * as refusal from "../http/refusal.ts"
 import * as requestReader from "../http/requestReader.ts"
 import * as router from "../http/router.ts"
 import { type Handler, type Request, respond, type Response } from "../../EmulatorHttp.ts"
-import { allow, asHead } from "../http/wire.ts"
 import type { ControlCall, Handler as ControlHandler, Handlers } from "./call.ts"
 import { clockHandlers } from "./clock.ts"
 import * as declarations from "./declarations.ts"
@@ -81,27 +79,15 @@ export const makeControl = (
   const handlers = new Map(calls.map((each) => [each.endpoint, makeHandler(each)]))
 
   const answer = (request: Request): Effect.Effect<Response, refusal.Refusal | PersonError> => {
-    const { method, path } = request
-    const match = find(method, path)
-    if (match._tag === "NotFound") return refusal.notFound(`Path ${path}`)
-    if (match._tag === "Found") return handlers.get(match.endpoint)!(match.params, request, control)
-    return method === "OPTIONS"
-      ? Effect.succeed(allow(match.allowed))
-      : refusal.methodNotAllowed(`${method} ${path} is not allowed`, match.allowed)
+    const match = find(request.method, request.path)
+    return match._tag === "Found"
+      ? handlers.get(match.endpoint)!(match.params, request, control)
+      : router.unmatched(match, request)
   }
 
   return (request) => {
     control.state.fileOrigins.control = request.listener.uploads
-    return answer(request).pipe(
-      Effect.catchTag("PersonError", toRefusal),
-      Effect.catchTag("Refusal", (error) => Effect.succeed(refusal.toResponse(error))),
-      Effect.catchDefect((defect) =>
-        Effect.as(
-          Effect.logError("A call of the control API failed", defect),
-          refusal.toResponse(refusal.internalError())
-        )
-      ),
-      request.method === "HEAD" ? Effect.map(asHead) : identity
-    )
+    const answering = Effect.catchTag(answer(request), "PersonError", toRefusal)
+    return refusal.toAnswer(request, answering, "A call of the control API failed")
   }
 }

@@ -94,9 +94,7 @@ const isPersonMedia = (input: unknown): boolean =>
   hasProperty(input, "type") && Object.hasOwn(personMedia, String(input.type))
 
 /** Decodes the attachments of a person's message, in complete form or short form such as `{type, payload: {url}}`. */
-export const readAttachments = (
-  input: ReadonlyArray<unknown>
-): Effect.Effect<ReadonlyArray<PersonAttachment>, refusal.Refusal> =>
+export const readAttachments = (input: ReadonlyArray<unknown>): refusal.Refusable<ReadonlyArray<PersonAttachment>> =>
   Effect.forEach(input, (attachment, index) =>
     Effect.mapError(
       Effect.suspend((): Effect.Effect<PersonAttachment, Schema.SchemaError> =>

@@ -24,7 +24,7 @@ const readRules = Schema.decodeUnknownEffect(Schema.Struct({ rules: Schema.Array
 })
 
 /** Changes what was found. */
-const doWith = <A>(found: Effect.Effect<A, refusal.Refusal>, change: (value: A) => unknown) =>
+const doWith = <A>(found: refusal.Refusable<A>, change: (value: A) => unknown) =>
   Effect.map(found, (value) => {
     change(value)
     return success

@@ -23,7 +23,7 @@ export interface Call {
 export type Handler<E extends Endpoint.Any> = (
   request: Endpoint.Request<E>,
   call: Call
-) => Effect.Effect<Endpoint.Success<E>, refusal.Refusal>
+) => refusal.Refusable<Endpoint.Success<E>>
 
 /** A handler for each endpoint that a module exports. */
 export type Handlers<Module> = {
@@ -39,10 +39,8 @@ export type AllHandlers = {
   readonly [M in keyof Core as {} extends Handlers<Core[M]> ? never : M]: Handlers<Core[M]>
 }
 
-type Refusable<A> = Effect.Effect<A, refusal.Refusal>
-
 /** Finds a chat in which the bot is or was a member. */
-export const knownChat = ({ state, bot }: Call, chat_id: ChatId): Refusable<ChatState> => {
+export const knownChat = ({ state, bot }: Call, chat_id: ChatId): refusal.Refusable<ChatState> => {
   const chat = state.chats.get(chat_id)
   if (chat === undefined) return refusal.chatNotFound(chat_id)
   const id = idOf(bot.user)
@@ -52,7 +50,7 @@ export const knownChat = ({ state, bot }: Call, chat_id: ChatId): Refusable<Chat
 }
 
 /** Finds a chat in which the bot is a member. */
-export const chatOf = (call: Call, chat_id: ChatId): Refusable<ChatState> =>
+export const chatOf = (call: Call, chat_id: ChatId): refusal.Refusable<ChatState> =>
   Effect.flatMapEager(knownChat(call, chat_id), (chat) => {
     if (chat.isSuspended) return refusal.dialogSuspended()
     return chat.members.has(idOf(call.bot.user))
@@ -61,29 +59,29 @@ export const chatOf = (call: Call, chat_id: ChatId): Refusable<ChatState> =>
   })
 
 /** Finds a group chat or channel in which the bot is an administrator. */
-export const administered = (call: Call, chat_id: ChatId): Refusable<ChatState> =>
+export const administered = (call: Call, chat_id: ChatId): refusal.Refusable<ChatState> =>
   Effect.flatMapEager(chatOf(call, chat_id), (chat) =>
     isAdmin(chat, call.bot.user) ? Effect.succeed(chat) : refusal.notAdmin()
   )
 
-export const requireRight = (call: Call, chat: ChatState, right: Permission): Refusable<void> =>
+export const requireRight = (call: Call, chat: ChatState, right: Permission): refusal.Refusable<void> =>
   hasRight(chat, call.bot.user, right)
     ? Effect.void
     : refusal.chatDenied(`The bot needs the administrator right ${right} in chat ${chat.chat_id}`)
 
 /** @assumption closedChats */
-export const requireOpen = ({ chat_id, isClosed }: ChatState): Refusable<void> =>
+export const requireOpen = ({ chat_id, isClosed }: ChatState): refusal.Refusable<void> =>
   isClosed ? refusal.chatDenied(`Chat ${chat_id} is closed`) : Effect.void
 
 /** Finds an open group chat or channel in which the bot is an administrator with a right. */
-export const chatWithRight = (call: Call, chat_id: ChatId, right: Permission): Refusable<ChatState> =>
+export const chatWithRight = (call: Call, chat_id: ChatId, right: Permission): refusal.Refusable<ChatState> =>
   administered(call, chat_id).pipe(
     Effect.tap((chat) => requireRight(call, chat, right)),
     Effect.tap(requireOpen)
   )
 
 /** Finds a message in a chat of the bot. */
-export const visibleMessage = ({ state, bot }: Call, mid: MessageId): Refusable<MessageState> => {
+export const visibleMessage = ({ state, bot }: Call, mid: MessageId): refusal.Refusable<MessageState> => {
   const message = state.messages.get(mid)
   return message !== undefined && message.chat.members.has(idOf(bot.user))
     ? Effect.succeed(message)

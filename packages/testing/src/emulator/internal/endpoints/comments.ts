@@ -9,22 +9,18 @@ import { type CommentState, type MessageState, now } from "../platform/state.ts"
 import { type Call, type Handlers, requireRight, visibleMessage } from "./call.ts"
 import { parseText } from "../text/parse.ts"
 
-const channelMessage = (call: Call, mid: MessageId): Effect.Effect<MessageState, refusal.Refusal> =>
+const channelMessage = (call: Call, mid: MessageId): refusal.Refusable<MessageState> =>
   Effect.flatMap(visibleMessage(call, mid), (message) =>
     message.chat.type === "channel" ? Effect.succeed(message) : refusal.messageNotFound(mid)
   )
 
 /** Finds a channel post whose comments the bot may read. */
-const readableMessage = (call: Call, mid: MessageId): Effect.Effect<MessageState, refusal.Refusal> =>
+const readableMessage = (call: Call, mid: MessageId): refusal.Refusable<MessageState> =>
   Effect.tap(channelMessage(call, mid), ({ chat }) =>
     isAdmin(chat, call.bot.user) ? requireRight(call, chat, "read_all_messages") : refusal.notAdmin()
   )
 
-const commentOn = (
-  { state }: Call,
-  message: MessageState,
-  mid: MessageId
-): Effect.Effect<CommentState, refusal.Refusal> =>
+const commentOn = ({ state }: Call, message: MessageState, mid: MessageId): refusal.Refusable<CommentState> =>
   Effect.suspend(() => {
     const found = state.comments.get(mid)
     return found?.message === message ? Effect.succeed(found) : refusal.messageNotFound(mid)
@@ -48,10 +44,7 @@ const readComment = Effect.fnUntraced(function* (
 })
 
 /** The bot may edit its own comments, and with the right, comments on behalf of the channel. */
-const mayEdit = (
-  { bot }: Call,
-  { author, message, value: comment }: CommentState
-): Effect.Effect<void, refusal.Refusal> =>
+const mayEdit = ({ bot }: Call, { author, message, value: comment }: CommentState): refusal.Refusable<void> =>
   author === bot.user || (comment.sender == null && hasRight(message.chat, bot.user, "edit"))
     ? Effect.void
     : refusal.accessDenied("The comment is not the bot's own")

@@ -37,7 +37,7 @@ const stickerUrl = (code: string) => `https://media.emulator.test/stickers/${enc
 const codeOf = (url: string): string => url.slice(url.lastIndexOf("/") + 1) || "sticker"
 
 /** The image at a URL, which the platform copies at once. */
-const copyImage = (state: PlatformState, url: string): Effect.Effect<Attachment, refusal.Refusal> =>
+const copyImage = (state: PlatformState, url: string): refusal.Refusable<Attachment> =>
   Effect.suspend(() => {
     if (!/^https?:/i.test(url) || !URL.canParse(url)) {
       return refusal.invalidPayload(`url: must be the address of a picture, is ${JSON.stringify(url)}`)
@@ -47,8 +47,8 @@ const copyImage = (state: PlatformState, url: string): Effect.Effect<Attachment,
     return Effect.succeed(toAttachment(state, media))
   })
 
-const uploaded = (state: PlatformState, type: UploadType, token: string): Effect.Effect<Attachment, refusal.Refusal> =>
-  Effect.suspend((): Effect.Effect<Attachment, refusal.Refusal> => {
+const uploaded = (state: PlatformState, type: UploadType, token: string): refusal.Refusable<Attachment> =>
+  Effect.suspend((): refusal.Refusable<Attachment> => {
     const media = state.media.get(token)
     if (media === undefined || media.type !== type)
       return refusal.invalidPayload(`token: no ${type} has the token ${token}`)
@@ -61,17 +61,14 @@ const uploaded = (state: PlatformState, type: UploadType, token: string): Effect
 export const readImages = (
   { state }: Call,
   { photos, token, url }: PhotoAttachmentRequestPayload
-): Effect.Effect<ReadonlyArray<Attachment>, refusal.Refusal> => {
+): refusal.Refusable<ReadonlyArray<Attachment>> => {
   if (url != null) return Effect.map(copyImage(state, url), (attachment) => [attachment])
   const tokens = token == null ? Object.values(photos ?? {}).map((photo) => photo.token) : [token]
   if (tokens.length === 0) return refusal.invalidPayload("photos: must hold at least one token")
   return Effect.forEach(tokens, (token) => uploaded(state, "image", token))
 }
 
-const readAttachment = (
-  call: Call,
-  request: AttachmentRequest
-): Effect.Effect<ReadonlyArray<Attachment>, refusal.Refusal> => {
+const readAttachment = (call: Call, request: AttachmentRequest): refusal.Refusable<ReadonlyArray<Attachment>> => {
   switch (request.type) {
     case "image":
       return readImages(call, request.payload)

@@ -11,11 +11,11 @@ import { idOf } from "../platform/users.ts"
 import { toMember } from "../platform/views.ts"
 import { administered, type Call, chatOf, chatWithRight, type Handlers } from "./call.ts"
 
-const memberOf = (chat: ChatState, user_id: UserId): Effect.Effect<MemberState, refusal.Refusal> =>
+const memberOf = (chat: ChatState, user_id: UserId): refusal.Refusable<MemberState> =>
   refusal.found(chat.members.get(user_id), () => refusal.notFound(`Member ${user_id}`))
 
 /** Subscribers of a channel are shown to its administrators only. */
-const withVisibleMembers = (call: Call, chat_id: ChatId): Effect.Effect<ChatState, refusal.Refusal> =>
+const withVisibleMembers = (call: Call, chat_id: ChatId): refusal.Refusable<ChatState> =>
   Effect.flatMap(chatOf(call, chat_id), (chat) =>
     chat.type === "channel" && !isAdmin(chat, call.bot.user) ? refusal.notAdmin() : Effect.succeed(chat)
   )

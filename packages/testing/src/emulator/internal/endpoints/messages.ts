@@ -10,14 +10,14 @@ import { toMessage } from "../platform/views.ts"
 import { type Call, chatOf, type Handlers, requireOpen, visibleMessage } from "./call.ts"
 import { readContent } from "./content.ts"
 
-const destination = (call: Call, { chat_id, user_id }: Messages.To): Effect.Effect<ChatState, refusal.Refusal> => {
+const destination = (call: Call, { chat_id, user_id }: Messages.To): refusal.Refusable<ChatState> => {
   if (chat_id !== undefined) return chatOf(call, chat_id)
   const person = call.state.users.get(user_id)
   const dialog = person && findDialog(call.state, person, call.bot)
   return dialog === undefined ? refusal.chatNotFound(`with user ${user_id}`) : chatOf(call, dialog.chat_id)
 }
 
-const mayWrite = ({ bot }: Call, chat: ChatState): Effect.Effect<void, refusal.Refusal> =>
+const mayWrite = ({ bot }: Call, chat: ChatState): refusal.Refusable<void> =>
   chat.type !== "channel" || hasRight(chat, bot.user, "write") ? Effect.void : refusal.notAdmin()
 
 /**
@@ -25,11 +25,7 @@ const mayWrite = ({ bot }: Call, chat: ChatState): Effect.Effect<void, refusal.R
  *
  * @assumption removableMessages
  */
-const mayChange = (
-  { bot }: Call,
-  { author, chat }: MessageState,
-  right: "edit" | "delete"
-): Effect.Effect<void, refusal.Refusal> =>
+const mayChange = ({ bot }: Call, { author, chat }: MessageState, right: "edit" | "delete"): refusal.Refusable<void> =>
   author === bot.user || (hasRight(chat, bot.user, right) && (right === "delete" || chat.type === "channel"))
     ? Effect.void
     : refusal.accessDenied("The message is not the bot's own")
@@ -44,7 +40,7 @@ const isTooOld = ({ state }: Call, { chat, value: { body, timestamp } }: Message
   now(state) - timestamp > Platform.messageEditWindow &&
   body?.attachments?.some(({ type }) => type === "inline_keyboard") !== true
 
-const readable = (call: Call, chat: ChatState): Effect.Effect<void, refusal.Refusal> =>
+const readable = (call: Call, chat: ChatState): refusal.Refusable<void> =>
   chat.type === "dialog" || isAdmin(chat, call.bot.user) ? Effect.void : refusal.notAdmin()
 
 const presenting =

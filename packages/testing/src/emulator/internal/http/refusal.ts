@@ -1,8 +1,10 @@
 import * as Platform from "@colloquy/core/base/Platform"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { type ListenerKind, respond, type Response } from "../../EmulatorHttp.ts"
+import * as Exit from "effect/Exit"
+import { type ListenerKind, type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import type { Revocation } from "../../EmulatorOptions.ts"
+import { asHead } from "./wire.ts"
 
 /** A response with an error status, in the form of the API. */
 export class Refusal extends Data.TaggedError("Refusal")<{
@@ -14,6 +16,9 @@ export class Refusal extends Data.TaggedError("Refusal")<{
     return (this.body as { readonly message: string }).message
   }
 }
+
+/** An operation that may be refused. */
+export type Refusable<A> = Effect.Effect<A, Refusal>
 
 export const of = (status: number, code: string, message: string, headers?: Readonly<Record<string, string>>) =>
   new Refusal({ status, body: { code, message }, ...(headers === undefined ? {} : { headers }) })
@@ -89,7 +94,7 @@ export const rejected = (message: string, details: object = {}) =>
   new Refusal({ status: 200, body: { success: false, message, ...details } })
 
 /** Succeeds with a value that is there. */
-export const found = <A>(value: A | undefined, otherwise: () => Refusal): Effect.Effect<A, Refusal> =>
+export const found = <A>(value: A | undefined, otherwise: () => Refusal): Refusable<A> =>
   value === undefined ? otherwise() : Effect.succeed(value)
 
 /** Converts the body of an error to the form of the listener: upload hosts use other names than the API. */
@@ -102,3 +107,21 @@ export const errorBodyFor = (listener: ListenerKind, body: object): object => {
 /** Converts a refusal to a response in the form of the listener. */
 export const toResponse = ({ body, headers, status }: Refusal, listener: ListenerKind = "api"): Response =>
   respond(status, errorBodyFor(listener, body), headers)
+
+export const isSettled = <A, E>(effect: Effect.Effect<A, E>): effect is Exit.Exit<A, E> => Exit.isExit(effect)
+
+/** Answers a refusal, and a defect, which is logged. The response of HEAD has no body. */
+export const toAnswer = (
+  { listener, method }: Request,
+  answering: Refusable<Response>,
+  logged: string
+): Effect.Effect<Response> => {
+  const answered = Effect.catchEager(answering, (refused) => Effect.succeed(toResponse(refused, listener.kind)))
+  const whole =
+    isSettled(answered) && Exit.isSuccess(answered)
+      ? answered
+      : Effect.catchDefect(answered, (defect) =>
+          Effect.as(Effect.logError(logged, defect), toResponse(internalError(), listener.kind))
+        )
+  return method === "HEAD" ? Effect.mapEager(whole, asHead) : whole
+}

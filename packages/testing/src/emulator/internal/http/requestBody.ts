@@ -21,7 +21,7 @@ export const readBytes = (bytes: Body["bytes"], most: number): Effect.Effect<Uin
     return Effect.map(Stream.runDrain(Stream.takeUntil(bytes, isEnough)), () => Bytes.concat(chunks))
   })
 
-const readChunked = ({ body }: Request, maxBytes: number): Effect.Effect<string, refusal.Refusal> =>
+const readChunked = ({ body }: Request, maxBytes: number): refusal.Refusable<string> =>
   readBytes(body.bytes, maxBytes).pipe(
     Effect.mapError(refusal.unreadable),
     Effect.filterOrFail(
@@ -32,7 +32,7 @@ const readChunked = ({ body }: Request, maxBytes: number): Effect.Effect<string,
   )
 
 /** Reads the body of a request as text. Fails as soon as the size exceeds the maximum. */
-export const readText = (request: Request, maxBytes: number): Effect.Effect<string, refusal.Refusal> => {
+export const readText = (request: Request, maxBytes: number): refusal.Refusable<string> => {
   const length = request.headers["content-length"]
   if (length === undefined) return readChunked(request, maxBytes)
   return Number(length) > maxBytes

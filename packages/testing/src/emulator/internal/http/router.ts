@@ -1,6 +1,10 @@
 import { paramKey } from "@colloquy/core/client/Endpoint"
 import type * as Endpoint from "@colloquy/core/client/Endpoint"
+import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
+import type { Request, Response } from "../../EmulatorHttp.ts"
+import * as refusal from "./refusal.ts"
+import { allow } from "./wire.ts"
 
 export type Match =
   | { readonly _tag: "Found"; readonly endpoint: Endpoint.Any; readonly params: Readonly<Record<string, string>> }
@@ -52,4 +56,15 @@ export const make = (endpoints: ReadonlyArray<Endpoint.Any>): Router => {
     const allowed = paths.find(anyMethod, encoded)?.handler
     return allowed === undefined ? { _tag: "NotFound" } : { _tag: "MethodNotAllowed", allowed }
   }
+}
+
+/** Answers a request that no endpoint takes. */
+export const unmatched = (
+  match: Exclude<Match, { readonly _tag: "Found" }> | undefined,
+  { method, path }: Request
+): refusal.Refusable<Response> => {
+  if (match?._tag !== "MethodNotAllowed") return refusal.notFound(`Path ${path}`)
+  return method === "OPTIONS"
+    ? Effect.succeed(allow(match.allowed))
+    : refusal.methodNotAllowed(`${method} ${path} is not allowed`, match.allowed)
 }

@@ -5,7 +5,6 @@ import type { MessageId } from "@colloquy/core/model/Message"
 import * as Platform from "@colloquy/core/base/Platform"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { identity } from "effect/Function"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { type ConnectionLost, type Exchange, type Handler, type Request, type Response } from "../../EmulatorHttp.ts"
@@ -23,20 +22,15 @@ import * as requestReader from "./requestReader.ts"
 import { requestedChat, requestedChats } from "./requestedChats.ts"
 import * as router from "./router.ts"
 import { makeWriter } from "./successes.ts"
-import { allow, asHead, textBody } from "./wire.ts"
-
-type Refusable<A> = Effect.Effect<A, refusal.Refusal>
+import { allow, textBody } from "./wire.ts"
 
 type Answering = Effect.Effect<Response, ConnectionLost>
 
-const isSettled = <A, E>(effect: Effect.Effect<A, E>): effect is Exit.Exit<A, E> => Exit.isExit(effect)
-
-const catchDefectEager =
-  (recover: (defect: unknown) => Effect.Effect<Response>) =>
-  (answering: Effect.Effect<Response>): Effect.Effect<Response> =>
-    isSettled(answering) && Exit.isSuccess(answering) ? answering : Effect.catchDefect(answering, recover)
-
-type EndpointHandler = (parts: requestReader.Parts, call: Call, exchange: MutableExchange) => Refusable<Response>
+type EndpointHandler = (
+  parts: requestReader.Parts,
+  call: Call,
+  exchange: MutableExchange
+) => refusal.Refusable<Response>
 
 /** The API document specifies a response with 200 and `success: false` for invalid requests of this endpoint. */
 const subscribe: Endpoints.Name = "Subscriptions.subscribe"
@@ -95,7 +89,7 @@ const authenticate = (
   state: PlatformState,
   { headers, query }: Request,
   bot: BotState | undefined
-): Refusable<BotState> => {
+): refusal.Refusable<BotState> => {
   if (bot !== undefined) return Effect.succeed(bot)
   const token = headers["authorization"]
   if (token === undefined || token === "") {
@@ -162,11 +156,7 @@ export const makeServe = (context: EmulatorContext): Handler => {
   const handleApi = Effect.fnUntracedEager(function* ({ bot: known, exchange, match, request }: Incoming) {
     const { listener, method, path, query } = request
     if (method === "OPTIONS" && path === "*") return allow(methods)
-    if (match === undefined || match._tag === "NotFound") return yield* refusal.notFound(`Path ${path}`)
-    if (match._tag === "MethodNotAllowed") {
-      if (method === "OPTIONS") return allow(match.allowed)
-      return yield* refusal.methodNotAllowed(`${method} ${path} is not allowed`, match.allowed)
-    }
+    if (match?._tag !== "Found") return yield* router.unmatched(match, request)
     const { endpoint, params } = match
     const bot = yield* authenticate(state, request, known)
     const isRead = isStrict || Object.keys(endpoint.declaration.body).length > 0
@@ -191,20 +181,12 @@ export const makeServe = (context: EmulatorContext): Handler => {
 
   const answer = (incoming: Incoming): Effect.Effect<Response> => {
     const { request } = incoming
-    return (request.listener.kind === "api" ? handleApi(incoming) : serveUploadHost(state, request)).pipe(
-      Effect.catchEager((error) => Effect.succeed(refusal.toResponse(error, request.listener.kind))),
-      catchDefectEager((defect) =>
-        Effect.as(
-          Effect.logError("The emulator could not answer", defect),
-          refusal.toResponse(refusal.internalError(), request.listener.kind)
-        )
-      ),
-      request.method === "HEAD" ? Effect.mapEager(asHead) : identity
-    )
+    const answering = request.listener.kind === "api" ? handleApi(incoming) : serveUploadHost(state, request)
+    return refusal.toAnswer(request, answering, "The emulator could not answer")
   }
 
   /** A fault may answer without reading the body, which the journal keeps all the same. */
-  const withBody = (incoming: Incoming): Effect.Effect<Incoming, refusal.Refusal> => {
+  const withBody = (incoming: Incoming): refusal.Refusable<Incoming> => {
     const { exchange, match, request } = incoming
     if (match?._tag !== "Found" || Object.keys(match.endpoint.declaration.body).length === 0)
       return Effect.succeed(incoming)
@@ -261,7 +243,7 @@ export const makeServe = (context: EmulatorContext): Handler => {
       }
       const incoming = { request, match, bot, exchange }
       const answered = interceptors.length === 0 ? underFaults(incoming) : underInterceptors(incoming)
-      if (!isSettled(answered)) return Effect.onExit(answered, (exit) => Effect.sync(() => close(exit)))
+      if (!refusal.isSettled(answered)) return Effect.onExit(answered, (exit) => Effect.sync(() => close(exit)))
       close(answered)
       return answered
     })

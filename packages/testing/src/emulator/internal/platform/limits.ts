@@ -141,7 +141,7 @@ export const makeLimiter = ({ answers, host, messages, polling, retryAfter, wind
       bot: BotState,
       chat: ChatState | undefined,
       now: number
-    ): Effect.Effect<void, refusal.Refusal> => {
+    ): refusal.Refusable<void> => {
       const wait = take(bucketsOf(endpoint, bot, chat), now)
       if (wait === 0) return Effect.void
       return refusal.tooManyRequests(retryAfter ? Math.ceil(wait / 1000) : undefined)

@@ -16,7 +16,7 @@ const loadImageSize = () => import("image-size")
  *
  * @assumption unrecognizedImages
  */
-export const readImage = (bytes: Uint8Array<ArrayBuffer>): Effect.Effect<StoredFile, refusal.Refusal> =>
+export const readImage = (bytes: Uint8Array<ArrayBuffer>): refusal.Refusable<StoredFile> =>
   Effect.gen(function* () {
     const { imageSize } = yield* Effect.promise(loadImageSize)
     const header = Result.try(() => imageSize(bytes))
@@ -37,7 +37,7 @@ export const storeContent = (
   state: PlatformState,
   media: MediaState,
   bytes: Uint8Array<ArrayBuffer>
-): Effect.Effect<void, refusal.Refusal> =>
+): refusal.Refusable<void> =>
   Effect.gen(function* () {
     yield* checkSize(media.type, bytes.byteLength)
     const probe = makeProbe(media.type)

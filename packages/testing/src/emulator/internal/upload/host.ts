@@ -77,7 +77,7 @@ const decodeName = (name: string): string =>
 const isFileField = ({ media }: UploadSlot, name: string): boolean =>
   name === "data" || (name === "file" && (media.type === "audio" || media.type === "video"))
 
-const readForm = (slot: UploadSlot, request: Request): Effect.Effect<ReceivedFile, refusal.Refusal> =>
+const readForm = (slot: UploadSlot, request: Request): refusal.Refusable<ReceivedFile> =>
   Effect.suspend(() => {
     let file: ReceivedFile | undefined
     const readPart = (part: Multipart.Part): Effect.Effect<void, unknown> => {
@@ -109,7 +109,7 @@ const filenameOf = (contentDisposition: string | undefined): string | undefined 
   return name === undefined ? undefined : decodeName(name)
 }
 
-const readRawBody = (slot: UploadSlot, { body, headers }: Request): Effect.Effect<ReceivedFile, refusal.Refusal> =>
+const readRawBody = (slot: UploadSlot, { body, headers }: Request): refusal.Refusable<ReceivedFile> =>
   Effect.mapError(readFile(slot, filenameOf(headers["content-disposition"]), body.bytes, body.release), toRefusal)
 
 const alreadyUsed = () => refusal.of(400, "upload.used", "A file was already uploaded to this address")
@@ -178,7 +178,7 @@ interface ContentRange {
   readonly size: number
 }
 
-const parseContentRange = (header: string | undefined): Effect.Effect<ContentRange | undefined, refusal.Refusal> => {
+const parseContentRange = (header: string | undefined): refusal.Refusable<ContentRange | undefined> => {
   if (header === undefined) return Effect.undefined
   const [, first, last, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(header) ?? []
   const range = { first: Number(first), last: Number(last), size: Number(size) }
@@ -238,14 +238,14 @@ const isRead = ({ method }: Request): boolean => method === "GET" || method === 
 const methodNotAllowed = (code: string, advice: string, methods: ReadonlyArray<string>): refusal.Refusal =>
   refusal.of(405, code, advice, { allow: methods.join(", ") })
 
-const serveDownload = (state: PlatformState, request: Request): Effect.Effect<Response, refusal.Refusal> => {
+const serveDownload = (state: PlatformState, request: Request): refusal.Refusable<Response> => {
   if (request.method === "OPTIONS") return Effect.succeed(allow(fileMethods))
   if (!isRead(request)) return methodNotAllowed("image.method", "Read files with GET", fileMethods)
   return serveFile(state, request)
 }
 
 /** Serves the upload hosts: a file is received as a form, as raw bytes, or in parts. The hosts serve the files too. */
-export const serveUploadHost = (state: PlatformState, request: Request): Effect.Effect<Response, refusal.Refusal> =>
+export const serveUploadHost = (state: PlatformState, request: Request): refusal.Refusable<Response> =>
   Effect.suspend(() => {
     const { listener, headers, method, path, query } = request
     if (method === "OPTIONS" && path === "*") return Effect.succeed(allow(uploadMethods))

@@ -14,7 +14,7 @@ const extensions: Readonly<Record<UploadType, ReadonlySet<string> | undefined>> 
 }
 
 /** @assumption forbiddenExtension */
-export const checkExtension = (type: UploadType, name: string | undefined): Effect.Effect<void, refusal.Refusal> => {
+export const checkExtension = (type: UploadType, name: string | undefined): refusal.Refusable<void> => {
   const extension = /\.([^./\\]+)$/.exec(name ?? "")?.[1]
   const accepted = extensions[type]
   return extension === undefined || accepted === undefined || accepted.has(extension.toLowerCase())
@@ -27,7 +27,7 @@ export const checkExtension = (type: UploadType, name: string | undefined): Effe
 }
 
 /** @assumption uploadTooLarge */
-export const checkSize = (type: UploadType, size: number): Effect.Effect<void, refusal.Refusal> =>
+export const checkSize = (type: UploadType, size: number): refusal.Refusable<void> =>
   size > Platform.maxUploadSize[type]
     ? refusal.of(
         413,

@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { type Delivery, DeliveryError, type Request, type Response } from "../../WebhookSender.ts"
-import { type Refusal, rejected } from "../http/refusal.ts"
+import { type Refusable, rejected } from "../http/refusal.ts"
 import { runIn, type SecretSettings } from "./runtime.ts"
 import type { EmulatorContext } from "../platform/context.ts"
 import { type BotState, type PlatformState, type Sending, type SubscriptionState, now } from "../platform/state.ts"
@@ -27,7 +27,7 @@ const decodeUrl = Schema.decodeUnknownResult(WebhookUrl)
 const isLoopbackUrl = Schema.is(LoopbackUrl)
 
 /** Accepts the URLs that the platform accepts, and with `allowsInsecure` also loopback URLs. */
-export const checkUrl = (url: string, allowsInsecure: boolean): Effect.Effect<void, Refusal> =>
+export const checkUrl = (url: string, allowsInsecure: boolean): Refusable<void> =>
   Effect.suspend(() => {
     const isUrl = URL.canParse(url)
     if (allowsInsecure && isLoopbackUrl(url) && isUrl) return Effect.void
@@ -39,7 +39,7 @@ export const checkUrl = (url: string, allowsInsecure: boolean): Effect.Effect<vo
 const encodeUpdate = Schema.encodeUnknownSync(Update)
 
 /** Accepts a secret of the alphabet of the settings. */
-export const checkSecret = (secret: string | undefined, { characters }: SecretSettings): Effect.Effect<void, Refusal> =>
+export const checkSecret = (secret: string | undefined, { characters }: SecretSettings): Refusable<void> =>
   Effect.suspend(() => {
     const decoded = Schema.decodeUnknownResult(Schema.optional(makeSecret(characters)))(secret)
     return Result.isSuccess(decoded) ? Effect.void : rejected(`secret: ${decoded.failure.message.split("\n")[0]}`)
