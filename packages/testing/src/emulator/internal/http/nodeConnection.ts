@@ -113,21 +113,13 @@ export interface Connection {
   awaitsContinue: boolean
 }
 
-/** Waits until the client has received the written data, or has closed the connection. */
+/** Waits until the client has received the written data. The server interrupts the wait when the connection is closed. */
 const drained = (outgoing: ServerResponse): Effect.Effect<void> =>
   Effect.callback((resume) => {
-    if (outgoing.destroyed || !outgoing.writableNeedDrain) return resume(Effect.void)
-    const stop = () => {
-      outgoing.off("drain", done)
-      outgoing.off("close", done)
-    }
-    const done = () => {
-      stop()
-      resume(Effect.void)
-    }
-    outgoing.on("drain", done)
-    outgoing.on("close", done)
-    return Effect.sync(stop)
+    if (!outgoing.writableNeedDrain) return resume(Effect.void)
+    const done = () => resume(Effect.void)
+    outgoing.once("drain", done)
+    return Effect.sync(() => void outgoing.off("drain", done))
   })
 
 /** Writes a response whose body is a stream. The stream is read as fast as the client receives it. */
