@@ -30,20 +30,13 @@ export const allowedMethods = (methods: Iterable<string>): ReadonlyArray<string>
 
 const emptySegment = /\/\//
 
-const anyMethod = "*"
-
 /** Finds the endpoint of a request by the methods and paths of the declarations. */
 export const make = (endpoints: ReadonlyArray<Endpoint.Any>): Router => {
   const router = FindMyWay.make<Endpoint.Any>(exact)
-  const methodsOfPath = new Map<FindMyWay.PathInput, Array<string>>()
   for (const endpoint of endpoints) {
     const { method, path } = endpoint.declaration
-    const pattern = patternOf(path)
-    router.on(method, pattern, endpoint)
-    methodsOfPath.set(pattern, [...(methodsOfPath.get(pattern) ?? []), method])
+    router.on(method, patternOf(path), endpoint)
   }
-  const paths = FindMyWay.make<ReadonlyArray<string>>(exact)
-  for (const [pattern, methods] of methodsOfPath) paths.on(anyMethod, pattern, allowedMethods(methods))
 
   return (method, path) => {
     if (emptySegment.test(path)) return { _tag: "NotFound" }
@@ -53,8 +46,10 @@ export const make = (endpoints: ReadonlyArray<Endpoint.Any>): Router => {
     if (found !== undefined) {
       return { _tag: "Found", endpoint: found.handler, params: found.params as Readonly<Record<string, string>> }
     }
-    const allowed = paths.find(anyMethod, encoded)?.handler
-    return allowed === undefined ? { _tag: "NotFound" } : { _tag: "MethodNotAllowed", allowed }
+    const methods = endpoints
+      .filter((endpoint) => router.find(endpoint.declaration.method, encoded)?.handler === endpoint)
+      .map(({ declaration }) => declaration.method)
+    return methods.length === 0 ? { _tag: "NotFound" } : { _tag: "MethodNotAllowed", allowed: allowedMethods(methods) }
   }
 }
 
