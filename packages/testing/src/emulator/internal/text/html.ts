@@ -43,8 +43,10 @@ interface Token {
   readonly name?: string
   readonly url?: string | undefined
   readonly closing?: boolean
-  end?: number
-  matched?: boolean
+  /** The tag that an end tag closes, or that closes a start tag. */
+  partner?: Token
+  /** The position of a start tag in the text. */
+  from?: number
 }
 
 const tokenize = (source: string): Array<Token> => {
@@ -71,31 +73,28 @@ const tokenize = (source: string): Array<Token> => {
  */
 export const parseHtml = (source: string): Parsed => {
   const tokens = tokenize(source)
-  const open = new Map<string, Array<number>>()
-  for (const [index, token] of tokens.entries()) {
+  const open = new Map<string, Array<Token>>()
+  for (const token of tokens) {
     if (token.name === undefined || !kinds.has(token.name)) continue
     const stack = open.get(token.name) ?? []
     open.set(token.name, stack)
     if (!token.closing) {
-      stack.push(index)
+      stack.push(token)
       continue
     }
     const opener = stack.pop()
-    if (opener === undefined || (token.name === "a" && !tokens[opener].url)) continue
-    tokens[opener].end = index
-    token.matched = true
+    if (opener === undefined || (token.name === "a" && !opener.url)) continue
+    opener.partner = token
+    token.partner = opener
   }
   let text = ""
-  const starts = new Map<number, { readonly token: Token; readonly from: number }>()
   const markup: Array<MarkupElement> = []
-  for (const [index, token] of tokens.entries()) {
-    if (token.name !== undefined && !kinds.has(token.name)) continue
-    if (token.name === undefined || !(token.matched || token.end !== undefined)) text += unescape(token.source)
-    else if (token.end !== undefined) starts.set(token.end, { token, from: text.length })
-    else {
-      const start = starts.get(index)!
-      markup.push(element(kinds.get(token.name)!, start.from, text.length, start.token.url))
-    }
+  for (const token of tokens) {
+    const { closing, name, partner, source } = token
+    if (name !== undefined && !kinds.has(name)) continue
+    if (name === undefined || partner === undefined) text += unescape(source)
+    else if (closing) markup.push(element(kinds.get(name)!, partner.from!, text.length, partner.url))
+    else token.from = text.length
   }
   return { text, markup: ordered(markup) }
 }
