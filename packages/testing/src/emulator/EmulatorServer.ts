@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { UploadType } from "@colloquy/core/endpoints/Upload"
+import { UploadType } from "@colloquy/core/endpoints/Upload"
 import * as Settings from "@colloquy/core/client/Settings"
 import * as Clock from "effect/Clock"
 import type * as Config from "effect/Config"
@@ -74,16 +74,11 @@ export const make: (
       emulator.handle,
       [host, ...allowedHosts].map((name) => name.toLowerCase())
     )
-    const listenFor = (kind: UploadType) => listen(kind, host, uploadPorts[kind] ?? 0)
-    const servers: UploadServers = {
-      image: yield* listenFor("image"),
-      video: yield* listenFor("video"),
-      audio: yield* listenFor("audio"),
-      file: yield* listenFor("file")
-    }
-    for (const kind of ["image", "video", "audio", "file"] as const) {
-      yield* servers[kind].serve(resolveListener(kind, servers), handle)
-    }
+    const listenFor = (kind: UploadType) =>
+      Effect.map(listen(kind, host, uploadPorts[kind] ?? 0), (server) => [kind, server] as const)
+    const bound = yield* Effect.forEach(UploadType.literals, listenFor)
+    const servers = Object.fromEntries(bound) as UploadServers
+    for (const [kind, server] of bound) yield* server.serve(resolveListener(kind, servers), handle)
     // The API starts last: when its port accepts connections, the upload hosts are ready.
     const api = yield* listen("api", host, port)
     yield* api.serve(resolveListener("api", servers), handle)

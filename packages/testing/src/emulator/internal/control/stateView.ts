@@ -77,19 +77,8 @@ export const LimitsView = Schema.Struct({
   used: Schema.Array(UsedLimit)
 })
 
-export const toLimits = (limiter: Limiter | undefined, at: number): typeof LimitsView.Type => {
-  if (limiter === undefined) return { limits: null, used: [] }
-  const { window, ...limits } = limiter.settings
-  return {
-    limits: { ...limits, window_ms: window },
-    used: limiter.gauges(at).map(({ bot_id, chat_id, freeIn, ...use }) => ({
-      ...use,
-      bot_id: UserId.make(bot_id),
-      ...(chat_id === undefined ? {} : { chat_id: ChatId.make(chat_id) }),
-      free_in_ms: freeIn
-    }))
-  }
-}
+export const toLimits = (limiter: Limiter | undefined, at: number): typeof LimitsView.Type =>
+  limiter === undefined ? { limits: null, used: [] } : { limits: limiter.settings, used: limiter.gauges(at) }
 
 const BotView = Schema.Struct({
   user: UserWithPhoto,

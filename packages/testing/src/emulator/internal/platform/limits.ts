@@ -1,5 +1,7 @@
 import type * as Endpoint from "@colloquy/core/client/Endpoint"
 import type * as Endpoints from "@colloquy/core/endpoints/Endpoints"
+import { ChatId } from "@colloquy/core/model/Chat"
+import { UserId } from "@colloquy/core/model/User"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { LimitUse } from "../../EmulatorEvent.ts"
@@ -114,8 +116,8 @@ export const makeLimiter = ({ answers, host, messages, polling, retryAfter, wind
       })),
 
     /**
-     * The windows that are not idle, and how long until each admits a request, in milliseconds. The key is the id of
-     * the bot, and for a limit of each chat also the id of the chat.
+     * The windows that are not idle, and how long until each admits a request, in milliseconds. The name of a window has
+     * the id of the bot, and for a limit of each chat also the id of the chat.
      */
     gauges: (now: number) => {
       removeIdle(now)
@@ -123,17 +125,16 @@ export const makeLimiter = ({ answers, host, messages, polling, retryAfter, wind
         const [scope, bot_id, chat_id] = name.split(" ")
         return {
           scope: scope as Scope,
-          bot_id: Number(bot_id),
-          chat_id: chat_id === undefined ? undefined : Number(chat_id),
           used: window.usedAt(now),
           limit: limits[scope as Scope],
-          freeIn: window.waitAt(now)
+          bot_id: UserId.make(Number(bot_id)),
+          ...(chat_id === undefined ? {} : { chat_id: ChatId.make(Number(chat_id)) }),
+          free_in_ms: window.waitAt(now)
         }
       })
     },
 
-    /** The limits and the length of their window in milliseconds. */
-    settings: { ...limits, window: length },
+    settings: { ...limits, window_ms: length },
 
     /** Fails with 429 if a call exceeds a limit. */
     admit: (
