@@ -20,9 +20,8 @@ import { makePerson } from "../people/person.ts"
 import { makeRuntime, type SecretSettings } from "../webhook/runtime.ts"
 import { allowComments, closeChat, createGroup } from "./chats.ts"
 import type { EmulatorContext } from "./context.ts"
-import { addFault, setFaults } from "./faults.ts"
+import { activate, setFaults } from "./faults.ts"
 import { makeLimiter } from "./limits.ts"
-import { defaultMediaSettings } from "./media.ts"
 import * as platform from "./state.ts"
 import { deliverUpdate } from "./updates.ts"
 import { addBot, addUser, botOf, idOf } from "./users.ts"
@@ -46,10 +45,14 @@ const withFound = <F, A>(member: string, name: string, find: () => F | undefined
     return orDefect(member, found === undefined ? `there is no ${name}` : undefined, () => run(found!))
   })
 
-const mediaSettingsOf = ({ linkLifetime, processing = {} }: Options): platform.MediaSettings => ({
-  bytesPerSecond: processing.bytesPerSecond ?? defaultMediaSettings.bytesPerSecond,
-  minimumProcessing: Duration.toMillis(processing.minimum ?? defaultMediaSettings.minimumProcessing),
-  linkLifetime: Duration.toMillis(linkLifetime ?? defaultMediaSettings.linkLifetime)
+/** @assumption processingTime */
+const mediaSettingsOf = ({
+  linkLifetime = Platform.imageUrlLifetime,
+  processing: { bytesPerSecond = 2 * 2 ** 20, minimum = 200 } = {}
+}: Options): platform.MediaSettings => ({
+  bytesPerSecond,
+  minimumProcessing: Duration.toMillis(minimum),
+  linkLifetime: Duration.toMillis(linkLifetime)
 })
 
 const isSecretHeader = Schema.is(SecretHeader)
@@ -149,7 +152,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         Stream.filter(({ chat_id }) => chat_id === chatIdOf(ref))
       ),
     setFaults: (rules) => setFaults(state, rules),
-    addFault: (rule) => addFault(state, rule),
+    addFault: (rule) => Effect.flatMap(activate(rule), (fault) => addTo(state.faults, fault)),
     intercept: (interceptor) => addTo(interceptors, interceptor),
     handle: (request) => (isControl(request) ? control(request) : serve(request))
   } satisfies Emulator["Service"]

@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
 import { Rule } from "../../Faults.ts"
 import { describe } from "../http/requestReader.ts"
 import type { FaultState, PlatformState } from "./state.ts"
@@ -23,40 +22,21 @@ const patternOf = (path: string): RegExp => {
 const decode = Schema.decodeUnknownEffect(Rule, { errors: "all", onExcessProperty: "error" })
 
 /** Checks a rule and sets its counters to zero. An invalid rule is a `RangeError` defect. */
-export const activate = (rule: Rule): Effect.Effect<FaultState> =>
-  Effect.gen(function* () {
-    const checked = yield* Effect.catch(decode(rule), (error) =>
-      Effect.die(new RangeError(`Faults: ${describe(error)}`))
-    )
-    const random = yield* Random.withSeed(Random.Random, checked.seed ?? 0)
-    const path = checked.path === undefined ? undefined : patternOf(checked.path)
-    const clock = yield* Clock.Clock
-    const end = checked.lasts === undefined ? Infinity : clock.currentTimeMillisUnsafe() + checked.lasts
-    const isOver = () => end !== Infinity && clock.currentTimeMillisUnsafe() >= end
-    return { rule: checked, path, random: () => random.nextDoubleUnsafe(), isOver, matched: 0, applied: 0 }
-  })
+export const activate = Effect.fnUntraced(function* (rule: Rule) {
+  const checked = yield* Effect.catch(decode(rule), (error) => Effect.die(new RangeError(`Faults: ${describe(error)}`)))
+  const random = yield* Random.withSeed(Random.Random, checked.seed ?? 0)
+  const path = checked.path === undefined ? undefined : patternOf(checked.path)
+  const clock = yield* Clock.Clock
+  const end = checked.lasts === undefined ? Infinity : clock.currentTimeMillisUnsafe() + checked.lasts
+  const isOver = () => end !== Infinity && clock.currentTimeMillisUnsafe() >= end
+  return { rule: checked, path, random: () => random.nextDoubleUnsafe(), isOver, matched: 0, applied: 0 }
+})
 
 /** Replaces the rules. */
 export const setFaults = (state: PlatformState, rules: ReadonlyArray<Rule>): Effect.Effect<void> =>
   Effect.map(Effect.forEach(rules, activate), (faults) => {
     state.faults = faults
   })
-
-/** Adds a rule until the scope closes. */
-export const addFault = (state: PlatformState, rule: Rule): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.asVoid(
-    Effect.acquireRelease(
-      Effect.tap(activate(rule), (fault) =>
-        Effect.sync(() => {
-          state.faults = [...state.faults, fault]
-        })
-      ),
-      (fault) =>
-        Effect.sync(() => {
-          state.faults = state.faults.filter((each) => each !== fault)
-        })
-    )
-  )
 
 /** Counts a match, and returns whether the rule applies. */
 export const applies = (fault: FaultState): boolean => {

@@ -1,21 +1,13 @@
 import type { Attachment } from "@colloquy/core/model/Attachment"
 import type { Message, MessageBody } from "@colloquy/core/model/Message"
-import * as Platform from "@colloquy/core/base/Platform"
 import type { Update } from "@colloquy/core/model/Update"
 import type { UploadType } from "@colloquy/core/endpoints/Upload"
 import { uploadOrigins } from "../http/wire.ts"
 import { emit } from "./events.ts"
 import { nextName, nextPhotoId } from "./ids.ts"
-import { type MediaSettings, type MediaState, now, type PlatformState } from "./state.ts"
+import { type MediaState, now, type PlatformState } from "./state.ts"
 
 const origin = "https://media.emulator.test"
-
-/** @assumption processingTime */
-export const defaultMediaSettings: MediaSettings = {
-  bytesPerSecond: 2 * 2 ** 20,
-  minimumProcessing: 200,
-  linkLifetime: Platform.imageUrlLifetime
-}
 
 /** How long a file of this size is processed, in milliseconds. */
 export const processingTime = ({ mediaSettings }: PlatformState, size: number): number =>

@@ -277,7 +277,7 @@ export class PlatformState {
   readonly waiting = new Map<number, WaitingDelivery>()
   /** How many deliveries were started. */
   startedDeliveries = 0
-  faults: ReadonlyArray<FaultState> = []
+  faults: Array<FaultState> = []
   /** The origins of links to files, by which the last call of a bot or of the control API reached the emulator. */
   readonly fileOrigins: { bot?: Listener["uploads"]; control?: Listener["uploads"] } = {}
   /** The number of resets. */
