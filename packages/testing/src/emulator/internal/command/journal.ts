@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { describe } from "../http/requestReader.ts"
-import { type CommandError, commandError, readFile } from "./files.ts"
+import { commandError, readFile } from "./files.ts"
 
 /** The first line of a journal. */
 const Header = Schema.Struct({
@@ -34,11 +34,6 @@ const Entry = Schema.Struct({
 
 export type Entry = typeof Entry.Type
 
-export interface Journal {
-  readonly header: Header
-  readonly entries: ReadonlyArray<Entry>
-}
-
 const readLine = <A>(schema: Schema.Codec<A, unknown>) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   return (line: string): Result.Result<A, string> => {
@@ -50,17 +45,18 @@ const readLine = <A>(schema: Schema.Codec<A, unknown>) => {
 const readHeader = readLine(Header)
 const readEntry = readLine(Entry)
 
-export const readJournal = (path: string): Effect.Effect<Journal, CommandError> =>
-  Effect.gen(function* () {
-    const text = yield* readFile("--replay", path)
-    const at = <A>(number: number, read: Result.Result<A, string>) =>
-      Effect.mapError(Effect.fromResult(read), (reason) => commandError(`--replay ${path}: line ${number}: ${reason}`))
-    const [first = "", ...rest] = text.split("\n")
-    const header = yield* at(1, readHeader(first))
-    const lines = rest.map((line, index) => ({ line, number: index + 2 })).filter(({ line }) => line.trim() !== "")
-    const entries = yield* Effect.forEach(lines, ({ line, number }) => at(number, readEntry(line)))
-    return { header, entries: entries.toSorted((a, b) => a.n - b.n) }
-  })
+export const readJournal = Effect.fnUntraced(function* (path: string) {
+  const text = yield* readFile("--replay", path)
+  const at = <A>(number: number, read: Result.Result<A, string>) =>
+    Effect.mapError(Effect.fromResult(read), (reason) => commandError(`--replay ${path}: line ${number}: ${reason}`))
+  const [first = "", ...rest] = text.split("\n")
+  const header = yield* at(1, readHeader(first))
+  const lines = rest.map((line, index) => ({ line, number: index + 2 })).filter(({ line }) => line.trim() !== "")
+  const entries = yield* Effect.forEach(lines, ({ line, number }) => at(number, readEntry(line)))
+  return { header, entries: entries.toSorted((a, b) => a.n - b.n) }
+})
+
+export type Journal = Effect.Success<ReturnType<typeof readJournal>>
 
 export const headerLine = (header: Omit<Header, "journal">): string => Json.stringify({ journal: 1, ...header })
 

@@ -85,15 +85,6 @@ type UploadPorts = Readonly<Record<UploadType, number>>
 
 type FlagValues = Command.Command.Config.Infer<typeof flags>
 
-/** The validated flags. */
-export interface Settings extends Omit<FlagValues, "uploadPorts" | "limits" | "webhookTo"> {
-  readonly uploadPorts: UploadPorts | undefined
-  readonly limits: Options["limits"]
-  readonly webhookTo: Destination | undefined
-  /** The program to run with its arguments, or none. */
-  readonly program: ReadonlyArray<string>
-}
-
 const parseLimits = (text: string | undefined): Effect.Effect<Options["limits"], CommandError> => {
   if (text === undefined) return Effect.undefined
   if (text === "off") return Effect.succeed(false)
@@ -136,31 +127,33 @@ const isSecretCharacters = Schema.is(SecretCharacters)
 const isToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
 /** Validates the flags, each of them and their combination with each other and with the program after `--`. */
-export const parse = (values: FlagValues, program: ReadonlyArray<string>): Effect.Effect<Settings, CommandError> =>
-  Effect.gen(function* () {
-    const { isLenient, isMcp, isStrict, port, secretCharacters, secretHeader, tokens } = values
-    if (!isPort(port)) return yield* commandError(`--port ${port}: must be from 0 to 65535`)
-    const token = tokens.find((token) => !isToken(token))
-    if (token !== undefined) return yield* commandError("--token: must consist of visible ASCII characters")
-    if (new Set(tokens).size < tokens.length) return yield* commandError("--token: the tokens must be different")
-    if (secretHeader !== undefined && !isSecretHeader(secretHeader)) {
-      return yield* commandError(`--secret-header ${secretHeader}: must be the name of an HTTP header`)
-    }
-    if (secretCharacters !== undefined && !isSecretCharacters(secretCharacters)) {
-      return yield* commandError(
-        `--secret-characters ${secretCharacters}: must be visible ASCII characters other than the comma`
-      )
-    }
-    if (isLenient && isStrict) return yield* commandError("--strict and --lenient: use one of them")
-    if (isMcp && program.length > 0) return yield* commandError("--mcp and a program after --: use one of them")
-    return {
-      ...values,
-      program,
-      uploadPorts: yield* parseUploadPorts(values.uploadPorts, port),
-      limits: yield* parseLimits(values.limits),
-      webhookTo: yield* parseDestination(values.webhookTo)
-    }
-  })
+export const parse = Effect.fnUntraced(function* (values: FlagValues, program: ReadonlyArray<string>) {
+  const { isLenient, isMcp, isStrict, port, secretCharacters, secretHeader, tokens } = values
+  if (!isPort(port)) return yield* commandError(`--port ${port}: must be from 0 to 65535`)
+  const token = tokens.find((token) => !isToken(token))
+  if (token !== undefined) return yield* commandError("--token: must consist of visible ASCII characters")
+  if (new Set(tokens).size < tokens.length) return yield* commandError("--token: the tokens must be different")
+  if (secretHeader !== undefined && !isSecretHeader(secretHeader)) {
+    return yield* commandError(`--secret-header ${secretHeader}: must be the name of an HTTP header`)
+  }
+  if (secretCharacters !== undefined && !isSecretCharacters(secretCharacters)) {
+    return yield* commandError(
+      `--secret-characters ${secretCharacters}: must be visible ASCII characters other than the comma`
+    )
+  }
+  if (isLenient && isStrict) return yield* commandError("--strict and --lenient: use one of them")
+  if (isMcp && program.length > 0) return yield* commandError("--mcp and a program after --: use one of them")
+  return {
+    ...values,
+    program,
+    uploadPorts: yield* parseUploadPorts(values.uploadPorts, port),
+    limits: yield* parseLimits(values.limits),
+    webhookTo: yield* parseDestination(values.webhookTo)
+  }
+})
+
+/** The validated flags, and the program to run with its arguments, or none. */
+export type Settings = Effect.Success<ReturnType<typeof parse>>
 
 const noProcessing = { bytesPerSecond: Infinity, minimum: 0 }
 

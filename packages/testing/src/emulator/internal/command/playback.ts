@@ -41,43 +41,42 @@ interface PendingCall {
 const responseTimeout = "2 seconds"
 
 /** Repeats the requests of a journal, each at its time. Returns how many had a different status. */
-export const replay = (
+export const replay = Effect.fnUntraced(function* (
   { entries }: Journal,
   handle: Handler,
   clock: SteppedClock,
   uploads: Listener["uploads"]
-): Effect.Effect<number> =>
-  Effect.gen(function* () {
-    let different = 0
-    let pending: ReadonlyArray<PendingCall> = []
+) {
+  let different = 0
+  let pending: ReadonlyArray<PendingCall> = []
 
-    const compare = ({ status }: Entry, exit: Exit.Exit<Response, ConnectionLost>) => {
-      if ((Exit.isSuccess(exit) ? exit.value.status : null) !== status) different++
+  const compare = ({ status }: Entry, exit: Exit.Exit<Response, ConnectionLost>) => {
+    if ((Exit.isSuccess(exit) ? exit.value.status : null) !== status) different++
+  }
+
+  /** Moves the clock. Pending requests end at the time at which they ended. */
+  const advanceTo = Effect.fnUntraced(function* (time: number) {
+    const due = pending.filter(({ entry }) => endOf(entry) <= time)
+    pending = pending.filter(({ entry }) => endOf(entry) > time)
+    for (const { response, entry } of due.toSorted((a, b) => endOf(a.entry) - endOf(b.entry))) {
+      yield* clock.moveTo(endOf(entry))
+      const ended = Effect.timeoutOption(Fiber.await(response), responseTimeout)
+      if (entry.status !== null) yield* Effect.provideService(ended, Clock.Clock, clock.system)
+      yield* Fiber.interrupt(response)
+      compare(entry, yield* Fiber.await(response))
     }
-
-    /** Moves the clock. Pending requests end at the time at which they ended. */
-    const advanceTo = Effect.fnUntraced(function* (time: number) {
-      const due = pending.filter(({ entry }) => endOf(entry) <= time)
-      pending = pending.filter(({ entry }) => endOf(entry) > time)
-      for (const { response, entry } of due.toSorted((a, b) => endOf(a.entry) - endOf(b.entry))) {
-        yield* clock.moveTo(endOf(entry))
-        const ended = Effect.timeoutOption(Fiber.await(response), responseTimeout)
-        if (entry.status !== null) yield* Effect.provideService(ended, Clock.Clock, clock.system)
-        yield* Fiber.interrupt(response)
-        compare(entry, yield* Fiber.await(response))
-      }
-      yield* clock.moveTo(time)
-    })
-
-    for (const entry of entries.filter(isReplayed)) {
-      yield* advanceTo(entry.at)
-      const response = handle(requestOf(entry, uploads))
-      if (entry.took === 0 && entry.status !== null) compare(entry, yield* Effect.exit(response))
-      else {
-        const fiber = yield* Effect.forkChild(response, { startImmediately: true })
-        pending = [...pending, { entry, response: fiber }]
-      }
-    }
-    yield* advanceTo(entries.reduce((end, entry) => Math.max(end, endOf(entry)), 0))
-    return different
+    yield* clock.moveTo(time)
   })
+
+  for (const entry of entries.filter(isReplayed)) {
+    yield* advanceTo(entry.at)
+    const response = handle(requestOf(entry, uploads))
+    if (entry.took === 0 && entry.status !== null) compare(entry, yield* Effect.exit(response))
+    else {
+      const fiber = yield* Effect.forkChild(response, { startImmediately: true })
+      pending = [...pending, { entry, response: fiber }]
+    }
+  }
+  yield* advanceTo(entries.reduce((end, entry) => Math.max(end, endOf(entry)), 0))
+  return different
+})

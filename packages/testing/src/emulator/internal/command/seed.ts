@@ -6,7 +6,7 @@ import * as declarations from "../control/declarations.ts"
 import { describe } from "../http/requestReader.ts"
 import type { Listener, Request, Handler } from "../../EmulatorHttp.ts"
 import { textBody } from "../http/wire.ts"
-import { commandError, type CommandError, readFile } from "./files.ts"
+import { commandError, readFile } from "./files.ts"
 
 /** Returns why a text is not a valid seed. Unknown fields are rejected, because they are probably misspelled. */
 const validate = (text: string): string | undefined => {
@@ -19,27 +19,26 @@ const validate = (text: string): string | undefined => {
 }
 
 /** Creates the users, chats and messages of a seed file. */
-export const loadSeed = (
+export const loadSeed = Effect.fnUntraced(function* (
   path: string | undefined,
   handle: Handler,
   uploads: Listener["uploads"]
-): Effect.Effect<void, CommandError> =>
-  Effect.gen(function* () {
-    if (path === undefined) return
-    const text = yield* readFile("--seed", path)
-    const refused = validate(text)
-    if (refused !== undefined) return yield* commandError(`--seed ${path}: ${refused}`)
-    const request: Request = {
-      method: declarations.seed.declaration.method,
-      path: declarations.seed.declaration.path,
-      query: "",
-      headers: {},
-      body: textBody(text),
-      listener: { kind: "api", uploads }
-    }
-    const { body, status } = yield* Effect.orDie(handle(request))
-    if (status !== 200) {
-      const { message } = Json.parse(body) as { readonly message: string }
-      return yield* commandError(`--seed ${path}: ${message}`)
-    }
-  })
+) {
+  if (path === undefined) return
+  const text = yield* readFile("--seed", path)
+  const refused = validate(text)
+  if (refused !== undefined) return yield* commandError(`--seed ${path}: ${refused}`)
+  const request: Request = {
+    method: declarations.seed.declaration.method,
+    path: declarations.seed.declaration.path,
+    query: "",
+    headers: {},
+    body: textBody(text),
+    listener: { kind: "api", uploads }
+  }
+  const { body, status } = yield* Effect.orDie(handle(request))
+  if (status !== 200) {
+    const { message } = Json.parse(body) as { readonly message: string }
+    return yield* commandError(`--seed ${path}: ${message}`)
+  }
+})

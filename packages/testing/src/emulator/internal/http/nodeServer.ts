@@ -4,7 +4,6 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { ServeError } from "effect/http/HttpServerError"
 import * as Record from "effect/Record"
-import type * as Scope from "effect/Scope"
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
@@ -124,58 +123,43 @@ const toRequest = (
 /** Returns the listener for the `Host` header of a request. */
 type ResolveListener = (host: string | undefined) => Listener
 
-const serveRequests = (
-  server: Server,
-  resolve: ResolveListener,
-  handle: Handler
-): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.gen(function* () {
-    const scope = yield* Effect.scope
-    const headersOf = makeHeaders()
-    const run = Effect.runForkWith(yield* Effect.context<never>())
+const serveRequests = Effect.fnUntraced(function* (server: Server, resolve: ResolveListener, handle: Handler) {
+  const scope = yield* Effect.scope
+  const headersOf = makeHeaders()
+  const run = Effect.runForkWith(yield* Effect.context<never>())
 
-    const answer = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean): void => {
-      const connection: Connection = { incoming, outgoing, awaitsContinue }
-      const onRead = () => {
-        if (connection.awaitsContinue) outgoing.writeContinue()
-        connection.awaitsContinue = false
-      }
-      const listener = resolve(incoming.headers.host)
-      const answered = Effect.flatMap(handle(toRequest(incoming, headersOf(incoming), listener, onRead)), (response) =>
-        response.stream === undefined
-          ? Effect.sync(() => sendResponse(connection, response))
-          : sendStream(connection, response, response.stream)
-      ).pipe(
-        Effect.catchDefect((defect) =>
-          Effect.map(
-            Effect.logError(
-              `The emulator failed to answer ${incoming.method} ${incoming.url} and responds 500`,
-              defect
-            ),
-            () => sendResponse(connection, refusal.toResponse(refusal.internalError(), listener.kind))
-          )
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean): void => {
+    const connection: Connection = { incoming, outgoing, awaitsContinue }
+    const onRead = () => {
+      if (connection.awaitsContinue) outgoing.writeContinue()
+      connection.awaitsContinue = false
+    }
+    const listener = resolve(incoming.headers.host)
+    const answered = Effect.flatMap(handle(toRequest(incoming, headersOf(incoming), listener, onRead)), (response) =>
+      response.stream === undefined
+        ? Effect.sync(() => sendResponse(connection, response))
+        : sendStream(connection, response, response.stream)
+    ).pipe(
+      Effect.catchDefect((defect) =>
+        Effect.map(
+          Effect.logError(`The emulator failed to answer ${incoming.method} ${incoming.url} and responds 500`, defect),
+          () => sendResponse(connection, refusal.toResponse(refusal.internalError(), listener.kind))
         )
       )
-      const fiber = Fiber.runIn(run(answered), scope)
-      outgoing.on("close", () => {
-        if (!outgoing.writableEnded) fiber.interruptUnsafe()
-      })
-      // A listening port cannot refuse a connection: a refused connection is reset too.
-      fiber.addObserver((exit) => {
-        if (Exit.isFailure(exit)) incoming.socket.destroy()
-      })
-    }
-
-    server.on("request", (incoming: IncomingMessage, outgoing: ServerResponse) => answer(incoming, outgoing, false))
-    server.on("checkContinue", (incoming: IncomingMessage, outgoing: ServerResponse) =>
-      answer(incoming, outgoing, true)
     )
-  })
+    const fiber = Fiber.runIn(run(answered), scope)
+    outgoing.on("close", () => {
+      if (!outgoing.writableEnded) fiber.interruptUnsafe()
+    })
+    // A listening port cannot refuse a connection: a refused connection is reset too.
+    fiber.addObserver((exit) => {
+      if (Exit.isFailure(exit)) incoming.socket.destroy()
+    })
+  }
 
-/** A server that listens and does not answer yet. */
-interface BoundServer extends AddressInfo {
-  readonly serve: (resolve: ResolveListener, handle: Handler) => Effect.Effect<void, never, Scope.Scope>
-}
+  server.on("request", (incoming: IncomingMessage, outgoing: ServerResponse) => answer(incoming, outgoing, false))
+  server.on("checkContinue", (incoming: IncomingMessage, outgoing: ServerResponse) => answer(incoming, outgoing, true))
+})
 
 // Open connections are closed: a long poll would keep the server open for its whole timeout.
 const close = (server: Server): Effect.Effect<void> =>
@@ -185,11 +169,7 @@ const close = (server: Server): Effect.Effect<void> =>
   })
 
 /** Listens on a port until the scope closes. */
-export const listen = (
-  listener: ListenerKind,
-  host: string,
-  port: number
-): Effect.Effect<BoundServer, ServeError, Scope.Scope> =>
+export const listen = (listener: ListenerKind, host: string, port: number) =>
   Effect.acquireRelease(
     Effect.callback<Server, ServeError>((resume) => {
       const server = makeServer(listener)
@@ -200,9 +180,12 @@ export const listen = (
   ).pipe(
     Effect.map((server) => ({
       ...(server.address() as AddressInfo),
-      serve: (resolve, handle) => serveRequests(server, resolve, handle)
+      serve: (resolve: ResolveListener, handle: Handler) => serveRequests(server, resolve, handle)
     }))
   )
+
+/** A server that listens and does not answer yet. */
+type BoundServer = Effect.Success<ReturnType<typeof listen>>
 
 const unspecifiedAddresses = new Set(["0.0.0.0", "::"])
 

@@ -7,16 +7,18 @@ import { rule } from "./fields.ts"
 import { call, counted, countOf, defaultCount, type Emulated, make, ofCall, ofList, type Tool } from "./tool.ts"
 
 /** Returns the latest requests from a position on, without reading the others. */
-const readRequests = (given: { readonly from?: number; readonly count?: number }, emulated: Emulated) =>
-  Effect.gen(function* () {
-    const { count = defaultCount, from = 0 } = given
-    const end = yield* call(declarations.listRequests, { count: 0 }, emulated)
-    const { next } = Json.parse(end.body) as { readonly next: number }
-    const first = Math.max(from, next - count)
-    const answer = yield* call(declarations.listRequests, { from: first, count: next - first }, emulated)
-    const { requests } = Json.parse(answer.body) as { readonly requests: unknown }
-    return { ...answer, body: Json.stringify({ requests, next, skipped: Math.max(0, first - from) }) }
-  })
+const readRequests = Effect.fnUntraced(function* (
+  given: { readonly from?: number; readonly count?: number },
+  emulated: Emulated
+) {
+  const { count = defaultCount, from = 0 } = given
+  const end = yield* call(declarations.listRequests, { count: 0 }, emulated)
+  const { next } = Json.parse(end.body) as { readonly next: number }
+  const first = Math.max(from, next - count)
+  const answer = yield* call(declarations.listRequests, { from: first, count: next - first }, emulated)
+  const { requests } = Json.parse(answer.body) as { readonly requests: unknown }
+  return { ...answer, body: Json.stringify({ requests, next, skipped: Math.max(0, first - from) }) }
+})
 
 /** Tools that read the platform, and change its time, its faults and its state. */
 export const platformTools: ReadonlyArray<Tool> = [

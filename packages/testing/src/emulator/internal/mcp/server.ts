@@ -28,27 +28,26 @@ const toResult = ({ body, status }: Answer) =>
 
 const decodeSchema = Schema.decodeUnknownEffect(McpSchema.ToolJson)
 
-const register = (tool: Tool, emulated: Emulated) =>
-  Effect.gen(function* () {
-    const server = yield* McpServer.McpServer
-    const { description, destroys = false, endpoints, name, title } = tool
-    yield* server.addTool({
-      tool: new McpSchema.Tool({
-        name,
+const register = Effect.fnUntraced(function* (tool: Tool, emulated: Emulated) {
+  const server = yield* McpServer.McpServer
+  const { description, destroys = false, endpoints, name, title } = tool
+  yield* server.addTool({
+    tool: new McpSchema.Tool({
+      name,
+      title,
+      description,
+      inputSchema: yield* Effect.orDie(decodeSchema(tool.inputSchema)),
+      annotations: {
         title,
-        description,
-        inputSchema: yield* Effect.orDie(decodeSchema(tool.inputSchema)),
-        annotations: {
-          title,
-          readOnlyHint: endpoints.every(({ declaration }) => declaration.method === "GET"),
-          destructiveHint: destroys,
-          openWorldHint: false
-        }
-      }),
-      annotations: Context.empty(),
-      handle: (request) => Effect.map(tool.run(request, emulated), toResult)
-    })
+        readOnlyHint: endpoints.every(({ declaration }) => declaration.method === "GET"),
+        destructiveHint: destroys,
+        openWorldHint: false
+      }
+    }),
+    annotations: Context.empty(),
+    handle: (request) => Effect.map(tool.run(request, emulated), toResult)
   })
+})
 
 const instructionsOf = (url: string, token: string) =>
   `An emulator of the messaging platform, to try a bot against. The bot that is tried must use the base URL ${url} and the ` +

@@ -37,25 +37,30 @@ export const makeWaiting = (): Tool => {
     return reader
   }
 
-  const read = (user_id: number, reader: Reader, count: number, timeout: number, emulated: Emulated) =>
-    Effect.gen(function* () {
-      const deadline = (yield* Clock.currentTimeMillis) + timeout
-      const seen: Array<{ readonly type: string }> = []
-      let from = reader.position
-      while (true) {
-        const wait_ms = Math.max(0, deadline - (yield* Clock.currentTimeMillis))
-        const answer: Answer = yield* call(declarations.listSeen, { user_id, from, wait_ms }, emulated)
-        if (answer.status !== 200) return answer
-        const page = Json.parse(answer.body) as Seen
-        seen.push(...page.seen)
-        from = page.next
-        const isTimeout = seen.filter(isReply).length < count
-        if (isTimeout && wait_ms > 0) continue
-        // The position moves last, so that an interrupted call loses nothing.
-        reader.position = from
-        return { ...answer, body: Json.stringify({ seen, timed_out: isTimeout }) }
-      }
-    })
+  const read = Effect.fnUntraced(function* (
+    user_id: number,
+    reader: Reader,
+    count: number,
+    timeout: number,
+    emulated: Emulated
+  ) {
+    const deadline = (yield* Clock.currentTimeMillis) + timeout
+    const seen: Array<{ readonly type: string }> = []
+    let from = reader.position
+    while (true) {
+      const wait_ms = Math.max(0, deadline - (yield* Clock.currentTimeMillis))
+      const answer: Answer = yield* call(declarations.listSeen, { user_id, from, wait_ms }, emulated)
+      if (answer.status !== 200) return answer
+      const page = Json.parse(answer.body) as Seen
+      seen.push(...page.seen)
+      from = page.next
+      const isTimeout = seen.filter(isReply).length < count
+      if (isTimeout && wait_ms > 0) continue
+      // The position moves last, so that an interrupted call loses nothing.
+      reader.position = from
+      return { ...answer, body: Json.stringify({ seen, timed_out: isTimeout }) }
+    }
+  })
 
   return make("wait_for_reply", "Wait for replies of bots", {
     description:

@@ -20,13 +20,12 @@ export interface EmulatorContext {
 }
 
 /** Ends the subscriptions, and resets the state, the limits and the settings of secrets. Interceptors stay until their scopes close. */
-export const reset = (context: EmulatorContext): Effect.Effect<void> =>
-  Effect.gen(function* () {
-    const { limiter, state } = context
-    for (const bot of state.bots.values()) {
-      for (const url of bot.subscriptions.keys()) yield* unsubscribe(context, bot, url)
-    }
-    platform.reset(state)
-    limiter?.clear()
-    context.webhooks.secrets = context.webhooks.initialSecrets
-  })
+export const reset = Effect.fnUntraced(function* (context: EmulatorContext) {
+  const { limiter, state } = context
+  for (const bot of state.bots.values()) {
+    for (const url of bot.subscriptions.keys()) yield* unsubscribe(context, bot, url)
+  }
+  platform.reset(state)
+  limiter?.clear()
+  context.webhooks.secrets = context.webhooks.initialSecrets
+})

@@ -16,29 +16,24 @@ const loadImageSize = () => import("image-size")
  *
  * @assumption unrecognizedImages
  */
-export const readImage = (bytes: Uint8Array<ArrayBuffer>): refusal.Refusable<StoredFile> =>
-  Effect.gen(function* () {
-    const { imageSize } = yield* Effect.promise(loadImageSize)
-    const header = Result.try(() => imageSize(bytes))
-    if (Result.isFailure(header)) return { bytes, contentType: "application/octet-stream" }
-    const { height, type, width } = header.success
-    if (Math.max(width, height) > Platform.maxImageSide) {
-      return yield* refusal.of(
-        400,
-        "upload.dimensions",
-        `The image has ${width} x ${height} px: each side can have at most ${Platform.maxImageSide} px`
-      )
-    }
-    return { bytes, contentType: type === "jpg" ? "image/jpeg" : `image/${type}` }
-  })
+export const readImage = Effect.fnUntraced(function* (bytes: Uint8Array<ArrayBuffer>) {
+  const { imageSize } = yield* Effect.promise(loadImageSize)
+  const header = Result.try(() => imageSize(bytes))
+  if (Result.isFailure(header)) return { bytes, contentType: "application/octet-stream" }
+  const { height, type, width } = header.success
+  if (Math.max(width, height) > Platform.maxImageSide) {
+    return yield* refusal.of(
+      400,
+      "upload.dimensions",
+      `The image has ${width} x ${height} px: each side can have at most ${Platform.maxImageSide} px`
+    )
+  }
+  return { bytes, contentType: type === "jpg" ? "image/jpeg" : `image/${type}` }
+})
 
 /** Keeps the content of media that a person sends, so that the file can be downloaded. Media that are refused are removed. */
-export const storeContent = (
-  state: PlatformState,
-  media: MediaState,
-  bytes: Uint8Array<ArrayBuffer>
-): refusal.Refusable<void> =>
-  Effect.gen(function* () {
+export const storeContent = Effect.fnUntraced(
+  function* (state: PlatformState, media: MediaState, bytes: Uint8Array<ArrayBuffer>) {
     yield* checkSize(media.type, bytes.byteLength)
     const probe = makeProbe(media.type)
     writeTo(probe, bytes)
@@ -49,7 +44,9 @@ export const storeContent = (
       String(media.photo_id),
       media.type === "image" ? yield* readImage(bytes) : { bytes, contentType: "application/octet-stream" }
     )
-  }).pipe(Effect.onError(() => Effect.sync(() => state.media.delete(media.token))))
+  },
+  (storing, state, { token }) => Effect.onError(storing, () => Effect.sync(() => state.media.delete(token)))
+)
 
 /** The range that a request asks for. `undefined` for the whole file, also if the file is not the one of `If-Range`. */
 const rangeIn = Effect.fnUntraced(function* ({ headers }: Request, { byteLength }: Uint8Array, etag: string) {

@@ -46,21 +46,20 @@ const toRefusal = (error: unknown): refusal.Refusal => {
     : refusal.of(400, "upload.form", problem)
 }
 
-const readFile = (
+const readFile = Effect.fnUntraced(function* (
   { media, probe: received }: UploadSlot,
   filename: string | undefined,
   bytes: Stream.Stream<Uint8Array, unknown>,
   release: Body["release"]
-): Effect.Effect<ReceivedFile, unknown> =>
-  Effect.gen(function* () {
-    yield* checkExtension(media.type, filename)
-    const probe = copyProbe(received)
-    yield* Stream.runForEach(bytes, (chunk) => {
-      if (!writeTo(probe, chunk)) release?.(chunk)
-      return checkSize(media.type, probe.size)
-    })
-    return { filename, probe }
+) {
+  yield* checkExtension(media.type, filename)
+  const probe = copyProbe(received)
+  yield* Stream.runForEach(bytes, (chunk) => {
+    if (!writeTo(probe, chunk)) release?.(chunk)
+    return checkSize(media.type, probe.size)
   })
+  return { filename, probe }
+})
 
 /** @assumption fileNameEncoding */
 const decodeName = (name: string): string =>

@@ -115,14 +115,13 @@ const isSubscribed = (subscription: SubscriptionState): boolean =>
   subscription.bot.subscriptions.get(subscription.url) === subscription
 
 // The attempt runs in the scope of the emulator, and continues after the end of the subscription.
-const attemptAndRecord = (context: WebhookContext, sending: Sending, number: number): Effect.Effect<boolean> =>
-  Effect.gen(function* () {
-    const { webhooks } = context
-    const attempting = yield* runIn(webhooks, webhooks.scope, attempt(context, sending, number))
-    const isDelivered = yield* Fiber.join(attempting)
-    yield* isDelivered ? cancelExpiry(sending.subscription) : startExpiry(context, sending.subscription)
-    return isDelivered
-  })
+const attemptAndRecord = Effect.fnUntraced(function* (context: WebhookContext, sending: Sending, number: number) {
+  const { webhooks } = context
+  const attempting = yield* runIn(webhooks, webhooks.scope, attempt(context, sending, number))
+  const isDelivered = yield* Fiber.join(attempting)
+  yield* isDelivered ? cancelExpiry(sending.subscription) : startExpiry(context, sending.subscription)
+  return isDelivered
+})
 
 const startExpiry = (context: WebhookContext, subscription: SubscriptionState): Effect.Effect<void> =>
   Effect.suspend(() => {
@@ -180,26 +179,24 @@ const awaitRetry = ({ state }: WebhookContext, sending: Sending, number: number)
     )
   })
 
-const retry = (context: WebhookContext, sending: Sending): Effect.Effect<void> =>
-  Effect.gen(function* () {
-    for (let number = 1; number <= Platform.maxWebhookRetries; number++) {
-      yield* awaitRetry(context, sending, number)
-      if (!isSubscribed(sending.subscription)) return
-      if (yield* attemptAndRecord(context, sending, number + 1)) return
-    }
-  })
+const retry = Effect.fnUntraced(function* (context: WebhookContext, sending: Sending) {
+  for (let number = 1; number <= Platform.maxWebhookRetries; number++) {
+    yield* awaitRetry(context, sending, number)
+    if (!isSubscribed(sending.subscription)) return
+    if (yield* attemptAndRecord(context, sending, number + 1)) return
+  }
+})
 
 /**
  * @assumption deliveryOrder
  */
-const deliver = (context: WebhookContext, given: Omit<Sending, "id">): Effect.Effect<void> =>
-  Effect.gen(function* () {
-    const { subscription } = given
-    if (!isSubscribed(subscription)) return
-    const sending: Sending = { id: context.state.startedDeliveries++, ...given }
-    const isDelivered = yield* attemptAndRecord(context, sending, 1)
-    if (!isDelivered) yield* runIn(context.webhooks, subscription.scope, retry(context, sending))
-  })
+const deliver = Effect.fnUntraced(function* (context: WebhookContext, given: Omit<Sending, "id">) {
+  const { subscription } = given
+  if (!isSubscribed(subscription)) return
+  const sending: Sending = { id: context.state.startedDeliveries++, ...given }
+  const isDelivered = yield* attemptAndRecord(context, sending, 1)
+  if (!isDelivered) yield* runIn(context.webhooks, subscription.scope, retry(context, sending))
+})
 
 const accepts = ({ update_types }: SubscriptionState, update: Update): boolean =>
   update_types === undefined || update_types.includes(typeOf(update))
@@ -209,23 +206,22 @@ const skipDefects = ({ url }: SubscriptionState, delivery: Effect.Effect<void>):
     Effect.logError(`An update for ${url} could not be encoded and is skipped`, defect)
   )
 
-const deliverAll = (context: WebhookContext, subscription: SubscriptionState): Effect.Effect<void> =>
-  Effect.gen(function* () {
-    const { updates } = subscription.bot
-    while (isSubscribed(subscription)) {
-      const entries = updates.from(subscription.position)
-      subscription.position = updates.end
-      const first = subscription.position - entries.length
-      for (const [index, { update }] of entries.entries()) {
-        const sending = { subscription, update, number: first + index }
-        if (accepts(subscription, update)) yield* skipDefects(subscription, deliver(context, sending))
-      }
-      if (entries.length > 0) continue
-      yield* updates.arrival
-      // An update is appended during its operation, which must complete first.
-      yield* Effect.yieldNow
+const deliverAll = Effect.fnUntraced(function* (context: WebhookContext, subscription: SubscriptionState) {
+  const { updates } = subscription.bot
+  while (isSubscribed(subscription)) {
+    const entries = updates.from(subscription.position)
+    subscription.position = updates.end
+    const first = subscription.position - entries.length
+    for (const [index, { update }] of entries.entries()) {
+      const sending = { subscription, update, number: first + index }
+      if (accepts(subscription, update)) yield* skipDefects(subscription, deliver(context, sending))
     }
-  })
+    if (entries.length > 0) continue
+    yield* updates.arrival
+    // An update is appended during its operation, which must complete first.
+    yield* Effect.yieldNow
+  }
+})
 
 /**
  * Creates a subscription, or changes the existing one of this URL.
