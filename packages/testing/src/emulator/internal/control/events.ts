@@ -1,3 +1,4 @@
+import type * as Endpoint from "@colloquy/core/client/Endpoint"
 import type { ChatId } from "@colloquy/core/model/Chat"
 import * as Json from "@colloquy/core/base/Json"
 import { MessageId } from "@colloquy/core/model/Message"
@@ -16,16 +17,11 @@ import { fieldsOf } from "../platform/faults.ts"
 import { isPlain, writePlain } from "../platform/messageJson.ts"
 import { now, type PlatformState } from "../platform/state.ts"
 import { defined } from "../platform/validation.ts"
+import type { listEvents } from "./declarations.ts"
 import { parseBody, toRequestView } from "./views.ts"
 
-/** Which events are read. */
-export interface Filter {
-  readonly types?: ReadonlySet<string> | undefined
-  readonly bot_id?: UserId | undefined
-  readonly chat_id?: ChatId | undefined
-  /** Whether requests have their headers and bodies, and updates their content. */
-  readonly details: boolean
-}
+/** Which events are read. Without `details: false`, requests have their headers and bodies, and updates their content. */
+type Filter = Omit<Endpoint.Request<typeof listEvents>, "from" | "max_lag">
 
 type RequestRecord = Extract<EventRecord, { readonly type: "request" }>
 
@@ -94,9 +90,9 @@ const concernsBot = (state: PlatformState, record: EventRecord, bot_id: UserId):
 }
 
 const matches = (state: PlatformState, record: EventRecord, { bot_id, chat_id, types }: Filter): boolean =>
-  (types === undefined || types.has(record.type) || record.type === "reset") &&
-  (chat_id === undefined || idsOf(record).chat_id === chat_id || record.type === "reset") &&
-  (bot_id === undefined || concernsBot(state, record, bot_id))
+  (types == null || types.includes(record.type) || record.type === "reset") &&
+  (chat_id == null || idsOf(record).chat_id === chat_id || record.type === "reset") &&
+  (bot_id == null || concernsBot(state, record, bot_id))
 
 /** The filter of a reader, and the maximum number of events behind the end. */
 interface Reader {
@@ -127,7 +123,7 @@ const readBatch = (reader: Reader, from: number): Batch => {
   const position = gap === undefined ? from : gap.id + 1
   const records = state.events.from(position).slice(0, batchSize)
   const events = records.flatMap((record, index) =>
-    matches(state, record, filter) ? [toEvent(record, position + index, filter.details)] : []
+    matches(state, record, filter) ? [toEvent(record, position + index, filter.details ?? true)] : []
   )
   return { events: gap === undefined ? events : [gap, ...events], next: position + records.length }
 }

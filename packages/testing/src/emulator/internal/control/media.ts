@@ -4,6 +4,7 @@ import { respond } from "../../EmulatorHttp.ts"
 import * as refusal from "../http/refusal.ts"
 import { completeMedia, createMedia, hasContent } from "../platform/media.ts"
 import { type MediaState, type PlatformState } from "../platform/state.ts"
+import { defined } from "../platform/validation.ts"
 import { storeContent } from "../upload/files.ts"
 import type { NewMedia } from "./declarations.ts"
 
@@ -19,7 +20,7 @@ export const addMedia = Effect.fnUntraced(function* (
   if (length > Platform.maxUploadSize[type]) {
     return yield* refusal.invalidPayload(`size: must be at most ${Platform.maxUploadSize[type]}`)
   }
-  const media = createMedia(state, type, { token: token ?? undefined, sourceUrl: url ?? undefined })
+  const media = createMedia(state, type, defined({ token, sourceUrl: url }))
   if (content != null) yield* storeContent(state, media, new Uint8Array(content))
   completeMedia(state, media, { filename: filename ?? undefined, size: length })
   return media

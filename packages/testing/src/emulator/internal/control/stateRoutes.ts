@@ -33,16 +33,10 @@ export const stateHandlers = {
     ),
   getEvent: ({ event_id }, { state }) =>
     refusal.found(eventAt(state, event_id), () => refusal.notFound(`Event ${event_id}`)),
-  listEvents: ({ bot_id, chat_id, details, from, max_lag, types }, { headers, state }) =>
+  listEvents: ({ from, max_lag, ...filter }, { headers, state }) =>
     Effect.sync((): Response => {
       const last = headers["last-event-id"]
       const position = last === undefined || last === "" ? (from ?? state.events.end) : positionAfter(state, last)
-      const filter = {
-        types: types == null ? undefined : new Set<string>(types),
-        bot_id: bot_id ?? undefined,
-        chat_id: chat_id ?? undefined,
-        details: details ?? true
-      }
       const stream = sseOf(state, filter, position, max_lag ?? Infinity)
       return { status: 200, headers: eventStream, body: "", stream }
     })

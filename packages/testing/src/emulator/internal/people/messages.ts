@@ -41,11 +41,7 @@ const mediaOf = Effect.fnUntraced(function* (actor: Actor, attachment: PersonMed
   const { photo_id, token, url } = attachment.payload ?? {}
   const known = token == null ? undefined : state.media.get(token)
   if (known !== undefined) return known
-  const media = createMedia(state, attachment.type, {
-    token: token ?? undefined,
-    photo_id: photo_id ?? undefined,
-    sourceUrl: url ?? undefined
-  })
+  const media = createMedia(state, attachment.type, defined({ token, photo_id, sourceUrl: url }))
   media.readyAt = now(state)
   if (attachment.type === "file") {
     media.filename = attachment.filename ?? undefined

@@ -144,7 +144,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     receive: (url, receiver) => addTo(webhooks.receivers, { url, receiver }),
     deliveries: Effect.sync(() => state.deliveries.from(0)),
     attempts: state.deliveries.stream(0),
-    events: streamOf(state, { details: true }, 0),
+    events: streamOf(state, {}, 0),
     seen: Effect.sync(() => state.seen.from(0).map(({ event }) => event)),
     seenIn: (ref) =>
       state.seen.stream(0).pipe(

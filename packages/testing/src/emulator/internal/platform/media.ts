@@ -17,12 +17,9 @@ export const processingTime = ({ mediaSettings }: PlatformState, size: number): 
 export const createMedia = (
   state: PlatformState,
   type: UploadType,
-  {
-    token = nextName(state, type),
-    photo_id = nextPhotoId(state),
-    sourceUrl
-  }: { readonly [K in "token" | "photo_id" | "sourceUrl"]?: MediaState[K] | undefined } = {}
+  given: Partial<Pick<MediaState, "token" | "photo_id" | "sourceUrl">> = {}
 ): MediaState => {
+  const { token = nextName(state, type), photo_id = nextPhotoId(state), sourceUrl } = given
   const media: MediaState = {
     type,
     token,
@@ -43,11 +40,8 @@ export const createMedia = (
 export const completeMedia = (
   state: PlatformState,
   media: MediaState,
-  {
-    filename,
-    readyIn = 0,
-    size
-  }: { readonly filename: string | undefined; readonly size: number; readonly readyIn?: number }
+  { filename, size }: Pick<MediaState, "filename" | "size">,
+  readyIn = 0
 ): void => {
   media.filename = filename
   media.size = size

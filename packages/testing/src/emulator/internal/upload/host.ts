@@ -144,7 +144,7 @@ const storeFile = Effect.fnUntraced(function* (
     )
   }
   const { size } = probe
-  completeMedia(state, media, { filename, size, readyIn: processingTime(state, size) })
+  completeMedia(state, media, { filename, size }, processingTime(state, size))
 })
 
 const discardParts = (slot: UploadSlot): void => {
