@@ -51,7 +51,7 @@ export const nextDue = (state: PlatformState): typeof Due.Type | null => {
   const uploads = [...state.media.values()].map(({ readyAt }) => ({ at: readyAt ?? 0, what: "upload" as const }))
   const ends = [...state.bots.values()]
     .flatMap(({ subscriptions }) => [...subscriptions.values()])
-    .map(({ expiresAt }) => ({ at: expiresAt ?? 0, what: "unsubscription" as const }))
+    .map(({ expiry }) => ({ at: expiry?.at ?? 0, what: "unsubscription" as const }))
   const due = [...deliveries, ...uploads, ...ends].filter(({ at }) => at > now(state))
   return due.length === 0 ? null : due.reduce((first, each) => (each.at < first.at ? each : first))
 }

@@ -163,12 +163,12 @@ export const makeServe = (context: EmulatorContext): Handler => {
     if (limiter !== undefined) {
       const chat = requestedChat(state, bot, params, query)
       exchange.chat_id = chat?.chat_id
-      const uses = (exchange.limits = limiter.use(endpoint, bot, chat, now(state)))
+      const admitted = limiter.admit(endpoint, bot, chat, now(state))
+      exchange.limits = limiter.use(endpoint, bot, chat, now(state))
       // The journal keeps the body of a refused request, which can be sent again.
-      yield* Effect.catchEager(limiter.admit(endpoint, bot, chat, now(state)), (refused) =>
+      yield* Effect.catchEager(admitted, (refused) =>
         Effect.andThen(isRead ? Effect.ignore(keepBody(request, exchange)) : Effect.void, Effect.fail(refused))
       )
-      exchange.limits = uses.map(({ limit, scope, used }) => ({ scope, used: used + 1, limit }))
     }
     const body = isRead ? (exchange.body = yield* readText(request, Platform.maxRequestSize)) : undefined
     state.fileOrigins.bot = listener.uploads

@@ -62,10 +62,8 @@ export interface SubscriptionState {
   position: number
   /** The scope of its deliveries. */
   readonly scope: Scope.Closeable
-  /** Ends the subscription, unless a delivery succeeds before. */
-  countdown: Fiber.Fiber<void> | undefined
-  /** When the countdown ends. */
-  expiresAt: number | undefined
+  /** The end of the subscription, unless a delivery succeeds before. */
+  expiry: { readonly at: number; readonly countdown: Fiber.Fiber<void> } | undefined
 }
 
 /** An update on its way to a webhook. */
@@ -177,19 +175,14 @@ export interface StoredFile {
   readonly contentType: string
 }
 
-/** How much of an upload in parts was received. */
-export interface UploadProgress {
-  readonly received: number
-  readonly size: number
-}
-
 /** An address for one upload. */
 export interface UploadSlot {
   readonly id: string
   /** Path and query. */
   readonly address: string
   readonly media: MediaState
-  progress: UploadProgress | undefined
+  /** The size of a file that is received in parts, after its first part. */
+  size: number | undefined
   /** The properties of the received parts. */
   probe: MediaProbe
   isUsed: boolean

@@ -15,7 +15,7 @@ import { infoOf } from "./mp4.ts"
 import { readImage, serveFile } from "./files.ts"
 import { nextName } from "../platform/ids.ts"
 import { completeMedia, createMedia, processingTime } from "../platform/media.ts"
-import { type PlatformState, type UploadProgress, type UploadSlot } from "../platform/state.ts"
+import type { PlatformState, UploadSlot } from "../platform/state.ts"
 
 /** Creates an upload address, which accepts one file. */
 export const openSlot = (state: PlatformState, type: UploadType): UploadSlot => {
@@ -25,7 +25,7 @@ export const openSlot = (state: PlatformState, type: UploadType): UploadSlot => 
     id,
     address: `/upload/${id}${type === "image" ? `?token=${encodeURIComponent(media.token)}` : ""}`,
     media,
-    progress: undefined,
+    size: undefined,
     probe: makeProbe(type),
     isUsed: false
   }
@@ -148,7 +148,7 @@ const storeFile = Effect.fnUntraced(function* (
 })
 
 const discardParts = (slot: UploadSlot): void => {
-  slot.progress = undefined
+  slot.size = undefined
   slot.probe = makeProbe(slot.media.type)
 }
 
@@ -186,10 +186,10 @@ const parseContentRange = (header: string | undefined): refusal.Refusable<Conten
     : refusal.of(416, "upload.range", "Content-Range must be `bytes first-last/size`")
 }
 
-const isNextPart = ({ first, size }: ContentRange, progress: UploadProgress | undefined): boolean =>
-  progress === undefined ? first === 0 : first === progress.received && size === progress.size
+const isNextPart = ({ first, size }: ContentRange, slot: UploadSlot): boolean =>
+  first === slot.probe.size && size === (slot.size ?? size)
 
-const describeProgress = ({ received, size }: UploadProgress): string => `0-${received - 1}/${size}`
+const describeProgress = ({ probe, size }: UploadSlot): string => `0-${probe.size - 1}/${size}`
 
 /**
  * A part is added when its last byte is received. The response to the last part of a video or an audio states the range
@@ -205,28 +205,26 @@ const receivePart = Effect.fnUntraced(function* (
 ) {
   const { type } = slot.media
   yield* checkSize(type, range.size)
-  if (!isNextPart(range, slot.progress)) {
+  if (!isNextPart(range, slot)) {
     return yield* refusal.of(416, "upload.range", "The part does not start where the last one ended")
   }
   const received = yield* readRawBody(slot, request)
   if (slot.isUsed) return yield* alreadyUsed()
-  if (received.probe.size !== range.last + 1 || !isNextPart(range, slot.progress)) {
+  if (received.probe.size !== range.last + 1 || !isNextPart(range, slot)) {
     return yield* refusal.of(416, "upload.range", "The length of the part does not match its Content-Range")
   }
-  const progress: UploadProgress = { received: range.last + 1, size: range.size }
-  slot.progress = progress
+  slot.size = range.size
   slot.probe = received.probe
-  if (progress.received < range.size) return respond(201, describeProgress(progress), plainText)
+  const progress = describeProgress(slot)
+  if (slot.probe.size < slot.size) return respond(201, progress, plainText)
   yield* Effect.onError(storeFile(state, slot, received), () => reopen(slot))
   discardParts(slot)
   const response = completed(slot)
-  return type === "image" || type === "file"
-    ? response
-    : respond(200, `${describeProgress(progress)}\n${response.body}`, plainText)
+  return type === "image" || type === "file" ? response : respond(200, `${progress}\n${response.body}`, plainText)
 })
 
-const reportProgress = ({ progress }: UploadSlot): Response =>
-  progress === undefined ? respond(204, "") : respond(200, describeProgress(progress), plainText)
+const reportProgress = (slot: UploadSlot): Response =>
+  slot.size === undefined ? respond(204, "") : respond(200, describeProgress(slot), plainText)
 
 const fileMethods = allowedMethods(["GET"])
 

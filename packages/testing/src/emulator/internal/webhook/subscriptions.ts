@@ -125,7 +125,7 @@ const attemptAndRecord = Effect.fnUntraced(function* (context: WebhookContext, s
 
 const startExpiry = (context: WebhookContext, subscription: SubscriptionState): Effect.Effect<void> =>
   Effect.suspend(() => {
-    if (subscription.countdown !== undefined) return Effect.void
+    if (subscription.expiry !== undefined) return Effect.void
     const expire = Effect.suspend(() =>
       isSubscribed(subscription)
         ? Effect.andThen(
@@ -135,18 +135,16 @@ const startExpiry = (context: WebhookContext, subscription: SubscriptionState): 
         : Effect.void
     )
     const delayed = Effect.delay(expire, Platform.webhookFailureTimeout)
-    return Effect.map(runIn(context.webhooks, subscription.scope, delayed), (fiber) => {
-      subscription.countdown = fiber
-      subscription.expiresAt = now(context.state) + Platform.webhookFailureTimeout
+    return Effect.map(runIn(context.webhooks, subscription.scope, delayed), (countdown) => {
+      subscription.expiry = { at: now(context.state) + Platform.webhookFailureTimeout, countdown }
     })
   })
 
 const cancelExpiry = (subscription: SubscriptionState): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const { countdown } = subscription
-    subscription.countdown = undefined
-    subscription.expiresAt = undefined
-    return countdown === undefined ? Effect.void : Fiber.interrupt(countdown)
+    const { expiry } = subscription
+    subscription.expiry = undefined
+    return expiry === undefined ? Effect.void : Fiber.interrupt(expiry.countdown)
   })
 
 const endSubscription = (context: WebhookContext, subscription: SubscriptionState): Effect.Effect<void> =>
@@ -243,8 +241,7 @@ export const subscribe = (
       ...settings,
       position: bot.updates.end,
       scope: Scope.forkUnsafe(context.webhooks.scope),
-      countdown: undefined,
-      expiresAt: undefined
+      expiry: undefined
     }
     bot.subscriptions.set(url, subscription)
     bot.subscribed.append(url)
