@@ -1,23 +1,9 @@
-import type { MarkupType, Span } from "../../Markup.ts"
-import { type FormattedText, nest } from "./spans.ts"
+import type { Span } from "../../Markup.ts"
+import { type FormattedText, nest, syntax } from "./spans.ts"
 
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" }
 
 const escape = (text: string): string => text.replace(/[&<>"']/g, (char) => entities[char])
-
-/** @assumption markupSyntax */
-const tags: Record<MarkupType, string> = {
-  quote: "blockquote",
-  heading: "h1",
-  link: "a",
-  user_mention: "a",
-  strong: "b",
-  emphasized: "i",
-  strikethrough: "s",
-  underline: "u",
-  highlighted: "mark",
-  monospaced: "code"
-}
 
 export const render = (self: FormattedText): string => {
   let out = ""
@@ -31,13 +17,13 @@ export const render = (self: FormattedText): string => {
     while (open.length > 0 && open[open.length - 1].to <= position) {
       const span = open.pop()!
       writeTo(span.to)
-      out += `</${tags[span.type]}>`
+      out += `</${syntax[span.type].tag}>`
     }
   }
   for (const span of nest(self.spans)) {
     closeUntil(span.from)
     writeTo(span.from)
-    out += span.url === undefined ? `<${tags[span.type]}>` : `<a href="${escape(span.url)}">`
+    out += span.url === undefined ? `<${syntax[span.type].tag}>` : `<a href="${escape(span.url)}">`
     open.push(span)
   }
   closeUntil(self.text.length)

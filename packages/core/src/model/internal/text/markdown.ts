@@ -1,20 +1,6 @@
 import type { MarkupType, Span } from "../../Markup.ts"
 import { type DelimitedSpan, delimitedSpans } from "./delimiters.ts"
-import { clip, type FormattedText, isBlock, makeSpansNear } from "./spans.ts"
-
-/** @assumption markupSyntax */
-const openingDelimiters: Record<MarkupType, string> = {
-  quote: "",
-  heading: "",
-  link: "[",
-  user_mention: "[",
-  strong: "**",
-  emphasized: "_",
-  strikethrough: "~~",
-  underline: "++",
-  highlighted: "^^",
-  monospaced: "`"
-}
+import { clip, type FormattedText, isBlock, makeSpansNear, syntax } from "./spans.ts"
 
 const verticalSpace = /[\n\v\f\r\x85\u2028\u2029]/
 
@@ -89,7 +75,7 @@ const escapeUrl = (url: string): string =>
     char === "(" ? "%28" : char === ")" ? "%29" : startsEntity(url, index) ? "\\&" : char
   )
 
-const openingOf = (span: DelimitedSpan): string => (span.usesStar ? "*" : openingDelimiters[span.type])
+const openingOf = (span: DelimitedSpan): string => (span.usesStar ? "*" : syntax[span.type].delimiter)
 
 const closingOf = (span: DelimitedSpan): string =>
   span.url === undefined ? openingOf(span) : `](${escapeUrl(span.url)})`

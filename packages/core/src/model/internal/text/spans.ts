@@ -6,21 +6,30 @@ export interface FormattedText {
   readonly spans: ReadonlyArray<Span>
 }
 
-// The order of spans that cover the same range, from the outermost to the innermost.
-const order: Record<MarkupType, number> = {
-  quote: 0,
-  heading: 1,
-  link: 2,
-  user_mention: 3,
-  strong: 4,
-  emphasized: 5,
-  strikethrough: 6,
-  underline: 7,
-  highlighted: 8,
-  monospaced: 9
+/**
+ * The element of HTML and the opening delimiter of markdown for each type of markup. Of spans that cover the same range,
+ * the first type is the outermost.
+ *
+ * @assumption markupSyntax
+ */
+export const syntax: Record<MarkupType, { readonly tag: string; readonly delimiter: string }> = {
+  quote: { tag: "blockquote", delimiter: "" },
+  heading: { tag: "h1", delimiter: "" },
+  link: { tag: "a", delimiter: "[" },
+  user_mention: { tag: "a", delimiter: "[" },
+  strong: { tag: "b", delimiter: "**" },
+  emphasized: { tag: "i", delimiter: "_" },
+  strikethrough: { tag: "s", delimiter: "~~" },
+  underline: { tag: "u", delimiter: "++" },
+  highlighted: { tag: "mark", delimiter: "^^" },
+  monospaced: { tag: "code", delimiter: "`" }
 }
 
-export const isMarkupType = (type: string): type is MarkupType => Object.hasOwn(order, type)
+const order: Record<string, number> = /* @__PURE__ */ Object.fromEntries(
+  Object.keys(syntax).map((type, index) => [type, index])
+)
+
+export const isMarkupType = (type: string): type is MarkupType => Object.hasOwn(syntax, type)
 
 export const isBlock = (type: MarkupType): boolean => type === "quote" || type === "heading"
 
