@@ -1,16 +1,8 @@
-import { Transport, type TransportKind } from "../ApiError.ts"
+import { Transport } from "../ApiError.ts"
 import { makeRedact } from "./redact.ts"
 
-/** A failure below HTTP: its kind, whether the platform may have received the request, and the remedy. */
-interface TransportFailure {
-  readonly kind: TransportKind
-  readonly isSent: boolean
-  readonly code: string | undefined
-  readonly detail: string
-  readonly hint: string
-}
-
-interface Kind extends Pick<TransportFailure, "kind" | "isSent" | "hint"> {
+/** A kind of failures below HTTP: whether the platform may have received the request, and the remedy. */
+interface Kind extends Pick<Transport, "kind" | "isSent" | "hint"> {
   /** Codes of the system, the TLS library and the HTTP client. The first kind that matches is used. */
   readonly codes: RegExp
 }
@@ -86,35 +78,30 @@ const kinds: ReadonlyArray<Kind> = [
   }
 ]
 
-interface Link {
-  readonly code: string | undefined
-  readonly syscall: unknown
-  readonly message: string
-  readonly kind: Kind | undefined
-}
-
 const maxDepth = 8
 
-const chain = (cause: unknown, depth = 0): ReadonlyArray<Link> => {
-  if (depth > maxDepth || typeof cause !== "object" || cause === null) return []
-  const { _tag, cause: inner, code = _tag, errors, message, reason, syscall } = cause as Record<string, unknown>
-  return [
-    {
-      code: typeof code === "string" ? code : undefined,
-      syscall,
-      message: typeof message === "string" ? message : "",
-      kind: kinds.find(({ codes }) => typeof code === "string" && codes.test(code))
-    },
-    ...[inner, reason, ...(Array.isArray(errors) ? errors : [])].flatMap((inner) => chain(inner, depth + 1))
-  ]
+/** An error of an HTTP client, and the causes inside the error. */
+export const causesOf = (error: unknown, depth = 0): ReadonlyArray<Readonly<Record<string, unknown>>> => {
+  if (depth > maxDepth || typeof error !== "object" || error === null) return []
+  const found = error as Record<string, unknown>
+  const { cause, errors, reason } = found
+  const inner = [cause, reason, ...(Array.isArray(errors) ? errors : [])]
+  return [found, ...inner.flatMap((next) => causesOf(next, depth + 1))]
 }
 
+const linkOf = ({ _tag, code = _tag, message, syscall }: Readonly<Record<string, unknown>>) => ({
+  code: typeof code === "string" ? code : undefined,
+  syscall,
+  message: typeof message === "string" ? message : "",
+  kind: kinds.find(({ codes }) => typeof code === "string" && codes.test(code))
+})
+
 /** Describes an error of an HTTP client by its chain of causes. */
-export const describe = (cause: unknown): TransportFailure => {
-  const links = chain(cause)
+export const describe = (cause: unknown) => {
+  const links = causesOf(cause).map(linkOf)
   const at = links.findIndex(({ kind }) => kind !== undefined)
   const found = links[at]
-  const hasMessage = (link: Link): boolean => link.message !== ""
+  const hasMessage = ({ message }: { readonly message: string }) => message !== ""
   const detail = (at < 0 ? links.findLast(hasMessage) : links.slice(at).find(hasMessage))?.message ?? String(cause)
   // The system has the same code for a connection that is not established and for a connection that stalls.
   const isConnecting = found?.kind === timeout && links.some(({ syscall }) => syscall === "connect")

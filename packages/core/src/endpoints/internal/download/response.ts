@@ -10,7 +10,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Transport } from "../../../client/ApiError.ts"
 import { isEmpty } from "../../../client/internal/responseText.ts"
-import { toTransport } from "../../../client/internal/transport.ts"
+import { causesOf, toTransport } from "../../../client/internal/transport.ts"
 import { PrivateAddress, PublicHostsOnly } from "../../../client/PublicHost.ts"
 import {
   AddressRefused,
@@ -50,21 +50,8 @@ export interface Part {
   readonly bytes: Stream.Stream<Uint8Array, Reason>
 }
 
-const maxDepth = 8
-
-const privateAddressIn = (cause: unknown, depth = 0): PrivateAddress | undefined => {
-  if (cause instanceof PrivateAddress) return cause
-  if (depth > maxDepth || typeof cause !== "object" || cause === null) return undefined
-  const { cause: inner, errors, reason } = cause as Record<string, unknown>
-  for (const next of [inner, reason, ...(Array.isArray(errors) ? errors : [])]) {
-    const found = privateAddressIn(next, depth + 1)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
 export const toReason = (cause: unknown): AddressRefused | Transport => {
-  const refused = privateAddressIn(cause)
+  const refused = causesOf(cause).find((inner) => inner instanceof PrivateAddress)
   return refused === undefined ? toTransport(cause) : new AddressRefused({ host: refused.host, problem: "Private" })
 }
 
