@@ -45,16 +45,6 @@ export interface Candidate {
 
 export const first = <A>(set: Set<A>): A | undefined => set.values().next().value
 
-/** Returns at most the first `max` elements. */
-const firsts = <A>(set: Set<A>, max: number): Array<A> => {
-  const found: Array<A> = []
-  for (const item of set) {
-    if (found.length === max) break
-    found.push(item)
-  }
-  return found
-}
-
 export const insertAfter = <A>(set: Set<A>, item: A, isBefore: (other: A) => boolean): void => {
   const others = [...set]
   const index = others.findIndex((other) => !isBefore(other))
@@ -146,7 +136,7 @@ export const make = () => {
 
     /** Returns at most `max` ready buckets, in the order of their permits if all of them get a permit. */
     candidates: (max: number): ReadonlyArray<Candidate> => {
-      const left = ready.map((buckets) => firsts(buckets, max).reverse())
+      const left = ready.map((buckets) => buckets.values().take(max).toArray().reverse())
       const hasLeft = (priority: number): boolean => left[priority].length > 0
       const counts = [...skipped]
       const candidates: Array<Candidate> = []
