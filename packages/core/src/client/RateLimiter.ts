@@ -29,6 +29,7 @@ import { GrantedPermit, type Reports } from "./internal/rateLimiter/permit.ts"
 import type { Backend, Waiter } from "./internal/rateLimiter/queue.ts"
 import * as shared from "./internal/rateLimiter/shared.ts"
 import type { Share as ShareInMillis } from "./internal/rateLimiter/storeSession.ts"
+import type { Limits } from "./internal/rateLimiter/window.ts"
 import * as Platform from "../base/Platform.ts"
 import { type Granted, type Limit as LimitInMillis, RateLimiterStore } from "./RateLimiterStore.ts"
 import type { ChatId } from "../model/Recipient.ts"
@@ -415,35 +416,24 @@ export const MaxWait = optionalReference<Duration.Input>("@colloquy/core/RateLim
  */
 export const CurrentSlot = optionalReference<string>("@colloquy/core/RateLimiter/CurrentSlot")
 
-type OwnScope = Exclude<Scope, "edits" | "removals">
+const scopes: ReadonlyArray<Scope> = ["host", "messages", "answers", "polling", "edits", "removals"]
 
-/** The limits in milliseconds, with the margin. */
-type LimitsInMillis = { readonly [S in OwnScope]: LimitInMillis } & { readonly [S in Scope]?: LimitInMillis }
+const defaultLimits: { readonly [S in Scope]?: Limit } = defaults
 
-const ownScopes: ReadonlyArray<OwnScope> = ["host", "messages", "answers", "polling"]
-
-const optionalScopes = ["edits", "removals"] as const
-
-/**
- * The scope to which a request counts. Edits and removals count as messages, unless their scope has a limit of its own.
- */
-const scopeOf = (options: Options, scope: Scope): Scope =>
-  (scope === "edits" || scope === "removals") && options[scope] === undefined ? "messages" : scope
-
+/** The limits in milliseconds, with the margin. Edits and removals have a limit of their own only if it is configured. */
 const toMillis = Effect.fnUntraced(function* (options: Options) {
   const margin = Duration.toMillis(options.margin ?? defaults.margin)
   const limits: Record<string, LimitInMillis> = {}
-  const configured = [
-    ...ownScopes.map((scope) => [scope, options[scope] ?? defaults[scope]] as const),
-    ...optionalScopes.flatMap((scope) => (options[scope] === undefined ? [] : [[scope, options[scope]] as const]))
-  ]
-  for (const [scope, { count, window }] of configured) {
+  for (const scope of scopes) {
+    const limit = options[scope] ?? defaultLimits[scope]
+    if (limit === undefined) continue
+    const { count, window } = limit
     if (!(Number.isInteger(count) && count > 0)) {
       return yield* Effect.die(new RangeError(`RateLimiter: \`${scope}.count\` must be an integer above 0`))
     }
     limits[scope] = { count, window: Duration.toMillis(window) + margin }
   }
-  return { limits: limits as LimitsInMillis, margin }
+  return { limits: limits as unknown as Limits, margin }
 })
 
 const defaultShareDuration = "1 minute"
@@ -474,7 +464,7 @@ const priorityOf = (current: Priority, declared: Priority | undefined): number =
 const fromBackend = (
   backend: Backend,
   options: Options,
-  hostWindow: number,
+  limits: Limits,
   observer: Observer | undefined
 ): RateLimiter["Service"] => {
   const { now, queue } = backend
@@ -482,17 +472,17 @@ const fromBackend = (
   const maxQueued = options.maxQueued ?? defaults.maxQueued
   const chats = new Map<number, number>()
 
+  /** Edits and removals count as messages, unless their scope has a limit of its own. */
+  const scopeOf = ({ scope }: Target): Scope => (scope in limits ? scope : "messages")
+
   const keyOf = ({ key, user }: Target, currentChat: ChatId | undefined) =>
     key ?? (user === undefined ? (currentChat ?? unknownChat) : (chats.get(user) ?? dialogKey(user)))
 
   const reports: Reports = {
-    now,
-    onLeave: backend.onLeave,
-    onResponse: backend.onResponse,
-    renew: backend.renew,
+    ...backend,
     onRejected: (permit, retryAfter) =>
       Effect.suspend(() => {
-        const pause = retryAfter === undefined ? hostWindow : Duration.toMillis(retryAfter)
+        const pause = retryAfter === undefined ? limits.host.window : Duration.toMillis(retryAfter)
         observer?.onRateLimited()
         observer?.onPaused(pause)
         return backend.onRateLimited(permit, pause)
@@ -502,7 +492,7 @@ const fromBackend = (
   return RateLimiter.of({
     acquire: (target, previous) =>
       Effect.withFiber((fiber) => {
-        const scope = target === undefined ? "host" : scopeOf(options, target.scope)
+        const scope = target === undefined ? "host" : scopeOf(target)
         const key = target && keyOf(target, fiber.getRef(CurrentChat))
         const priority = priorityOf(fiber.getRef(CurrentPriority), target?.priority)
         const call = { scope, bucket: key === undefined ? undefined : bucketKey(scope, key), priority }
@@ -552,17 +542,10 @@ const fromBackend = (
               observer?.onWaiting(priorities[waiter.priority], -1)
               observer?.onPermit(priorities[waiter.priority], sentAt - startedAt)
             },
-            onExpired: () => {
+            onEnded: (end) => {
               leave()
-              resume(reject("MaxWaitExceeded"))
-            },
-            onReplaced: () => {
-              observer?.onWaiting(priorities[waiter.priority], -1)
-              resume(Effect.fail(replaced))
-            },
-            onStopped: (defect) => {
-              leave()
-              resume(Effect.die(defect))
+              if (end === "expired") resume(reject("MaxWaitExceeded"))
+              else resume(end === "replaced" ? Effect.fail(replaced) : Effect.die(end))
             }
           }
           queue.add(scope, call.bucket, waiter)
@@ -609,7 +592,7 @@ export const make = Effect.fnUntraced(function* (
   const { limits, margin } = yield* toMillis(options)
   const { share, duration } = yield* shareOf(options.onUnavailable ?? "wait")
   const backend = yield* shared.make(yield* RateLimiterStore, limits, margin, { share, duration })
-  return fromBackend(backend, options, limits.host.window, yield* CurrentObserver)
+  return fromBackend(backend, options, limits, yield* CurrentObserver)
 })
 
 /**
@@ -622,7 +605,7 @@ export const makeMemory = Effect.fnUntraced(function* (
   options: Options = {}
 ): Effect.fn.Return<RateLimiter["Service"]> {
   const { limits, margin } = yield* toMillis(options)
-  return fromBackend(yield* memory.make(limits, margin), options, limits.host.window, yield* CurrentObserver)
+  return fromBackend(yield* memory.make(limits, margin), options, limits, yield* CurrentObserver)
 })
 
 /**

@@ -47,11 +47,11 @@ export interface Waiter {
   /** Whether the call is sent again after a 429. Such a call keeps its position in the order of arrival. */
   isRetry: boolean
   readonly onGranted: (permit: LocalPermit) => void
-  readonly onExpired: () => void
-  /** A newer call of the slot has taken the place of this call. */
-  readonly onReplaced: () => void
-  /** The fiber that grants permits has ended. */
-  readonly onStopped: (defect: RateLimiterStopped) => void
+  /**
+   * The call gets no permit: its time is over, a newer call of its slot has taken its place, or the fiber that grants
+   * permits has ended.
+   */
+  readonly onEnded: (end: "expired" | "replaced" | RateLimiterStopped) => void
   bucket?: Bucket
 }
 
@@ -114,7 +114,7 @@ export const make = () => {
     slots.set(waiter.slot!, waiter)
     nextExpiry = Math.min(nextExpiry, waiter.expiresAt)
     if (order.isMisplaced(bucket)) order.placeByArrival(bucket)
-    replaced.onReplaced()
+    replaced.onEnded("replaced")
   }
 
   const { candidates, delay, hasReady, isPaced, next, wake } = order
@@ -135,7 +135,7 @@ export const make = () => {
     stop: (cause: Cause.Cause<never>): void => {
       stopped ??= new RateLimiterStopped(Cause.squash(cause))
       for (const bucket of order.all()) {
-        for (const waiter of bucket.waiters) waiter.onStopped(stopped)
+        for (const waiter of bucket.waiters) waiter.onEnded(stopped)
       }
     },
     isEmpty: () => waiting.every((count) => count === 0),
@@ -221,7 +221,7 @@ export const make = () => {
       nextExpiry = Infinity
       for (const bucket of order.all()) {
         for (const waiter of bucket.waiters) {
-          if (waiter.expiresAt <= now && waiter.sequence < before) waiter.onExpired()
+          if (waiter.expiresAt <= now && waiter.sequence < before) waiter.onEnded("expired")
           else nextExpiry = Math.min(nextExpiry, waiter.expiresAt)
         }
       }
