@@ -166,22 +166,7 @@ export const toBigInt = (value: unknown): unknown => {
   return digits === undefined ? value : BigInt(digits)
 }
 
-const throwIfCut = (list: ReadonlyArray<unknown>): void => {
-  const limit = limitOf(list)
-  if (limit !== undefined) throw new Unparsed(limit)
-}
-
-const restoreMarks = (value: unknown): unknown => {
-  if (typeof value !== "object" || value === null) return value
-  if (!Array.isArray(value)) {
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, restoreMarks(member)]))
-  }
-  throwIfCut(value)
-  const digits = markedText(value)
-  return digits === undefined ? value.map(restoreMarks) : BigInt(digits)
-}
-
-/** As `restoreMarks`, but changes the value itself, which takes a fifth of the time. */
+/** Replaces marked integers in the value itself, which takes a fifth of the time of a copy. */
 const restoreInPlace = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (!Array.isArray(value)) {
@@ -192,16 +177,25 @@ const restoreInPlace = (value: unknown): unknown => {
     }
     return value
   }
-  throwIfCut(value)
+  const limit = limitOf(value)
+  if (limit !== undefined) throw new Unparsed(limit)
   const digits = markedText(value)
   if (digits !== undefined) return BigInt(digits)
   for (let index = 0; index < value.length; index++) value[index] = restoreInPlace(value[index])
   return value
 }
 
-/** Replaces marked integers in a raw value by bigints. Fails if a part of the value was not parsed. */
+/** Copies JSON, apart from texts and numbers. */
+export const copy = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  return Array.isArray(value)
+    ? value.map(copy)
+    : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copy(member)]))
+}
+
+/** Returns a copy of a raw value with bigints for marked integers. Fails if a part of the value was not parsed. */
 export const restore = (value: unknown): Result.Result<unknown, Unparsed> =>
-  Result.try({ try: () => restoreMarks(value), catch: (error) => error as Unparsed })
+  Result.try({ try: () => restoreInPlace(copy(value)), catch: (error) => error as Unparsed })
 
 const markedLong = /\["\x80(-?\d{16,})"\]/g
 

@@ -3,7 +3,7 @@ import type { Issue } from "effect/SchemaIssue"
 import type { ParseOptions } from "effect/SchemaAST"
 import * as FieldIssue from "../FieldIssue.ts"
 import { fieldOf, leaves, type Leaf } from "./issues.ts"
-import { restore, restoreText } from "./json.ts"
+import { copy, restore, restoreText } from "./json.ts"
 import { limitOf, Unparsed } from "./nesting.ts"
 import { MalformedElement } from "./wire.ts"
 
@@ -23,13 +23,6 @@ export type Repair = (value: Node, field: PropertyKey | undefined) => Node | und
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null
 
 const at = (json: unknown, path: Path): unknown => path.reduce((value, key) => (value as Node | undefined)?.[key], json)
-
-const copy = (value: unknown): unknown => {
-  if (!isNode(value)) return value
-  return Array.isArray(value)
-    ? value.map(copy)
-    : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copy(member)]))
-}
 
 /** The value of a part of JSON, or its text if the part has a part that was not parsed. */
 export const rawOf = (json: unknown): unknown => Result.getOrElse(restore(json), () => restoreText(json))
