@@ -1,5 +1,6 @@
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { literalsOf } from "./codec/leaves.ts"
 
 /** The text of a path. */
 export const fieldOf = (path: ReadonlyArray<PropertyKey>): string =>
@@ -9,15 +10,8 @@ export const fieldOf = (path: ReadonlyArray<PropertyKey>): string =>
     ""
   )
 
-const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<string> | undefined =>
-  ast._tag === "Literal"
-    ? [String(ast.literal)]
-    : ast._tag === "Union" && ast.types.every(({ _tag }) => _tag === "Literal")
-      ? ast.types.flatMap((type) => literalsOf(type) ?? [])
-      : undefined
-
-const oneOf = (literals: ReadonlyArray<string>): string =>
-  literals.length === 1 ? JSON.stringify(literals[0]) : `one of ${literals.join(", ")}`
+const oneOf = (literals: ReadonlyArray<SchemaAST.LiteralValue>): string =>
+  literals.length === 1 ? JSON.stringify(String(literals[0])) : `one of ${literals.join(", ")}`
 
 /** The key whose literals distinguish the members of a union. */
 const discriminatorOf = (types: ReadonlyArray<SchemaAST.AST>) => {
@@ -29,7 +23,7 @@ const discriminatorOf = (types: ReadonlyArray<SchemaAST.AST>) => {
     : undefined
 }
 
-const describeTag = ({ literals, name }: { readonly name: string; readonly literals: ReadonlyArray<string> }): string =>
+const describeTag = ({ literals, name }: NonNullable<ReturnType<typeof discriminatorOf>>): string =>
   `an object whose ${name} is ${oneOf(literals)}`
 
 const describeUnion = (types: ReadonlyArray<SchemaAST.AST>): string => {
