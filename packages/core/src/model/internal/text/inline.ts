@@ -17,6 +17,13 @@ export interface Output {
   undecided: number
 }
 
+/** Adds a character, with its index in the source. */
+export const push = ({ chars, isDropped, origins }: Output, char: string, origin: number): void => {
+  chars.push(char)
+  origins.push(origin)
+  isDropped.push(false)
+}
+
 interface Opener {
   readonly char: string
   readonly length: number
@@ -70,11 +77,7 @@ const matchAt = (pattern: RegExp, text: string, index: number): RegExpExecArray 
 
 /** Writes visible characters and spans to the output. */
 const makeWriter = ({ origins, text }: Content, out: Output, isPartial: boolean) => {
-  const write = (char: string, at: number): void => {
-    out.chars.push(char)
-    out.origins.push(origins[at]!)
-    out.isDropped.push(false)
-  }
+  const write = (char: string, at: number): void => push(out, char, origins[at]!)
   const writeRange = (from: number, to: number): void => {
     for (let i = from; i < to; i++) write(text[i]!, i)
   }

@@ -1,5 +1,5 @@
 import type { Span } from "../../Markup.ts"
-import { type Content, type Output, readInline } from "./inline.ts"
+import { type Output, push, readInline } from "./inline.ts"
 import { type FormattedText, normalize } from "./spans.ts"
 
 /** A text that was read from markdown. */
@@ -83,11 +83,7 @@ export const parse = (source: string, isPartial: boolean): Parsed => {
   let quoteFrom = -1
 
   const breakLine = (origin: number): void => {
-    if (!isFirst) {
-      out.chars.push("\n")
-      out.origins.push(Math.max(0, origin))
-      out.isDropped.push(false)
-    }
+    if (!isFirst) push(out, "\n", Math.max(0, origin))
     isFirst = false
   }
   const endQuote = (): void => {
@@ -104,8 +100,7 @@ export const parse = (source: string, isPartial: boolean): Parsed => {
     const before = from - 1
     let start = lineEnd + 1
     let codeFrom = -1
-    for (;;) {
-      if (start > source.length) break
+    while (start <= source.length) {
       const next = source.indexOf("\n", start)
       const end = next < 0 ? source.length : next
       const line = source.slice(start, end)
@@ -117,11 +112,7 @@ export const parse = (source: string, isPartial: boolean): Parsed => {
       if (!isHidden) {
         breakLine(codeFrom < 0 ? before : start - 1)
         if (codeFrom < 0) codeFrom = out.chars.length
-        for (let i = start; i < end; i++) {
-          out.chars.push(source[i]!)
-          out.origins.push(i)
-          out.isDropped.push(false)
-        }
+        for (let i = start; i < end; i++) push(out, source[i]!, i)
       }
       start = end + 1
     }
@@ -165,7 +156,7 @@ export const parse = (source: string, isPartial: boolean): Parsed => {
     breakLine(from - 1)
     if (first.kind === "quote" && quoteFrom < 0) quoteFrom = out.chars.length
     const start = out.chars.length
-    const content: { text: string; origins: Array<number> } = { text: "", origins: [] }
+    const content = { text: "", origins: new Array<number>() }
     lines.forEach((line, index) => {
       if (index > 0) {
         content.text += "\n"
@@ -174,7 +165,7 @@ export const parse = (source: string, isPartial: boolean): Parsed => {
       content.text += source.slice(line.from, line.to)
       for (let i = line.from; i < line.to; i++) content.origins.push(i)
     })
-    readInline(content satisfies Content, out, isPartial && (mayGoOn || end === source.length))
+    readInline(content, out, isPartial && (mayGoOn || end === source.length))
     if (first.kind === "heading") out.spans.push({ type: "heading", from: start, to: out.chars.length })
     from = end + 1
   }
