@@ -118,20 +118,8 @@ const kindIn = (ast: SchemaAST.AST, key: PropertyKey): string | undefined => {
   return property === undefined ? undefined : literalOf(wireOf(property.type))
 }
 
-interface Variant {
-  readonly kind: string
-  readonly ast: SchemaAST.AST
-}
-
-/** A union whose variants differ in the literal of one key. */
-interface TaggedUnion {
-  readonly key: string
-  readonly variants: ReadonlyArray<Variant>
-  /** Whether values of other kinds are accepted. */
-  readonly isOpen: boolean
-}
-
-const tagged = (ast: SchemaAST.AST): TaggedUnion | undefined => {
+/** Returns the variants of a union that differ in the literal of one key. An open union accepts other kinds. */
+const tagged = (ast: SchemaAST.AST) => {
   const union = wireOf(ast)
   if (union._tag !== "Union") return undefined
   const known = union.types.filter((member) => !isUnknownKind(wireOf(member)))
@@ -146,6 +134,8 @@ const tagged = (ast: SchemaAST.AST): TaggedUnion | undefined => {
   if (variants.length < known.length) return undefined
   return { key: String(tag.name), variants, isOpen: known.length < union.types.length }
 }
+
+type TaggedUnion = NonNullable<ReturnType<typeof tagged>>
 
 /** The exported tagged unions by their first variant. A list of such a union has the same variants. */
 const exportedUnions = (names: Names): Names =>

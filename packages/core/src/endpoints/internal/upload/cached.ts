@@ -13,12 +13,6 @@ import { sourceFailed } from "./request.ts"
 
 type Cache = UploadCache["Service"]
 
-interface CachedMedia {
-  readonly media: Media
-  /** The entry of the cache, or `undefined` if the file was uploaded. */
-  readonly entry: string | undefined
-}
-
 /** Users see the name of a file and of an audio, so the name is part of the key. */
 const isNameVisible = (type: Media["type"]): boolean => type === "file" || type === "audio"
 
@@ -48,11 +42,8 @@ const orElseLog = <A>(self: Effect.Effect<A, StoreError>, orElse: A): Effect.Eff
     )
   )
 
-const getOrUpload = <E, R>(
-  cache: Cache,
-  key: string,
-  upload: Effect.Effect<Media, E, R>
-): Effect.Effect<CachedMedia, E, R> =>
+/** Returns the attachment, and its entry in the cache unless the file was uploaded. */
+const getOrUpload = <E, R>(cache: Cache, key: string, upload: Effect.Effect<Media, E, R>) =>
   withLock(
     cache,
     key,
