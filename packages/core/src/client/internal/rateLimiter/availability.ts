@@ -1,10 +1,11 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type * as Cause from "effect/Cause"
+import type * as Latch from "effect/Latch"
 import * as Backoff from "../../../base/Backoff.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import { watchFiber } from "../../../base/internal/watchFiber.ts"
 import type * as Fallback from "./fallback.ts"
+import type { Queue } from "./queue.ts"
 import type * as StoreSession from "./storeSession.ts"
 
 export interface Options {
@@ -12,13 +13,14 @@ export interface Options {
   readonly fallback: ReturnType<typeof Fallback.make>
   readonly scope: Scope.Scope
   readonly now: () => number
-  readonly onAvailable: () => void
-  /** Attempts to reach the store have ended with a defect. */
-  readonly onDied: (cause: Cause.Cause<never>) => void
+  /** Opened when the store is available again. */
+  readonly wakeUp: Latch.Latch
+  /** Stopped if the attempts to reach the store end with a defect. */
+  readonly queue: Queue
 }
 
 /** Knows whether the store is available. While the store is unavailable, this process sends at most its share. */
-export const make = ({ fallback, now, onAvailable, onDied, scope, session }: Options) => {
+export const make = ({ fallback, now, queue, scope, session, wakeUp }: Options) => {
   let isUnavailable = false
 
   const reconnect: Effect.Effect<void> = Effect.suspend(() =>
@@ -31,7 +33,7 @@ export const make = ({ fallback, now, onAvailable, onDied, scope, session }: Opt
             isUnavailable = false
             fallback.stop()
             session.resume()
-            onAvailable()
+            wakeUp.openUnsafe()
             return Effect.logInfo("The rate limiter store is available again. All processes share the limits.")
           })
       })
@@ -57,7 +59,7 @@ export const make = ({ fallback, now, onAvailable, onDied, scope, session }: Opt
           `The rate limiter store is unavailable. ${consequence} until the store is available again.`,
           error
         )
-        const reconnecting = Effect.map(Effect.forkIn(reconnect, scope), (fiber) => watchFiber(fiber, onDied))
+        const reconnecting = Effect.map(Effect.forkIn(reconnect, scope), (fiber) => watchFiber(fiber, queue.stop))
         return Effect.andThen(warning, reconnecting)
       }).pipe(Effect.uninterruptible)
   }

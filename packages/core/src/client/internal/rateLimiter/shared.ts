@@ -41,30 +41,14 @@ export const make = Effect.fnUntraced(function* (
   const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
   const fallback = Fallback.make({ processId, limits, share, usableFor })
-  const session = StoreSession.make({
-    store,
-    limits,
-    margin,
-    share,
-    duration,
-    processId,
-    now,
-    sentAlone: fallback.sent,
-    onCounted: fallback.clear
-  })
+  const session = StoreSession.make({ store, limits, margin, share, duration, processId, now, fallback })
   const { minDelay, reservedAt } = session
   const dispatch = Dispatch.make(now, run)
   const openWakeUp = () => {
     wakeUp.openUnsafe()
   }
-  const { isUnavailable, onFailure } = Availability.make({
-    session,
-    fallback,
-    scope: yield* Effect.scope,
-    now,
-    onAvailable: openWakeUp,
-    onDied: queue.stop
-  })
+  const scope = yield* Effect.scope
+  const { isUnavailable, onFailure } = Availability.make({ session, fallback, scope, now, wakeUp, queue })
 
   /** The time until the next call of the store for the sake of the membership. */
   const untilHeartbeat = () =>

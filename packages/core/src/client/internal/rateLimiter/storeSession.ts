@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
-import type { AcquireResult, Limit, PermitResult, RateLimiterStore, SentAlone } from "../../RateLimiterStore.ts"
+import type { AcquireResult, Limit, PermitResult, RateLimiterStore } from "../../RateLimiterStore.ts"
 import * as adaptive from "./adaptive.ts"
+import type * as Fallback from "./fallback.ts"
 import type { Candidate } from "./order.ts"
 import type * as Queue from "./queue.ts"
 import * as Windows from "./window.ts"
@@ -33,10 +34,8 @@ export interface Options extends Share {
   readonly margin: number
   readonly processId: string
   readonly now: () => number
-  /** The requests that this process sent without the store, for the store to count. */
-  readonly sentAlone: (now: number) => ReadonlyArray<SentAlone>
-  /** The store has counted these requests. */
-  readonly onCounted: () => void
+  /** Knows the requests that this process sent without the store, for the store to count. */
+  readonly fallback: ReturnType<typeof Fallback.make>
 }
 
 /** The last known time of the store's clock. */
@@ -79,7 +78,7 @@ const makeOffset = () => {
  * `maxLateness` after its last call, and as absent `absentAfter` later. The process sends its share when all permits
  * that the store granted to others before the reservation are out of the windows.
  */
-export const make = ({ duration, limits, margin, now, onCounted, processId, sentAlone, share, store }: Options) => {
+export const make = ({ duration, fallback, limits, margin, now, processId, share, store }: Options) => {
   const { host } = limits
   const coldDelay = margin * Windows.coldMargins
   const longestDelay = Math.max(maxDelay, coldDelay)
@@ -165,7 +164,7 @@ export const make = ({ duration, limits, margin, now, onCounted, processId, sent
       maxDelay: longestDelay,
       deadline: time + (calledAt - receivedAt) + maxLateness,
       unused: returned,
-      sentAlone: sentAlone(calledAt)
+      sentAlone: fallback.sent(calledAt)
     })
     const answeredAt = now()
     reading = { time: result.now, receivedAt: answeredAt }
@@ -176,7 +175,7 @@ export const make = ({ duration, limits, margin, now, onCounted, processId, sent
     if (slow === slowAnswers) yield* warnOfSlow(roundTrip)
     if (result._tag === "Late") return []
     unused = unused.slice(returned.length)
-    onCounted()
+    fallback.clear()
     ;({ epoch, hostLimit, reserved, reservedForOthers } = result)
     reservedUntil = calledAt + duration
     coldLeft -= result.results.filter(({ _tag }) => _tag === "Granted").length
