@@ -573,15 +573,11 @@ const repairUpdate: malformed.Repair = (json, field) =>
 export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> => {
   const parts: Array<MalformedPart> = []
   const read = malformed.decode(decoderOf(json), json, parts, repairUpdate)
-  if (Result.isSuccess(read) && parts.length > 0) partsOf.set(read.success, parts)
-  return Result.isSuccess(read)
-    ? (read as Result.Result<Update, never>)
-    : Result.fail(
-        new MalformedUpdate({
-          problem: FieldIssue.format(read.failure),
-          raw: malformed.rawOf(json)
-        })
-      )
+  if (Result.isFailure(read)) {
+    return Result.fail(new MalformedUpdate({ problem: FieldIssue.format(read.failure), raw: malformed.rawOf(json) }))
+  }
+  if (parts.length > 0) partsOf.set(read.success, parts)
+  return read as Result.Result<Update, never>
 }
 
 const notParsed = (error: unknown): string =>
