@@ -98,7 +98,7 @@ export const edit: Endpoint.Endpoint<
   body: {
     icon: optional(PhotoAttachmentRequestPayload),
     title: optional(rules.text(1, Platform.maxTitleLength)),
-    description: optional(rules.textUpTo(Platform.maxDescriptionLength)),
+    description: optional(rules.text(0, Platform.maxDescriptionLength)),
     pin: optional(MessageId),
     notify: optional(rules.flag(true))
   },

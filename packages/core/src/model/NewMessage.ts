@@ -20,7 +20,7 @@ import * as Text from "./Text.ts"
  * @category models
  * @since 0.1.0
  */
-export const MessageText = rules.textUpTo(Platform.maxTextLength)
+export const MessageText = rules.text(0, Platform.maxTextLength)
 
 /**
  * The markup of a text.

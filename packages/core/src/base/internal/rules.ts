@@ -15,22 +15,16 @@ export const notEmpty = (problem: string) =>
   })
 
 /** A text of `min` to `max` characters. */
-export const text = (min: number, max: number): Schema.Codec<string, string> =>
-  Schema.String.check(
-    Schema.makeFilter((text) => (text.length >= min && fits(text, max)) || `must be ${min} to ${max} characters`, {
-      toJsonSchema: () => ({ minLength: min, maxLength: max }),
-      arbitraryConstraint: { minLength: min, maxLength: max }
+export const text = (min: number, max: number): Schema.Codec<string, string> => {
+  const lengths = min === 0 ? { maxLength: max } : { minLength: min, maxLength: max }
+  const problem = `must be ${min === 0 ? "at most" : `${min} to`} ${max} characters`
+  return Schema.String.check(
+    Schema.makeFilter((text) => (text.length >= min && fits(text, max)) || problem, {
+      toJsonSchema: () => lengths,
+      arbitraryConstraint: lengths
     })
   )
-
-/** A text of at most `max` characters. */
-export const textUpTo = (max: number): Schema.Codec<string, string> =>
-  Schema.String.check(
-    Schema.makeFilter((text) => fits(text, max) || `must be at most ${max} characters`, {
-      toJsonSchema: () => ({ maxLength: max }),
-      arbitraryConstraint: { maxLength: max }
-    })
-  )
+}
 
 /** An integer from `min` to `max`, with a default of the platform. */
 export const between = (min: number, { default: byDefault, max }: { readonly default: number; readonly max: number }) =>
