@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Text from "../../../model/Text.ts"
-import { type Format, isHighSurrogate } from "./parts.ts"
-import { type Cut, growing, type GrowingView, replaced, type View } from "./view.ts"
+import { type Format, isHighSurrogate, type Part, truncate } from "./parts.ts"
+import { growing, type GrowingView } from "./view.ts"
 
 /** The entries of the journal about a live message that runs, in the order in which they happened. */
 export const Recorded = Schema.Union([
@@ -26,19 +26,30 @@ export interface List {
   readonly flush: Effect.Effect<void>
 }
 
+/** The content of a live message, as the messages show it. */
+export interface View {
+  /**
+   * Reads the text of the message that is shown now. A long text may be cut early if `shown`, the length of the text that the
+   * message shows, is given.
+   */
+  readonly read: (isComplete: boolean, shown?: number) => Part
+  /** Continues with the text after a part that was read, and records that its message is complete. */
+  readonly advance: (part: Part) => Effect.Effect<void>
+  /** How many messages are complete. */
+  readonly complete: () => number
+  /** Whether there is enough text for a first message. */
+  readonly isBegun: () => boolean
+}
+
 /** The content of a live message, and the source of the content. */
-export interface Content<E, R> {
-  readonly view: View
-  /** Changes the view, and calls its argument after each change. */
+export interface Content<E, R> extends View {
+  /** Changes the content, and calls its argument after each change. */
   readonly source: (notify: () => void) => Effect.Effect<void, E, R>
   /** Shows the text of an earlier attempt, if the source has not emitted as much text. */
   readonly keep: () => void
-  /** The text of the view. */
   readonly text: () => string
   /** Shows a text that is complete. */
   readonly restore: (text: string) => void
-  /** Records that a message is complete. */
-  readonly onCut: (cut: Cut) => Effect.Effect<void>
 }
 
 /** A value that a source keeps, and the length of the text at that time. */
@@ -150,7 +161,13 @@ export const growingText =
     })
 
     return {
-      view,
+      ...view,
+      // Later messages are sent only when the cut is recorded, so that no message is sent for another part.
+      advance: (part) =>
+        Effect.suspend(() => {
+          const cut = view.advance(part)
+          return Effect.andThen(Effect.andThen(recordWord(), append(cut)), flush)
+        }),
       source: (notify) =>
         Stream.runForEachArray(after(said), (parts) =>
           Effect.map(addParts(parts), () => {
@@ -160,36 +177,35 @@ export const growingText =
       keep: () => {
         if (standing !== undefined) replay(view, recorded)
       },
-      text: view.text,
       restore: (text) => {
         onRestored?.(replay(view, recorded))
         const known = view.text()
         if (text.startsWith(known)) view.append(text.slice(known.length))
         else view.reset(text)
-      },
-      // Later messages are sent only when the cut is recorded, so that no message is sent for another part.
-      onCut: (cut) => Effect.suspend(() => Effect.andThen(Effect.andThen(recordWord(), append(cut)), flush))
+      }
     }
   }
 
 /** Shows the content that a function returns when the effect runs. */
 export type Show = (content: () => Text.Input) => Effect.Effect<void>
 
-/** Content that is replaced as a whole, and that is not recorded. */
+/** Content that is replaced as a whole, and that is not recorded. Content beyond the limit of a message is omitted. */
 export const replacedContent = <E, R>(source: (show: Show) => Effect.Effect<void, E, R>): Content<E, R> => {
-  const view = replaced()
+  let shown = Text.empty
   return {
-    view,
+    read: () => ({ text: truncate(shown), rest: undefined }),
+    advance: () => Effect.void,
+    complete: () => 0,
+    isBegun: () => shown.text.trim() !== "",
     source: (notify) =>
       source((content) =>
         Effect.sync(() => {
-          view.set(Text.concat(content()))
+          shown = Text.concat(content())
           notify()
         })
       ),
     keep: () => {},
     text: () => "",
-    restore: () => {},
-    onCut: () => Effect.void
+    restore: () => {}
   }
 }

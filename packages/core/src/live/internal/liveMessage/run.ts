@@ -101,8 +101,7 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
   const writer = yield* Writer.make({
     ...spec,
     name: occurrence === 1 ? name : `${name} (${occurrence})`,
-    view: content.view,
-    onCut: content.onCut,
+    view: content,
     // The rest of an interrupted live message is sent in the background.
     onSent: (id) => void (isOver || running.stops.set(id, stopNow))
   })
@@ -146,7 +145,7 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
       chat_id !== undefined && spec.isTyping ? Effect.raceFirst(showTyping(chat_id), writer.whenBegun) : Effect.void
     )
     // Text that was emitted before the first message was sent.
-    if (content.view.isBegun() && !writer.messages.isStanding()) writer.notify()
+    if (content.isBegun() && !writer.messages.isStanding()) writer.notify()
     const outcome = yield* Effect.tapCause(content.source(writer.notify), (cause) =>
       Effect.sync(() => (failure = cause))
     ).pipe(

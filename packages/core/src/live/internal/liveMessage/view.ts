@@ -1,5 +1,4 @@
-import type { FormattedText } from "../../../model/internal/text/spans.ts"
-import { type Format, type Part, takePart, truncate } from "./parts.ts"
+import { type Format, type Part, takePart } from "./parts.ts"
 
 /** Where a message ends: the next one shows the text from `at` on. */
 export interface Cut {
@@ -10,37 +9,13 @@ export interface Cut {
   readonly reopened: string
 }
 
-/** The content of a live message: text that grows, or content that is replaced. */
-export interface View {
-  /**
-   * Reads the text of the message that is shown now. A long text may be cut early if `shown`, the length of the text that the
-   * message shows, is given.
-   */
-  readonly read: (isComplete: boolean, shown?: number) => Part
-  /** Continues with the text after a part that was read. */
-  readonly advance: (part: Part) => Cut
-  /** How many messages are complete. */
-  readonly complete: () => number
-  /** Whether there is enough text for a first message. */
-  readonly isBegun: () => boolean
-}
-
-export interface GrowingView extends View {
-  readonly append: (text: string) => void
-  /** Replaces all text, also that of messages which are complete. */
-  readonly reset: (text: string) => void
-  /** Completes a message. */
-  readonly cut: (cut: Cut) => void
-  /** The whole text, as it was appended. */
-  readonly text: () => string
-}
-
 /** Two words that are complete, or as many characters, for languages without spaces. The notification shows them. */
 const firstWords = /\S\s+\S+\s|\S.{19}/su
 
 const atBeginning: Cut = { at: 0, reopened: "" }
 
-export const growing = (format: Format): GrowingView => {
+/** Text that grows. */
+export const growing = (format: Format) => {
   let all = ""
   let begun = atBeginning
   let complete = 0
@@ -55,8 +30,10 @@ export const growing = (format: Format): GrowingView => {
     return takePart(source, { format, isComplete, at: reopened.length + at - from, shown })
   }
   return {
+    /** Reads the text of the message that is shown now, which may be cut early if `shown` is given. */
     read,
-    advance: ({ rest }) => {
+    /** Continues with the text after a part that was read. */
+    advance: ({ rest }: Part): Cut => {
       const { at, from = at, reopened } = begun
       const offset = from - reopened.length
       const isSameBlock = rest?.from === 0
@@ -69,37 +46,29 @@ export const growing = (format: Format): GrowingView => {
       cut(made)
       return made
     },
-    complete: () => complete,
-    isBegun: () => firstWords.test(read(false).text.text),
-    append: (text) => {
+    /** How many messages are complete. */
+    complete: (): number => complete,
+    /** Whether there is enough text for a first message. */
+    isBegun: (): boolean => firstWords.test(read(false).text.text),
+    append: (text: string): void => {
       if (text === "") return
       // A line break can be split between two chunks.
       const added = (endsInReturn && text.startsWith("\n") ? text.slice(1) : text).replace(/\r\n?/g, "\n")
       endsInReturn = text.endsWith("\r")
       all += added
     },
-    reset: (text) => {
+    /** Replaces all text, also that of messages which are complete. */
+    reset: (text: string): void => {
       all = text
       begun = atBeginning
       complete = 0
       endsInReturn = false
     },
+    /** Completes a message. */
     cut,
-    text: () => all
+    /** The whole text, as it was appended. */
+    text: (): string => all
   }
 }
 
-/** Content that is replaced as a whole. Content beyond the limit of a message is omitted. */
-export const replaced = (): View & { readonly set: (text: FormattedText) => void } => {
-  let content: FormattedText | undefined
-  return {
-    read: () => ({
-      text: content === undefined ? { text: "", spans: [] } : truncate(content),
-      rest: undefined
-    }),
-    advance: () => atBeginning,
-    complete: () => 0,
-    isBegun: () => content !== undefined && content.text.trim() !== "",
-    set: (text) => void (content = text)
-  }
-}
+export type GrowingView = ReturnType<typeof growing>

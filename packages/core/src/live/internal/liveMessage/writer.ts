@@ -5,19 +5,17 @@ import type { AttachmentRequest } from "../../../model/AttachmentRequest.ts"
 import type { Keyboard } from "../../../model/Keyboard.ts"
 import * as RateLimiter from "../../../client/RateLimiter.ts"
 import { concat, type FormattedText } from "../../../model/internal/text/spans.ts"
+import type { View } from "./content.ts"
 import * as Messages from "./messages.ts"
 import { toBody } from "./messages.ts"
 import { fits, type Part } from "./parts.ts"
 import type { Body, EditError } from "./target.ts"
-import type { Cut, View } from "./view.ts"
 
 export interface Options<E> extends Pick<Messages.Options<E>, "name" | "onSent" | "target"> {
   readonly view: View
   readonly keyboard: Keyboard | undefined
   /** Minimum time between two edits, in milliseconds. */
   readonly interval: number
-  /** Runs when a message is complete. */
-  readonly onCut: (cut: Cut) => Effect.Effect<void>
 }
 
 /** How a message ends. */
@@ -72,7 +70,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   const advance = (part: Part): Effect.Effect<void> =>
     Effect.suspend(() => {
       messages.advance()
-      return options.onCut(view.advance(part))
+      return view.advance(part)
     })
 
   /** Sends or edits the message. If its text is complete, the next step sends another message. */
