@@ -41,13 +41,9 @@ export const acquire = Effect.fnUntraced(function* (name: string) {
   const ended = yield* Latch.make(false)
   const outage = Outage.make("The store of the broadcasts")
   const retryStore: RetryStore = (self) => outage.retry(self, ({ isRetryable }) => isRetryable)
-  let isEnded = false
   let renewedAt = { wall: -Infinity, mono: -Infinity }
 
-  const end = Effect.suspend(() => {
-    isEnded = true
-    return Effect.andThen(ended.open, running.open)
-  })
+  const end = Effect.andThen(ended.open, running.open)
 
   const acquireLease = (create: boolean) =>
     Effect.suspend(() => {
@@ -90,7 +86,7 @@ export const acquire = Effect.fnUntraced(function* (name: string) {
 
   const mayContinue: Effect.Effect<boolean, LeaseError> = Effect.gen(function* () {
     yield* running.await
-    if (isEnded) return false
+    if (ended.isOpen()) return false
     if (isCertain()) return true
     yield* renew(false)
     return yield* mayContinue
@@ -111,7 +107,7 @@ export const acquire = Effect.fnUntraced(function* (name: string) {
           (mayContinue) => (mayContinue ? Effect.void : Effect.never)
         )
       ),
-      isHeld: () => running.isOpen() && !isEnded && isCertain(),
+      isHeld: () => running.isOpen() && !ended.isOpen() && isCertain(),
       interruptsWait: true
     },
     /** Waits while the broadcast is paused. Returns `false` when the broadcast has ended. */
@@ -126,7 +122,7 @@ export const acquire = Effect.fnUntraced(function* (name: string) {
     finish: Effect.andThen(
       renew(false),
       Effect.suspend(() =>
-        isEnded ? Effect.void : Effect.asVoid(retryStore(store.update(name, { status: "finished" })))
+        ended.isOpen() ? Effect.void : Effect.asVoid(retryStore(store.update(name, { status: "finished" })))
       )
     )
   }

@@ -50,7 +50,6 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   let extra = 0
   /** The length of the shown text, without markup. */
   let visible = 0
-  let isEnded = false
   const messages = yield* Messages.make({ name, onSent, target, index: () => view.complete() + extra })
 
   const running = (text: FormattedText): Body => toBody(text, keyboard === undefined ? undefined : [keyboard])
@@ -84,7 +83,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
     // The requests that wait longest come first, so a message that has just been changed does not wait yet.
     const wait = messages.editedAt() + interval - clock.currentTimeMillisUnsafe()
     if (wait > 0) yield* Effect.raceFirst(Effect.sleep(wait), ended.await)
-    if (isEnded) return
+    if (ended.isOpen()) return
     if (shown === undefined) {
       let part = view.read(false)
       const first = () => {
@@ -111,7 +110,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
     yield* messages.edit(shown, latest, "normal")
     visible = part.text.text.length
     // After the end, `finish` goes on.
-    if (part.rest === undefined || isEnded) return
+    if (part.rest === undefined || ended.isOpen()) return
     yield* advance(part)
     changed.openUnsafe()
   })
@@ -120,7 +119,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   const display = Effect.gen(function* () {
     for (;;) {
       yield* changed.await
-      if (isEnded) return
+      if (ended.isOpen()) return
       changed.closeUnsafe()
       yield* Effect.catchIf(
         step,
@@ -168,9 +167,8 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
     notify: (): void => void changed.openUnsafe(),
     /** Ends `display`. Returns whether an edit waits, which the edits of `finish` replace. */
     end: (): boolean => {
-      isEnded = true
-      changed.openUnsafe()
       ended.openUnsafe()
+      changed.openUnsafe()
       return messages.isWaiting()
     },
     /** Shows all of the view. */
