@@ -5,34 +5,28 @@ import type { BroadcastStore } from "../BroadcastStore.ts"
 import type { BegunRecipient, RecipientRecord, Summary } from "../Broadcast.ts"
 import type { ChatId } from "../../model/Recipient.ts"
 
-interface Broadcast {
+const newBroadcast = (name: string, startedAt: number) => {
   /** Replaced by each change, because callers have earlier values. */
-  summary: Summary
-  readonly records: Map<ChatId, RecipientRecord>
-  /** The chats with a record in ascending order, until a chat is added. */
-  sorted: ReadonlyArray<ChatId> | undefined
-  begun: ReadonlyArray<BegunRecipient>
-  owner: string
-  leaseUntil: number
-}
-
-const newBroadcast = (name: string, startedAt: number): Broadcast => ({
-  summary: {
+  const summary: Summary = {
     name,
     status: "running",
     startedAt,
     total: undefined,
     counts: { Sent: 0, Forbidden: 0, NotFound: 0, Failed: 0 }
-  },
-  records: new Map(),
-  sorted: undefined,
-  begun: [],
-  owner: "",
-  leaseUntil: 0
-})
+  }
+  return {
+    summary,
+    records: new Map<ChatId, RecipientRecord>(),
+    /** The chats with a record in ascending order, until a chat is added. */
+    sorted: undefined as ReadonlyArray<ChatId> | undefined,
+    begun: [] as ReadonlyArray<BegunRecipient>,
+    owner: "",
+    leaseUntil: 0
+  }
+}
 
 export const make = (clock: Clock.Clock): BroadcastStore["Service"] => {
-  const broadcasts = new Map<string, Broadcast>()
+  const broadcasts = new Map<string, ReturnType<typeof newBroadcast>>()
   return {
     acquireLease: (request) =>
       Effect.sync(() => {
