@@ -78,21 +78,21 @@ export const stateDefects: ReadonlyArray<Defect> = [
   {
     name: "a conversation does not set its timeout",
     file: "dialog/internal/conversation/turn.ts",
-    find: "    yield* setTimer(self, at, before, after)\n",
+    find: "    yield* setTimer(at, before, after)\n",
     replace: "",
     programs: ["conversations"]
   },
   {
     name: "a conversation that ends keeps its timeout",
     file: "dialog/internal/conversation/turn.ts",
-    find: "    yield* setTimer(self, at, record, undefined)\n",
+    find: "    yield* setTimer(at, record, undefined)\n",
     replace: "",
     programs: ["conversations"]
   },
   {
     name: "a conversation that ends keeps its answers",
     file: "dialog/internal/conversation/turn.ts",
-    find: '    yield* self.state.clear\n  },\n  Effect.catchTag("NoStateKey", Effect.die)',
+    find: '    yield* at.conversation.state.clear\n  },\n  Effect.catchTag("NoStateKey", Effect.die)',
     replace: '  },\n  Effect.catchTag("NoStateKey", Effect.die)',
     programs: ["conversations"]
   },

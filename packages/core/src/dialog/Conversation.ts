@@ -763,11 +763,9 @@ export const make = <const O extends Options, A, E, R, F extends Operator<unknow
     state,
     timer,
     texts: options.texts ?? {},
-    errors: {
-      noParticipant: (update_type?: string) => new NoParticipant({ conversation: name, update_type }),
-      unanswered: (question: string) => new Unanswered({ conversation: name, question }),
-      isUnanswered: (error: unknown) => error instanceof Unanswered
-    },
+    noParticipant: (update_type?: string) => new NoParticipant({ conversation: name, update_type }),
+    unanswered: (question: string) => new Unanswered({ conversation: name, question }),
+    isUnanswered: (error: unknown) => error instanceof Unanswered,
     timeout: options.timeout,
     back: options.back,
     ifRunning: options.ifRunning ?? "keep",
@@ -782,7 +780,7 @@ export const make = <const O extends Options, A, E, R, F extends Operator<unknow
   }
   const running = makeRunning(state, timer)
   const starts = { kind: "conversation", name, definition: state } as const
-  const build = (onDone: (result: A, update: turns.At["update"]) => Effect.Effect<unknown, unknown, unknown>) => {
+  const build = (onDone: (result: A, update: turns.Place["update"]) => Effect.Effect<unknown, unknown, unknown>) => {
     const self: turns.Conversation = { ...definition, onDone }
     const members = {
       name,

@@ -1,9 +1,7 @@
 import type * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type { ChatId } from "../../../model/Recipient.ts"
-import type { Content, Texts, Unanswered } from "../../Conversation.ts"
+import type { Content } from "../../Conversation.ts"
 import type * as Update from "../../../model/Update.ts"
-import type { UserId } from "../../../model/User.ts"
 import type { Press } from "./payload.ts"
 
 /** The event that a conversation receives. The operation that waits takes the event. */
@@ -20,17 +18,6 @@ export type Pause =
   /** The operation that waits does not take the update. */
   | { readonly _tag: "Declined" }
   | { readonly _tag: "Back"; readonly to: string | undefined }
-
-/** Where a conversation takes place. */
-export interface Place {
-  /** The name of the conversation. */
-  readonly name: string
-  readonly chat_id: ChatId
-  /** The user of a conversation of a user in a chat. */
-  readonly owner: UserId | undefined
-  readonly texts: Texts
-  readonly unanswered: (question: string) => Unanswered
-}
 
 export const toBody = (content: Content): Exclude<Content, string> =>
   typeof content === "string" ? { text: content } : content

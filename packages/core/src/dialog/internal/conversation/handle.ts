@@ -23,8 +23,7 @@ import { isCommand } from "./answers.ts"
 import * as payload from "./payload.ts"
 import type { Record } from "./record.ts"
 import type { Event } from "./event.ts"
-import { rehearse } from "./rehearse.ts"
-import { type At, type Conversation, type Due, end, notify, removeButtons, save, turn } from "./turn.ts"
+import { type Conversation, type Due, end, notify, type Place, rehearse, removeButtons, save, turn } from "./turn.ts"
 import { CurrentTexts } from "./texts.ts"
 import { meets } from "./unfinished.ts"
 
@@ -37,25 +36,24 @@ const placeOf = (self: Conversation, update: Update.Update) => {
   const chat_id = Update.chatOf(update)
   const user_id = Update.userIdOf(update)
   return update.update_type === "unknown" || chat_id === undefined || user_id === undefined
-    ? Effect.fail(self.errors.noParticipant(update.update_type))
+    ? Effect.fail(self.noParticipant(update.update_type))
     : at(self, update, chat_id, user_id)
 }
 
-const at = (self: Conversation, update: At["update"], chat_id: ChatId, user_id: UserId) =>
-  Effect.map(CurrentTexts, (texts): At => ({
-    name: self.name,
+const at = (self: Conversation, update: Place["update"], chat_id: ChatId, user_id: UserId) =>
+  Effect.map(CurrentTexts, (texts): Place => ({
+    conversation: self,
     chat_id,
     owner: self.state.of === "userInChat" ? user_id : undefined,
     texts: { ...texts, ...self.texts },
-    unanswered: self.errors.unanswered,
     update
   }))
 
-const stored = ({ errors, name, state, version }: Conversation) =>
+const stored = ({ name, noParticipant, state, version }: Conversation) =>
   Effect.flatMap(
     Effect.catchTags(state.get, {
       StaleState: Effect.die,
-      NoStateKey: () => errors.noParticipant()
+      NoStateKey: () => noParticipant()
     }),
     (record) =>
       record !== undefined && record.version > version
@@ -89,31 +87,27 @@ const begin = Effect.fnUntraced(function* (self: Conversation, user: UserId, inp
 })
 
 /** Says that a conversation waits for an update that is a dead letter. */
-const sayFailed = ({ chat_id, texts }: At) => Effect.asVoid(Messages.send({ chat_id, text: texts.failed }))
+const sayFailed = ({ chat_id, texts }: Place) => Effect.asVoid(Messages.send({ chat_id, text: texts.failed }))
 
-const restart = Effect.fnUntraced(function* (self: Conversation, at: At, before: Record, record: Record) {
+const restart = Effect.fnUntraced(function* (at: Place, before: Record, record: Record) {
   yield* removeButtons(before.waiting)
   yield* removeButtons(before.again)
-  return yield* turn(self, at, before, record, undefined)
+  return yield* turn(at, before, record, undefined)
 })
 
-const askWhether = Effect.fnUntraced(function* (
-  self: Conversation,
-  at: At,
-  record: Record,
-  input: Schema.Json | undefined
-) {
+const askWhether = Effect.fnUntraced(function* (at: Place, record: Record, input: Schema.Json | undefined) {
+  const { chat_id, conversation, owner: user, texts } = at
   yield* removeButtons(record.again)
   const button = (label: string, value: string) =>
-    Keyboard.callback(label, payload.encode(self.name, { run: record.run, question: "", value, user: at.owner }))
-  const { no, startOver, yes } = at.texts
+    Keyboard.callback(label, payload.encode(conversation.name, { run: record.run, question: "", value, user }))
+  const { no, startOver, yes } = texts
   const sent = yield* Messages.send({
-    chat_id: at.chat_id,
+    chat_id,
     text: startOver,
     attachments: [Keyboard.make([button(yes, payload.restart), button(no, payload.keep)])]
   })
   const again = { message: sent.body?.mid ?? "", ...(input === undefined ? {} : { input }) }
-  return yield* save(self, at, record, { ...record, again })
+  return yield* save(at, record, { ...record, again })
 })
 
 /** Starts a conversation. */
@@ -123,19 +117,18 @@ export const start = Effect.fnUntraced(function* (self: Conversation, update: Up
   const encoded = yield* self.encodeInput(input)
   yield* requirePart({ kind: "conversation", name: self.name }, self.state)
   const before = yield* stored(self)
-  if (before === undefined) return yield* turn(self, at, undefined, yield* begin(self, user, encoded), undefined)
+  if (before === undefined) return yield* turn(at, undefined, yield* begin(self, user, encoded), undefined)
   switch (yield* meets(before)) {
     case "waits":
       return yield* sayFailed(at)
     case "continues":
-      return yield* proceed(self, at, before, before, { _tag: "Repeat" })
+      return yield* proceed(at, before, before, { _tag: "Repeat" })
   }
   const isOutdated = before.version !== self.version && self.onVersion(before.version) !== "continue"
-  if (isOutdated || self.ifRunning === "restart")
-    return yield* restart(self, at, before, yield* begin(self, user, encoded))
+  if (isOutdated || self.ifRunning === "restart") return yield* restart(at, before, yield* begin(self, user, encoded))
   return self.ifRunning === "ask"
-    ? yield* askWhether(self, at, before, encoded)
-    : yield* proceed(self, at, before, before, { _tag: "Repeat" })
+    ? yield* askWhether(at, before, encoded)
+    : yield* proceed(at, before, before, { _tag: "Repeat" })
 })
 
 /** Cancels the conversation of an update. */
@@ -145,49 +138,48 @@ export const cancel = Effect.fnUntraced(function* (self: Conversation, update: U
   if (record === undefined) return yield* Handler.notHandled
   const at = yield* placeOf(self, update)
   if ((yield* meets(record)) === "waits") return yield* sayFailed(at)
-  yield* end(self, at, record, record.waiting)
+  yield* end(at, record, record.waiting)
   if (at.texts.cancelled !== "") yield* Messages.send({ chat_id: at.chat_id, text: at.texts.cancelled })
 })
 
 /** Goes on with a conversation of another version. */
 const proceedOutdated = Effect.fnUntraced(function* (
-  self: Conversation,
-  at: At,
+  at: Place,
   before: Record,
   record: Record,
   event: Event | undefined
 ) {
-  const policy = self.onVersion(record.version)
-  if (policy === "continue") return yield* turn(self, at, before, { ...record, version: self.version }, event)
+  const { conversation } = at
+  const policy = conversation.onVersion(record.version)
+  if (policy === "continue") return yield* turn(at, before, { ...record, version: conversation.version }, event)
   if (event?._tag === "Message" && isCommand(event)) return yield* Handler.notHandled
   if (event?._tag === "Press") yield* notify(event.update, at.texts.late)
   if (policy === "restart") {
-    return yield* restart(self, at, record, yield* begin(self, record.user, record.input))
+    return yield* restart(at, record, yield* begin(conversation, record.user, record.input))
   }
   yield* Messages.send({ chat_id: at.chat_id, text: at.texts.outdated })
-  return yield* end(self, at, record, record.waiting)
+  return yield* end(at, record, record.waiting)
 })
 
 /** Continues a conversation after an event. `before` is the stored record. */
-const proceed = (self: Conversation, at: At, before: Record, record: Record, happened: Event) =>
+const proceed = (at: Place, before: Record, record: Record, happened: Event) =>
   Effect.withFiber((fiber) => {
-    const { unfinished, version } = record
+    const { name, version } = at.conversation
+    const { unfinished } = record
     const isTaken =
       unfinished?.isTaken === true && fiber.getRef(CurrentUpdate)?.entry?.update.fingerprint === unfinished.fingerprint
     const event = isTaken ? undefined : happened
     const proceeded =
-      version === self.version
-        ? turn(self, at, before, record, event)
-        : proceedOutdated(self, at, before, record, event)
+      record.version === version ? turn(at, before, record, event) : proceedOutdated(at, before, record, event)
     return withSpan(proceeded, "Conversation.answer", () => ({
-      attributes: { conversation: self.name, question: record.waiting?.name, event: happened._tag }
+      attributes: { conversation: name, question: record.waiting?.name, event: happened._tag }
     }))
   })
 
 const written = Effect.fnUntraced(function* (self: Conversation, update: Update.Of<"message_created">) {
   const record = yield* stored(self)
   if (record === undefined || (yield* meets(record)) === "waits") return yield* Handler.notHandled
-  return yield* proceed(self, yield* placeOf(self, update), record, record, { _tag: "Message", update })
+  return yield* proceed(yield* placeOf(self, update), record, record, { _tag: "Message", update })
 })
 
 const tooLate = Effect.fnUntraced(function* ({ name }: Conversation, update: Press, texts: Texts) {
@@ -211,15 +203,15 @@ const pressed = Effect.fnUntraced(function* (self: Conversation, update: Press, 
   if (met === "waits") return yield* notify(update, texts.failed)
   const at = yield* placeOf(self, update)
   if (press.question !== "" || met === "continues")
-    return yield* proceed(self, at, record, record, { _tag: "Press", update, press })
+    return yield* proceed(at, record, record, { _tag: "Press", update, press })
   const { again, ...rest } = record
   if (again === undefined) return yield* notify(update, texts.late)
   const answer = press.value === payload.restart ? texts.yes : texts.no
   const text = `${texts.startOver}\n${texts.chosen}${answer}`
   yield* Effect.ignore(Answers.answer(update, { message: { text, attachments: [] } }))
   return press.value === payload.restart
-    ? yield* restart(self, at, rest, yield* begin(self, update.callback.user.user_id, again.input))
-    : yield* proceed(self, at, record, rest, { _tag: "Repeat" })
+    ? yield* restart(at, rest, yield* begin(self, update.callback.user.user_id, again.input))
+    : yield* proceed(at, record, rest, { _tag: "Repeat" })
 })
 
 const due = Effect.fnUntraced(function* (self: Conversation, [run, until]: Due, update: Update.TimerUpdate) {
@@ -233,7 +225,7 @@ const due = Effect.fnUntraced(function* (self: Conversation, [run, until]: Due, 
   // The timer of a conversation of a chat belongs to no user.
   const { user_id = record.user } = update
   const place = yield* at(self, { ...update, user_id }, update.chat_id, user_id)
-  return yield* proceed(self, place, record, record, { _tag: "Timeout" })
+  return yield* proceed(place, record, record, { _tag: "Timeout" })
 })
 
 /** Predicts what happens with the stored conversation of the chat or the user of a timer. */
@@ -245,7 +237,7 @@ const rehearseStored = Effect.fnUntraced(function* (self: Conversation, update: 
     return { outcome: "stale", detail: "the stored value is no conversation" } satisfies Prediction
   }
   const { user_id = record.user } = update
-  return yield* rehearse(self, yield* at(self, { ...update, user_id }, update.chat_id, user_id), record)
+  return yield* rehearse(yield* at(self, { ...update, user_id }, update.chat_id, user_id), record)
 })
 
 const isMalformedTimer = (error: unknown): boolean => error instanceof MalformedTimer

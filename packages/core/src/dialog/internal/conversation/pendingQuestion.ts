@@ -57,7 +57,7 @@ export const offer = (asking: Asking, waiting: Waiting, event: Event | undefined
   const act = (value: string, update: Update.Of<"message_created"> | Press, press: Press | undefined): Asked => {
     if (value === payload.skip && options.optional === true)
       return Effect.andThen(message.close(waiting, press, texts.skip), run.take([slot, "skipped"]))
-    if (value === payload.back && back && message.hasBefore) {
+    if (value === payload.back && back && message.hasBefore()) {
       const closed = message.close(waiting, press, texts.back)
       return Effect.andThen(closed, run.body.pauseBy({ _tag: "Back", to: undefined }))
     }

@@ -42,14 +42,14 @@ const unanswerable = ({ answer, options, several }: Question): string | undefine
 /** The operations on a question in one run of its conversation. */
 const makeAsking = (run: Run, slot: string, question: Question) => {
   const { answer, options, timeout } = question
-  const { place } = run
+  const { conversation, owner } = run.place
   const message = makeQuestionMessage(run, slot, question)
 
   const wait = run.body.pauseBy({ _tag: "Waiting" })
 
   const unanswered: Asked = Effect.suspend(() => {
     run.names.unanswered(question.name)
-    return Effect.fail(place.unanswered(question.name))
+    return Effect.fail(conversation.unanswered(question.name))
   })
 
   const isAsked = (user: UserId | undefined): boolean => {
@@ -87,10 +87,10 @@ const makeAsking = (run: Run, slot: string, question: Question) => {
   }
 
   const accept = (value: unknown, update: Update.Update | undefined): Asked => {
-    const user = place.owner === undefined && update !== undefined ? Update.userIdOf(update) : undefined
+    const user = owner === undefined && update !== undefined ? Update.userIdOf(update) : undefined
     const unstorable = (problem: string) =>
       defect(
-        `The answer to the question "${slot}" of the conversation "${place.name}" cannot be stored: ${problem}. Its ` +
+        `The answer to the question "${slot}" of the conversation "${conversation.name}" cannot be stored: ${problem}. Its ` +
           "schema must encode what it decodes."
       )
     return Effect.flatMap(Effect.catch(answer.encode(value), unstorable), (stored) => {
@@ -112,7 +112,8 @@ const answerOrAsk = (asking: Asking, entry: Entry | undefined): Asked => {
   const ifPossible = (asked: Asked): Asked => {
     const problem = unanswerable(question)
     if (problem === undefined) return run.body.ending(`ask "${slot}"`, asked)
-    return defect(`The question "${slot}" of the conversation "${run.place.name}" cannot be answered: ${problem}.`)
+    const { name } = run.place.conversation
+    return defect(`The question "${slot}" of the conversation "${name}" cannot be answered: ${problem}.`)
   }
 
   const inputOf = (update: Update.Of<"message_created">): AnswerInput => {

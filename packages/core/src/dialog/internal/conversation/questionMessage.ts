@@ -38,7 +38,8 @@ const isAnswer = ([, outcome]: Entry): boolean =>
 /** The message of a question in one run of its conversation: its buttons, and its changes. */
 export const makeQuestionMessage = (run: Run, slot: string, question: Question) => {
   const { answer, columns, options, several } = question
-  const { name, owner, texts } = run.place
+  const { conversation, owner, texts } = run.place
+  const { name } = conversation
   const choices = Object.entries(answer.choices ?? {})
 
   const hasBefore = () => [...run.entries.values()].some(isAnswer)
@@ -91,9 +92,7 @@ export const makeQuestionMessage = (run: Run, slot: string, question: Question) 
 
   return {
     /** Whether there is a question before this one. */
-    get hasBefore() {
-      return hasBefore()
-    },
+    hasBefore,
     /** The buttons of the question, or `undefined` if the question has no buttons. */
     keyboard,
     /** The value of the button with a text. */

@@ -8,10 +8,11 @@ import type { UserId } from "../../../model/User.ts"
 import type { Prediction } from "../../../inbox/Rehearsal.ts"
 import { HasUniqueName } from "../../../client/internal/journal/current.ts"
 import { Body } from "./body.ts"
-import { type Event, type Place, toBody } from "./event.ts"
+import { type Event, toBody } from "./event.ts"
 import { type Name, OperationNames } from "./operationNames.ts"
 import type { Entry, Kept, Record, Waiting } from "./record.ts"
 import type { Storing } from "./storing.ts"
+import type { Place } from "./turn.ts"
 
 type Send<A> = Effect.Effect<A, SendError, BotApi>
 
@@ -67,8 +68,8 @@ export class Run {
 
   constructor(place: Place, record: Record, event: Event | undefined, beginning: Beginning) {
     this.place = place
-    this.names = new OperationNames(place.name)
-    this.body = new Body(place.name)
+    this.names = new OperationNames(place.conversation.name)
+    this.body = new Body(place.conversation.name)
     this.id = record.run
     this.entries = new Map()
     for (const entry of record.entries) this.entries.set(entry[0], entry)

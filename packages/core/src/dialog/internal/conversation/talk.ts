@@ -46,7 +46,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
           ? { min: options.min ?? 0, max: options.max ?? Object.keys(options.choices!).length }
           : undefined
     }))
-  const { texts } = run.place
+  const { conversation, texts } = run.place
 
   const step = (name: string, schema: Schema.Codec<unknown, unknown>, effect: Effect.Effect<unknown>) =>
     run.operation(prefix + name, (slot): Effect.Effect<unknown, unknown, BotApi> => {
@@ -75,7 +75,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
       return Effect.catch(stored, (error) =>
         Effect.andThen(
           Effect.logWarning(
-            `The result of the step "${slot}" of the conversation "${run.place.name}" does not match its schema, so the step runs again: ${error.message}`
+            `The result of the step "${slot}" of the conversation "${conversation.name}" does not match its schema, so the step runs again: ${error.message}`
           ),
           execute
         )
@@ -89,7 +89,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
       if (!isWaiting) {
         const millis = Math.round(Duration.toMillis(duration))
         if (millis === Infinity) {
-          return defect(`The sleep "${slot}" of the conversation "${run.place.name}" is infinite. It needs an end.`)
+          return defect(`The sleep "${slot}" of the conversation "${conversation.name}" is infinite. It needs an end.`)
         }
         const begin = Effect.flatMap(run.rehearse !== undefined ? predict(run, "sleeps", slot) : run.begin, () =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -124,7 +124,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
       if (name === undefined || to !== undefined)
         return run.body.ending("go back", run.body.pauseBy({ _tag: "Back", to }))
       return defect(
-        `The conversation "${run.place.name}" cannot go back to "${name}", because nothing of this name has a result.`
+        `The conversation "${conversation.name}" cannot go back to "${name}", because nothing of this name has a result.`
       )
     })
 

@@ -7,9 +7,10 @@ import type * as Schema from "effect/Schema"
 import * as Answers from "../../../endpoints/Answers.ts"
 import * as Handler from "../../../inbox/Handler.ts"
 import { Inbox } from "../../../inbox/Inbox.ts"
+import type { Prediction } from "../../../inbox/Rehearsal.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
-import type { MessageId } from "../../../model/Recipient.ts"
+import type { ChatId, MessageId } from "../../../model/Recipient.ts"
 import type { State } from "../../../bot/State.ts"
 import type { NoParticipant, Options, Policy, Talk, Texts, Unanswered } from "../../Conversation.ts"
 import type { Timer } from "../../../bot/Timer.ts"
@@ -19,7 +20,7 @@ import { stringify } from "../../../base/internal/json.ts"
 import { writeNow } from "../../../bot/internal/state/access.ts"
 import { defect } from "../../../base/internal/defect.ts"
 import type { Record, Waiting } from "./record.ts"
-import type { Event, Place } from "./event.ts"
+import type { Event } from "./event.ts"
 import { type Beginning, Run } from "./run.ts"
 import { type Defaults, makeTalk } from "./talk.ts"
 import { makeStoring } from "./storing.ts"
@@ -27,13 +28,6 @@ import { ofCurrent } from "./unfinished.ts"
 
 /** The meaning of a timer of a conversation: the run that set the timer, and the due time. */
 export type Due = readonly [run: string, until: number]
-
-/** The errors of a conversation. */
-export interface Errors {
-  readonly noParticipant: (update_type?: string) => NoParticipant
-  readonly unanswered: (question: string) => Unanswered
-  readonly isUnanswered: (error: unknown) => boolean
-}
 
 /** A conversation without its types. */
 export interface Conversation extends Defaults {
@@ -46,15 +40,22 @@ export interface Conversation extends Defaults {
   readonly state: State<Record | undefined, "chat" | "userInChat">
   readonly timer: Timer<Due>
   readonly texts: Partial<Texts>
-  readonly errors: Errors
+  readonly noParticipant: (update_type?: string) => NoParticipant
+  readonly unanswered: (question: string) => Unanswered
+  readonly isUnanswered: (error: unknown) => boolean
   body(talk: Talk, input: unknown): Effect.Effect<unknown, unknown, unknown>
   readonly decodeInput: (stored: Schema.Json | undefined) => Effect.Effect<unknown, unknown>
   readonly encodeInput: (input: unknown) => Effect.Effect<Schema.Json | undefined, unknown>
-  onDone(result: unknown, update: At["update"]): Effect.Effect<unknown, unknown, unknown>
+  onDone(result: unknown, update: Place["update"]): Effect.Effect<unknown, unknown, unknown>
 }
 
 /** Where a turn takes place, and the update that is being handled. */
-export interface At extends Place {
+export interface Place {
+  readonly conversation: Conversation
+  readonly chat_id: ChatId
+  /** The user of a conversation of a user in a chat. */
+  readonly owner: UserId | undefined
+  readonly texts: Texts
   readonly update: Update.Repliable
 }
 
@@ -70,19 +71,20 @@ export const timerKeyOf = (owner: UserId | undefined) => (owner === undefined ? 
  * when a user is forgotten.
  */
 const setTimer = Effect.fnUntraced(
-  function* ({ timer }: Conversation, at: At, before: Record | undefined, after: Record | undefined) {
+  function* (at: Place, before: Record | undefined, after: Record | undefined) {
+    const { chat_id, conversation, owner, update } = at
     const until = after?.waiting?.until
     // The timer that is being handled is not set any more.
-    const isSet = until === undefined || at.update.update_type !== "colloquy_timer"
+    const isSet = until === undefined || update.update_type !== "colloquy_timer"
     const isKnown = before?.unfinished === undefined && isSet
     if (isKnown && until === before?.waiting?.until && before?.run === after?.run) return
     const { inbox } = (yield* CurrentUpdate)!.changes!
-    const timers = timer.for({ chat_id: at.chat_id, user_id: at.owner })
+    const timers = conversation.timer.for({ chat_id, user_id: owner })
     const now = yield* Clock.currentTimeMillis
     const change =
       until === undefined
-        ? timers.cancel(timerKeyOf(at.owner))
-        : timers.in(Duration.millis(Math.max(0, until - now)), [after!.run, until], timerKeyOf(at.owner))
+        ? timers.cancel(timerKeyOf(owner))
+        : timers.in(Duration.millis(Math.max(0, until - now)), [after!.run, until], timerKeyOf(owner))
     return yield* Effect.provideService(change, Inbox, inbox)
   },
   Effect.catchTag("InvalidTimer", Effect.die)
@@ -104,19 +106,19 @@ export const removeButtons = ({ attachments = [], message }: Pick<Waiting, "atta
 
 /** Ends a conversation. The stored data of the conversation is deleted. */
 export const end = Effect.fnUntraced(
-  function* (self: Conversation, at: At, record: Record, buttons: Waiting | undefined) {
+  function* (at: Place, record: Record, buttons: Waiting | undefined) {
     yield* removeButtons(buttons)
     yield* removeButtons(record.again)
-    yield* setTimer(self, at, record, undefined)
-    yield* self.state.clear
+    yield* setTimer(at, record, undefined)
+    yield* at.conversation.state.clear
   },
   Effect.catchTag("NoStateKey", Effect.die)
 )
 
 export const save = Effect.fnUntraced(
-  function* (self: Conversation, at: At, before: Record | undefined, after: Record) {
-    yield* setTimer(self, at, before, after)
-    yield* self.state.set(after)
+  function* (at: Place, before: Record | undefined, after: Record) {
+    yield* setTimer(at, before, after)
+    yield* at.conversation.state.set(after)
   },
   Effect.catchTag(["NoStateKey", "InvalidState"], Effect.die)
 )
@@ -147,13 +149,13 @@ const cut = (
   return { ...record, entries: kept, forgotten }
 }
 
-export const isUnanswered = ({ errors }: Conversation, exit: Exit.Exit<unknown, unknown>): boolean =>
+const isUnanswered = (conversation: Conversation, exit: Exit.Exit<unknown, unknown>): boolean =>
   exit._tag === "Failure" &&
   exit.cause.reasons.length > 0 &&
-  exit.cause.reasons.every((reason) => Cause.isFailReason(reason) && errors.isUnanswered(reason.error))
+  exit.cause.reasons.every((reason) => Cause.isFailReason(reason) && conversation.isUnanswered(reason.error))
 
 /** A conversation ends although its user has stopped the bot. */
-const sayUnanswered = ({ chat_id, texts }: At) =>
+const sayUnanswered = ({ chat_id, texts }: Place) =>
   texts.unanswered === ""
     ? Effect.void
     : Effect.catchTag(Messages.send({ chat_id, text: texts.unanswered }), ["Forbidden", "NotFound"], ({ message }) =>
@@ -174,20 +176,20 @@ const hasTaken = (event: Event | undefined, { event: rest, isBack, isChanged }: 
  * Runs the body of a conversation until the body waits or ends. A body that leads back begins again, without the
  * answers that it forgets.
  */
-export const runBody = Effect.fnUntraced(function* (
-  self: Conversation,
-  at: At,
+const runBody = Effect.fnUntraced(function* (
+  at: Place,
   record: Record,
   input: unknown,
   beginning: Omit<Beginning, "isBack"> & { readonly event: Event | undefined }
 ) {
+  const { conversation } = at
   let begin = record
   let { event } = beginning
   for (let round = 1; round <= maxRounds; round++) {
     const run = new Run(at, begin, event, { ...beginning, isBack: round > 1 })
     const exit = yield* run.body.execute(
       Effect.tap(
-        Effect.suspend(() => self.body(makeTalk(run, self, ""), input)),
+        Effect.suspend(() => conversation.body(makeTalk(run, conversation, ""), input)),
         () => run.begin
       )
     )
@@ -197,7 +199,7 @@ export const runBody = Effect.fnUntraced(function* (
     event = run.event
     beginning.storing.changed()
   }
-  return yield* defect(`The body of the conversation "${self.name}" leads back to itself forever.`)
+  return yield* defect(`The body of the conversation "${conversation.name}" leads back to itself forever.`)
 })
 
 /**
@@ -205,28 +207,29 @@ export const runBody = Effect.fnUntraced(function* (
  * and `record` the record at the start of the run.
  */
 export const turn = Effect.fnUntraced(function* (
-  self: Conversation,
-  at: At,
+  at: Place,
   before: Record | undefined,
   record: Record,
   event: Event | undefined
 ) {
-  const input = yield* Effect.result(self.decodeInput(record.input))
+  const { conversation, texts, update } = at
+  const { name, state } = conversation
+  const input = yield* Effect.result(conversation.decodeInput(record.input))
   if (input._tag === "Failure") {
-    yield* Effect.logWarning(`The input of the conversation "${self.name}" cannot be read, so the conversation ends.`)
-    yield* Messages.send({ chat_id: at.chat_id, text: at.texts.outdated })
-    return yield* end(self, at, record, record.waiting)
+    yield* Effect.logWarning(`The input of the conversation "${name}" cannot be read, so the conversation ends.`)
+    yield* Messages.send({ chat_id: at.chat_id, text: texts.outdated })
+    return yield* end(at, record, record.waiting)
   }
   const isMarked = before?.unfinished !== undefined && before.unfinished.id === (yield* ofCurrent)?.id
-  const write = (record: Record, isTaken: boolean) => storeNow(self, record, isTaken)
+  const write = (record: Record, isTaken: boolean) => storeNow(conversation, record, isTaken)
   const storing = makeStoring({ before, isMarked, write }, record)
   const isRepeated = (yield* Handler.CurrentAttempt) > 1
-  const { begin, exit, run } = yield* runBody(self, at, record, input.success, { event, isRepeated, storing })
-  if (exit !== undefined && exit._tag === "Failure" && !isUnanswered(self, exit)) {
+  const { begin, exit, run } = yield* runBody(at, record, input.success, { event, isRepeated, storing })
+  if (exit !== undefined && exit._tag === "Failure" && !isUnanswered(conversation, exit)) {
     if (hasTaken(event, run)) yield* storing.mark
     return yield* exit
   }
-  if (run.event?._tag === "Press") yield* notify(run.event.update, at.texts.late)
+  if (run.event?._tag === "Press") yield* notify(run.event.update, texts.late)
   if (exit === undefined) {
     const isDeclined = run.body.pause?._tag === "Declined"
     if (!isDeclined) {
@@ -235,14 +238,40 @@ export const turn = Effect.fnUntraced(function* (
       if (run.waiting?.message !== run.buttons?.message) yield* removeButtons(run.buttons)
     }
     const isSame = begin === before && begin.unfinished === undefined && run.kept === begin.kept
-    if (run.isChanged || !isSame) yield* save(self, at, before, run.next)
+    if (run.isChanged || !isSame) yield* save(at, before, run.next)
     return isDeclined ? yield* Handler.notHandled : undefined
   }
-  yield* end(self, at, before ?? record, run.buttons)
+  yield* end(at, before ?? record, run.buttons)
   if (exit._tag === "Failure") return yield* sayUnanswered(at)
-  return yield* Effect.tapCause(self.onDone(exit.value, at.update), (cause) =>
+  return yield* Effect.tapCause(conversation.onDone(exit.value, update), (cause) =>
     hasTaken(event, run) && !Cause.hasInterruptsOnly(cause)
-      ? Effect.andThen(storing.mark, Effect.orDie(self.state.clear))
+      ? Effect.andThen(storing.mark, Effect.orDie(state.clear))
       : Effect.void
   )
+})
+
+/** Predicts what happens with a stored conversation when its next update arrives. */
+export const rehearse = Effect.fnUntraced(function* (
+  at: Place,
+  record: Record
+): Effect.fn.Return<Prediction, unknown, unknown> {
+  const { conversation } = at
+  const { onVersion, version } = conversation
+  const policy = record.version === version ? "continue" : onVersion(record.version)
+  if (policy !== "continue") {
+    const outcome = policy === "end" ? "outdated" : "restarts"
+    return { outcome, detail: `version ${record.version} became ${version}` }
+  }
+  const input = yield* Effect.result(conversation.decodeInput(record.input))
+  if (input._tag === "Failure") return { outcome: "outdated", detail: "the input cannot be read" }
+  let prediction: Prediction | undefined
+  const { exit } = yield* runBody(at, { ...record, version }, input.success, {
+    event: undefined,
+    isRepeated: false,
+    storing: makeStoring({ before: undefined, isMarked: false, write: () => Effect.void }, record),
+    rehearse: (first) => void (prediction ??= first)
+  })
+  if (prediction !== undefined) return prediction
+  if (exit?._tag === "Failure" && !isUnanswered(conversation, exit)) return yield* Effect.failCause(exit.cause)
+  return { outcome: "ends" }
 })
