@@ -25,6 +25,7 @@ import type * as Handler from "../inbox/Handler.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
 import * as answers from "./internal/conversation/answers.ts"
 import { makePart } from "../inbox/internal/handlers/parts.ts"
+import { jsonCodecOf } from "../inbox/internal/journal/results.ts"
 import * as handling from "./internal/conversation/handle.ts"
 import { Record } from "./internal/conversation/record.ts"
 import { makeRunning, operations } from "./internal/conversation/running.ts"
@@ -754,9 +755,7 @@ export const make = <const O extends Options, A, E, R, F extends Operator<unknow
     onStale: "initial"
   })
   const timer = Timer.make(`conversation/${name}`, Due)
-  const json = options.input === undefined ? undefined : Schema.toCodecJson(options.input)
-  const encode = json && Schema.encodeEffect(json)
-  const decode = json && Schema.decodeUnknownEffect(json)
+  const codec = options.input && jsonCodecOf(options.input)
   const definition = {
     name,
     version,
@@ -772,11 +771,9 @@ export const make = <const O extends Options, A, E, R, F extends Operator<unknow
     onVersion: typeof onVersion === "function" ? onVersion : () => onVersion,
     body: body as Body<unknown, unknown, unknown, unknown>["body"],
     encodeInput: (input: unknown) =>
-      encode === undefined
-        ? Effect.succeed(undefined)
-        : Effect.mapError(encode(input) as Effect.Effect<Schema.Json, Schema.SchemaError>, PermanentError.mark),
+      codec === undefined ? Effect.succeed(undefined) : Effect.mapError(codec.encode(input), PermanentError.mark),
     decodeInput: (stored: Schema.Json | undefined) =>
-      decode === undefined ? Effect.succeed(undefined) : decode(stored ?? null)
+      codec === undefined ? Effect.succeed(undefined) : codec.decode(stored ?? null)
   }
   const running = makeRunning(state, timer)
   const starts = { kind: "conversation", name, definition: state } as const
