@@ -513,15 +513,10 @@ export const make: {
     Options & { readonly pages?: Record<string, ValueSchema> },
     Render | Record<string, Render>
   ]
-  const schemas = Object.entries(options.pages ?? { main: Schema.Void })
-  const renders = Object.entries(typeof render === "function" ? { main: render } : render)
-  return menus.make(
-    name,
-    new Map(schemas),
-    new Map(renders),
-    options,
-    (page, problem) => new InvalidMenu({ menuName: name, page, problem })
-  )
+  const { pages = { main: Schema.Void } } = options
+  const renders = typeof render === "function" ? { main: render } : render
+  const invalid = (page: string, problem: string) => new InvalidMenu({ menuName: name, page, problem })
+  return menus.make(name, pages, renders, options, invalid)
 }) as never
 
 /**

@@ -58,8 +58,8 @@ const show = (
 /** Creates a menu, without its types. */
 export const make = (
   name: string,
-  schemas: ReadonlyMap<string, ValueSchema>,
-  renders: ReadonlyMap<string, Render>,
+  pages: Readonly<Record<string, ValueSchema>>,
+  renders: Readonly<Record<string, Render>>,
   options: Options,
   invalid: Definition["invalid"]
 ) => {
@@ -69,9 +69,9 @@ export const make = (
     throw new Error(`The menu "${name}" needs a \`version\` that is a positive whole number.`)
   const menu: Definition = {
     name,
-    codecs: new Map([...schemas].map(([page, schema]) => [page, makeCodec(schema)])),
+    codecs: new Map(Object.entries(pages).map(([page, schema]) => [page, makeCodec(schema)])),
     invalid,
-    renders,
+    renders: new Map(Object.entries(renders)),
     payload: Payload.make(payloadPrefix.menu + name, Pressed),
     isOwned: options.of === "userInChat",
     version
