@@ -69,14 +69,6 @@ const withValue = (name: string, schema: ValueSchema, format: Format): Codec => 
 }
 
 /** The part that `Payload` and `DeepLink` have in common: one codec and one handler of one type of update. */
-interface NamedPayload<Type extends Update.UpdateType, out Invalid, out Malformed> {
-  readonly name: string
-  readonly encode: (value: unknown) => Effect.Effect<string, Invalid, unknown>
-  readonly on: <O extends Handler.Return>(
-    handler: (update: Update.Of<Type>, value: unknown) => O
-  ) => Handler.Handler<Handler.ReturnError<O> | Malformed, unknown>
-}
-
 export const make = <const Type extends Update.UpdateType, Invalid, Malformed>(
   name: string,
   schema: ValueSchema | undefined,
@@ -88,14 +80,16 @@ export const make = <const Type extends Update.UpdateType, Invalid, Malformed>(
     readonly invalid: (problem: string) => Invalid
     readonly malformed: (problem: string, payload: string, update: Update.Of<Type>) => Malformed
   }
-): NamedPayload<Type, Invalid, Malformed> => {
+) => {
   const { format } = options
   const codec = schema === undefined ? withoutValue(name, format) : withValue(name, schema, format)
   const part = { kind: options.kind, name, definition: codec, starts: undefined } as const
   return {
     name,
-    encode: (value) => Effect.mapError(codec.encode(value), options.invalid),
-    on: (handler) =>
+    encode: (value: unknown) => Effect.mapError(codec.encode(value), options.invalid),
+    on: <O extends Handler.Return>(
+      handler: (update: Update.Of<Type>, value: unknown) => O
+    ): Handler.Handler<Handler.ReturnError<O> | Malformed, unknown> =>
       onTypes(
         options.type,
         (update) => {

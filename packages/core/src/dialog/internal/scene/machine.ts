@@ -16,13 +16,13 @@ import { requirePart } from "../../../inbox/internal/handlers/current.ts"
 import { areOf, idsOf, missingIds } from "../../../bot/internal/state/scopes.ts"
 import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts"
 import { defect } from "../../../base/internal/defect.ts"
-import type { Entered, SceneCodec, Stored } from "./stored.ts"
+import type { Entered, make, Stored } from "./stored.ts"
 
 /** A scene, without its types. */
 export interface Machine {
   readonly name: string
   readonly of: Of
-  readonly codec: SceneCodec
+  readonly codec: ReturnType<typeof make>
   readonly state: State.State<Stored | null, Of>
   readonly timer: Timer.Timer<{ readonly since: number }>
   readonly definitions: ReadonlyMap<string, Definition<States, unknown>>

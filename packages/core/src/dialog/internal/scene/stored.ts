@@ -29,20 +29,15 @@ export interface Entered {
 }
 
 /** Reads and writes the states of a scene. */
-export interface SceneCodec {
-  readonly encode: (entered: Entered) => Effect.Effect<Stored, InvalidState>
-  readonly decode: (stored: Stored) => Effect.Effect<Entered, StaleScene>
-}
-
 export const make = (
   schemas: { readonly [state: string]: ValueSchema },
   stateName: string,
   toStale: (stale: Omit<ConstructorParameters<typeof StaleScene>[0], "sceneName">) => StaleScene
-): SceneCodec => {
+) => {
   const codecs = new Map(Object.entries(schemas).map(([state, schema]) => [state, makeCodec(schema)]))
   const names = [...codecs.keys()].join(", ")
   return {
-    encode: ({ data, since, state }) => {
+    encode: ({ data, since, state }: Entered): Effect.Effect<Stored, InvalidState> => {
       const codec = codecs.get(state)
       const invalid = (problem: string) => new InvalidState({ stateName, problem, value: data })
       if (codec === undefined)
@@ -53,7 +48,7 @@ export const make = (
         onFailure: ({ issue }) => invalid(`${FieldIssue.formatSchemaIssue(issue)} (state "${state}")`)
       })
     },
-    decode: ({ data, since, state }) => {
+    decode: ({ data, since, state }: Stored): Effect.Effect<Entered, StaleScene> => {
       const codec = codecs.get(state)
       const stale = (problem: string) => toStale({ state, problem, raw: data })
       if (codec === undefined) return Effect.fail(stale("the program has no such state"))
