@@ -19,7 +19,7 @@ import type { Row } from "../inbox/InboxStore.ts"
 import type { Prediction } from "../inbox/Rehearsal.ts"
 import { announce, belongsElsewhere, predictionOf } from "../inbox/internal/rehearsal.ts"
 import * as stateRows from "../inbox/internal/store/stateRows.ts"
-import { inScope, makeValue, type Missing, ofUpdate } from "./internal/state/access.ts"
+import { inScope, makeValue, type Missing, ofUpdate, type Place } from "./internal/state/access.ts"
 import * as codecs from "./internal/state/codec.ts"
 import type { StateCodec } from "./internal/state/codec.ts"
 import * as keys from "./internal/state/keys.ts"
@@ -298,8 +298,14 @@ const refuseOf =
     throw new Error(`The state "${name}" ${problem}`)
   }
 
-/** Reads the values of a state. Values whose key does not match are left out. */
-const readingOf = <A, K>(name: string, codec: StateCodec<A>, fromScope: (scope: string) => K | undefined) => {
+/** The part that all states have in common. Entries whose key does not match are left out. */
+const makeKeyed = <A, O, K, E>(
+  name: string,
+  of: O,
+  codec: StateCodec<A>,
+  placeOf: (key: K) => Effect.Effect<Place, E, Inbox>,
+  fromScope: (scope: string) => K | undefined
+) => {
   announce({
     name,
     rehearse: (stored, scope) =>
@@ -336,22 +342,24 @@ const readingOf = <A, K>(name: string, codec: StateCodec<A>, fromScope: (scope: 
       )
     )
   }
-  return { [reading]: { entries, first } }
+  return {
+    name,
+    of,
+    at: (key: K): Value<A, E, Inbox> => makeValue(name, codec, placeOf(key)),
+    [reading]: { entries, first }
+  }
 }
 
 const ofIds = <A, O extends Of>(name: string, of: O, codec: StateCodec<A>): State<A, Of> => {
   const withoutKey = (missing: Missing) => new NoStateKey({ stateName: name, of, ...missing })
+  const placeOf = (key: Key<Of>) => {
+    const missing = missingIds(of, key)
+    if (missing.length > 0) refuseOf(name)(`needs ${missing.join(" and ")} in the key of \`at\`.`)
+    return inScope(name, toScope(of, key), codec)
+  }
   return {
     ...makeValue(name, codec, ofUpdate(name, of, codec, withoutKey)),
-    name,
-    of,
-    at: (key) => {
-      const missing = missingIds(of, key)
-      if (missing.length > 0) refuseOf(name)(`needs ${missing.join(" and ")} in the key of \`at\`.`)
-      const scope = toScope(of, key)
-      return makeValue(name, codec, inScope(name, scope, codec))
-    },
-    ...readingOf(name, codec, (scope): Key<Of> | undefined => fromScope(of, scope))
+    ...makeKeyed(name, of, codec, placeOf, (scope): Key<Of> | undefined => fromScope(of, scope))
   }
 }
 
@@ -361,17 +369,8 @@ const ofKeys = <A>(name: string, of: KeySchema, codec: StateCodec<A>): Keyed<A, 
     of,
     (problem, value) => new InvalidState({ stateName: name, problem, value, isKey: true })
   )
-  return {
-    name,
-    of,
-    at: (key) =>
-      makeValue(
-        name,
-        codec,
-        Effect.flatMap(toScope(key), (scope) => inScope(name, scope, codec))
-      ),
-    ...readingOf(name, codec, fromScope)
-  }
+  const placeOf = (key: unknown) => Effect.flatMap(toScope(key), (scope) => inScope(name, scope, codec))
+  return makeKeyed(name, of, codec, placeOf, fromScope)
 }
 
 const check = (

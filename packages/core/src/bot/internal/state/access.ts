@@ -15,7 +15,7 @@ import type { StateKey } from "../../../inbox/internal/store/stateRows.ts"
 import { idsOf, missingIds, toScope } from "./scopes.ts"
 
 /** A value of a state, and its location. */
-interface Place {
+export interface Place {
   readonly store: InboxStore["Service"]
   readonly scope: string
   readonly cell: Cell
