@@ -386,13 +386,8 @@ export const send = <E, R>(
   text: Source<E, R>,
   options: Options<E> = {}
 ): Effect.Effect<Result, E | IdleTimeout | Error, R | BotApi> =>
-  Effect.catchIf(grow(own, to, toSource(text), options), isNoChat, Effect.die) as Effect.Effect<
-    Result,
-    E | IdleTimeout | Error,
-    R | BotApi
-  >
-
-const isNoChat = (error: unknown): error is Messages.NoChat => error instanceof Messages.NoChat
+  // The chat of a recipient is known, so `Messages.NoChat` can only be an error of the stream.
+  grow(own, to, toSource(text), options) as Effect.Effect<Result, E | IdleTimeout | Error, R | BotApi>
 
 /**
  * Shows contents that replace each other in one message: the latest content that the limits allow, and always the last
