@@ -63,7 +63,7 @@ const makeAsking = (run: Run, slot: string, question: Question) => {
     before: Waiting | undefined,
     chosen: ReadonlyArray<string> = []
   ): Effect.Effect<never, unknown, unknown> => {
-    if (run.rehearse !== undefined) return predict(run, "asks", slot)
+    if (run.beginning.rehearse !== undefined) return predict(run, "asks", slot)
     const choices = answer.signature === "confirmation" ? [] : Object.keys(answer.choices ?? {})
     return Effect.gen(function* () {
       const keyboard = message.keyboard(chosen)
@@ -180,7 +180,7 @@ const answerOrAsk = (asking: Asking, entry: Entry | undefined): Asked => {
   if (run.waiting?.name !== slot || run.waiting.signature === "sleep") return ask()
   run.reach()
   const { event, waiting } = run
-  if (run.rehearse !== undefined) return ifPossible(compare(waiting))
+  if (run.beginning.rehearse !== undefined) return ifPossible(compare(waiting))
   const offered = Effect.suspend(() => offer(asking, waiting, event))
   return event?._tag === "Timeout" ? offered : ifPossible(offered)
 }

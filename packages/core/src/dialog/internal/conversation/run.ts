@@ -28,15 +28,15 @@ export interface Beginning {
 }
 
 /** Ends the run of a rehearsal. */
-export const predict = ({ body, rehearse }: Run, outcome: Prediction["outcome"], detail: string) =>
+export const predict = ({ beginning, body }: Run, outcome: Prediction["outcome"], detail: string) =>
   Effect.suspend(() => {
-    rehearse?.({ outcome, detail })
+    beginning.rehearse?.({ outcome, detail })
     return body.pauseBy({ _tag: "Waiting" })
   })
 
 /** Sends a message of the body, except in a rehearsal. */
 const sendUnlessRehearsed = (run: Run, content: Content, id: string): Send<void> =>
-  run.rehearse === undefined ? Effect.asVoid(run.send(content, id)) : Effect.void
+  run.beginning.rehearse === undefined ? Effect.asVoid(run.send(content, id)) : Effect.void
 
 /**
  * A run of the body of a conversation: the results that it repeats, and the record that it changes.
@@ -51,10 +51,8 @@ export class Run {
   readonly body: Body
   readonly id: string
   readonly entries: Map<string, Entry>
-  /** Defined if the run only predicts its next operation. */
-  readonly rehearse: Beginning["rehearse"]
+  readonly beginning: Beginning
   readonly #record: Record
-  readonly #beginning: Beginning
   #keptBack: Array<() => Send<void>> = []
   #last: string | undefined
   #isRepeating: boolean
@@ -74,19 +72,13 @@ export class Run {
     this.entries = new Map()
     for (const entry of record.entries) this.entries.set(entry[0], entry)
     this.#record = record
-    this.#beginning = beginning
-    this.rehearse = beginning.rehearse
+    this.beginning = beginning
     this.#isRepeating = record.waiting !== undefined || record.unfinished !== undefined || beginning.isBack
     this.waiting = record.waiting
     this.said = record.said ?? 0
     this.kept = record.kept
     this.event = event
     this.buttons = record.waiting
-  }
-
-  /** Whether an answer was forgotten. */
-  get isBack(): boolean {
-    return this.#beginning.isBack
   }
 
   get user(): UserId {
@@ -131,7 +123,7 @@ export class Run {
 
   changed(): void {
     this.isChanged = true
-    this.#beginning.storing.changed()
+    this.beginning.storing.changed()
   }
 
   record(entry: Entry): void {
@@ -149,13 +141,13 @@ export class Run {
   take(entry: Entry): Effect.Effect<void> {
     return Effect.suspend(() => {
       this.record(entry)
-      return this.#beginning.isRepeated ? this.body.finishing(this.#beginning.storing.mark) : Effect.void
+      return this.beginning.isRepeated ? this.body.finishing(this.beginning.storing.mark) : Effect.void
     })
   }
 
   /** Stores the results so far, before an operation that must not run without stored results. */
   get store(): Effect.Effect<void> {
-    return this.#beginning.storing.store(
+    return this.beginning.storing.store(
       () => this.next,
       () => this.event === undefined
     )
@@ -183,7 +175,7 @@ export class Run {
     return Effect.suspend(() => {
       if (!this.#isRepeating) return Effect.void
       const last = [...this.entries.keys()].at(-1)
-      const sent = this.#beginning.isBack ? this.#keptBack.length : this.#last === last ? this.said : 0
+      const sent = this.beginning.isBack ? this.#keptBack.length : this.#last === last ? this.said : 0
       const missed = this.#keptBack.slice(sent)
       this.reach()
       this.said = sent

@@ -47,6 +47,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
           : undefined
     }))
   const { conversation, texts } = run.place
+  const { rehearse } = run.beginning
 
   const step = (name: string, schema: Schema.Codec<unknown, unknown>, effect: Effect.Effect<unknown>) =>
     run.operation(prefix + name, (slot): Effect.Effect<unknown, unknown, BotApi> => {
@@ -70,7 +71,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
           )
         )
       )
-      const execute = run.rehearse !== undefined ? predict(run, "runs", slot) : perform
+      const execute = rehearse !== undefined ? predict(run, "runs", slot) : perform
       if (stored === undefined) return execute
       return Effect.catch(stored, (error) =>
         Effect.andThen(
@@ -91,7 +92,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
         if (millis === Infinity) {
           return defect(`The sleep "${slot}" of the conversation "${conversation.name}" is infinite. It needs an end.`)
         }
-        const begin = Effect.flatMap(run.rehearse !== undefined ? predict(run, "sleeps", slot) : run.begin, () =>
+        const begin = Effect.flatMap(rehearse !== undefined ? predict(run, "sleeps", slot) : run.begin, () =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => {
             run.wait({ name: slot, signature: "sleep", until: now + Math.max(1, millis) })
             return run.body.pauseBy({ _tag: "Waiting" })
@@ -100,7 +101,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
         return run.body.ending(`sleep ("${slot}")`, begin)
       }
       run.reach()
-      if (run.rehearse !== undefined) return predict(run, "continues", slot)
+      if (rehearse !== undefined) return predict(run, "continues", slot)
       switch (run.event?._tag) {
         case "Timeout":
           run.event = undefined

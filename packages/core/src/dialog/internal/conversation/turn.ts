@@ -169,8 +169,8 @@ const keep = ({ event, kept }: Run, before: Record): Run["kept"] =>
     : kept
 
 /** Whether a run has taken the answer of a person, so that the person cannot answer again. */
-const hasTaken = (event: Event | undefined, { event: rest, isBack, isChanged }: Run): boolean =>
-  (event?._tag === "Message" || event?._tag === "Press") && rest === undefined && (isChanged || isBack)
+const hasTaken = (event: Event | undefined, { beginning, event: rest, isChanged }: Run): boolean =>
+  (event?._tag === "Message" || event?._tag === "Press") && rest === undefined && (isChanged || beginning.isBack)
 
 /**
  * Runs the body of a conversation until the body waits or ends. A body that leads back begins again, without the
@@ -194,7 +194,7 @@ const runBody = Effect.fnUntraced(function* (
       )
     )
     if (exit !== undefined || run.body.pause?._tag !== "Back") return { begin, exit, run }
-    if (run.rehearse === undefined) yield* removeButtons(run.buttons)
+    if (run.beginning.rehearse === undefined) yield* removeButtons(run.buttons)
     begin = cut(run.next, run.body.pause.to)
     event = run.event
     beginning.storing.changed()
