@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as Handler from "../../../inbox/Handler.ts"
 import type { MenuMessage, Options } from "../../Menu.ts"
-import { makeOutcome } from "./parts.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
 import * as Payload from "../../../bot/Payload.ts"
 import type { MessageId } from "../../../model/Recipient.ts"
@@ -16,21 +15,12 @@ import { type Definition, layOut, type Render, toMessage } from "./layout.ts"
 import { rehearsedBy } from "../../../inbox/internal/rehearsal.ts"
 import { placeOf, Pressed } from "./location.ts"
 import { nonceOf } from "./once.ts"
-import { makePress, type Policy, rehearse } from "./press.ts"
+import { makePress, rehearse } from "./press.ts"
 
 type Callback = Update.Of<"message_callback">
 
 /** A page and its parameters, which may be left out. */
 type To = ReadonlyArray<unknown>
-
-const defaultOutdated = makeOutcome({ _tag: "Stay" }, "This menu was out of date and has been updated.")
-
-const defaultNotYours = "These buttons are for somebody else."
-
-const policyOf = ({ notYours = defaultNotYours, onOutdated = () => defaultOutdated }: Options): Policy => ({
-  onOutdated,
-  notYours: typeof notYours === "string" ? () => notYours : notYours
-})
 
 /** Returns the message of a page, for the user of an update, or for the given one. */
 const show = (
@@ -76,15 +66,14 @@ export const make = (
     isOwned: options.of === "userInChat",
     version
   }
-  const policy = policyOf(options)
-  const handle = menu.payload.on((update, pressed) => makePress(menu, policy, update).press(pressed))
+  const handle = menu.payload.on((update, pressed) => makePress(menu, options, update).press(pressed))
   const handlePress = (update: Update.Update): Handler.Return => {
     const handled = handle(update)
     if (handled === undefined) return undefined
     const caught = Effect.catchIf(
       handled,
       (error) => error instanceof Payload.MalformedPayload && error.payloadName === payloadPrefix.menu + name,
-      () => makePress(menu, policy, update as Callback).outdated([])
+      () => makePress(menu, options, update as Callback).outdated([])
     )
     return rehearsedBy(caught, rehearse(menu, update as Callback))
   }

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Answers from "../../../endpoints/Answers.ts"
-import type { MenuMessage, Outcome, Return } from "../../Menu.ts"
+import type { MenuMessage, Options, Outcome, Return } from "../../Menu.ts"
 import { isOutcome, makeOutcome } from "./parts.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
 import { type Of, userIdOf } from "../../../model/Update.ts"
@@ -17,11 +17,7 @@ import { nonceOf, rememberPress, wasPressed } from "./once.ts"
 
 type Callback = Of<"message_callback">
 
-/** The handling of presses that have no effect. */
-export interface Policy {
-  readonly onOutdated: (update: Callback) => Return
-  readonly notYours: (update: Callback) => string
-}
+const defaultOutdated = makeOutcome({ _tag: "Stay" }, "This menu was out of date and has been updated.")
 
 const start = "main"
 
@@ -57,7 +53,8 @@ export const rehearse = Effect.fnUntraced(function* (menu: Definition, { callbac
 })
 
 /** The handling of a press of a button of a menu. */
-export const makePress = (menu: Definition, policy: Policy, update: Callback) => {
+export const makePress = (menu: Definition, options: Options, update: Callback) => {
+  const { notYours = "These buttons are for somebody else.", onOutdated = () => defaultOutdated } = options
   const message_id = update.message?.body?.mid
 
   /** Edits the message where the callback cannot be answered any more, and ignores that the message was removed. */
@@ -132,7 +129,7 @@ export const makePress = (menu: Definition, policy: Policy, update: Callback) =>
 
   /** Shows the current content instead of carrying out the press. */
   const outdated = Effect.fnUntraced(function* (places: ReadonlyArray<Place>) {
-    const outcome = yield* run(policy.onOutdated(update))
+    const outcome = yield* run(onOutdated(update))
     if (update.message == null) return yield* answer(undefined, outcome.notification)
     return yield* conclude(places.length > 0 ? places : startOf(menu), outcome)
   })
@@ -142,14 +139,14 @@ export const makePress = (menu: Definition, policy: Policy, update: Callback) =>
     const { at, by, do: act, v = 1 } = pressed
     if (v > menu.version) return yield* newer(`The menu "${menu.name}"`, v, menu.version)
     if (by !== undefined && by !== update.callback.user.user_id) {
-      return yield* answer(undefined, policy.notYours(update))
+      return yield* answer(undefined, typeof notYours === "string" ? notYours : notYours(update))
     }
     // Neither the chat nor its state is known of a message that was removed.
     if (update.message == null) return yield* outdated([])
     const mid = message_id ?? ""
     // The message has the outcome of the first press.
     if (yield* wasPressed(mid, pressed)) {
-      return yield* notify((yield* run(policy.onOutdated(update))).notification)
+      return yield* notify((yield* run(onOutdated(update))).notification)
     }
     const places = yield* readPlaces(menu.codecs, at)
     if (places.length === 0 || places.length < at.length) return yield* outdated(places)
