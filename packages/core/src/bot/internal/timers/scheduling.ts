@@ -10,15 +10,6 @@ import { requireTimer } from "../../../inbox/internal/handlers/current.ts"
 import { rowKey, type Target, toTarget } from "../../../inbox/internal/timers/change.ts"
 import { rejectedKey } from "../../../inbox/internal/timers/recurrence.ts"
 
-/** Where the timers of a chat are stored. */
-export interface Schedule {
-  readonly target: ReturnType<typeof toTarget>
-  /** The type of the chat, if the type is known. */
-  readonly chat_type: TimerUpdate["chat_type"] | undefined
-  readonly inbox: Inbox["Service"]
-  readonly write: (row: RowWrite) => Effect.Effect<void, StoreError>
-}
-
 const inStore = (inbox: Inbox["Service"], row: RowWrite): Effect.Effect<void, StoreError> =>
   Effect.map(inbox.store.write([{ rows: [row] }]), inbox[hooks].onTimers)
 
@@ -51,14 +42,15 @@ export const ofUpdate: Effect.Effect<Schedule, { readonly update_type?: string }
 })
 
 /** The timers of a target. The timers change when the update that is being handled is acknowledged. */
-const within = (changes: Changes, target: Target): Schedule => {
+const within = (changes: Changes, target: Target) => {
   const { inbox, update } = changes
   const isSameChat = target.chat_id !== undefined && target.chat_id === chatOf(update)
   return {
     target: toTarget(target),
+    /** The type of the chat, if the type is known. */
     chat_type: isSameChat ? chatTypeOf(update) : undefined,
     inbox,
-    write: (row) =>
+    write: (row: RowWrite): Effect.Effect<void, StoreError> =>
       Effect.suspend(() => {
         if (changes.isClosed) return inStore(inbox, row)
         changes.writeTimer(row)
@@ -66,6 +58,9 @@ const within = (changes: Changes, target: Target): Schedule => {
       })
   }
 }
+
+/** Where the timers of a chat are stored. */
+export type Schedule = ReturnType<typeof within>
 
 /**
  * The timers of a target. While an update of the same inbox is handled, the timers change when the update is

@@ -30,14 +30,6 @@ export interface Definition {
   readonly version: number
 }
 
-/** The current page, made again for this update. */
-export interface Layout {
-  readonly menu: Definition
-  readonly places: ReadonlyArray<Place>
-  readonly content: AnyContent
-  readonly rows: ReadonlyArray<AnyRow>
-}
-
 const currentOf = (places: ReadonlyArray<Place>): Place => places.at(-1)!
 
 const pageOf = (place: Place, update: Update | undefined): Page<Pages, unknown> => ({
@@ -89,8 +81,11 @@ export const layOut = Effect.fnUntraced(function* (
       rows.push(...(yield* row.rowsAt(part)))
     } else rows.push(row)
   }
-  return { menu, places, content, rows } satisfies Layout
+  return { menu, places, content, rows }
 })
+
+/** The current page, made again for this update. */
+type Layout = Effect.Success<ReturnType<typeof layOut>>
 
 const actOf = ({ menu }: Layout, { action }: AnyButton): Effect.Effect<Act, InvalidMenu> => {
   switch (action._tag) {
