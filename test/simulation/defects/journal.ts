@@ -75,8 +75,8 @@ export const journalDefects: ReadonlyArray<Defect> = [
   {
     name: "a look-up whose message an equal call has taken does not look again",
     file: recovery,
-    find: "candidates.some(({ id }) => created.isAddedSince(id, before)) ? look : repeat(uncertain)",
-    replace: "created.isAddedSince('', before) ? look : repeat(uncertain)",
+    find: "candidates.some(({ id }) => created.isAddedSince(id, before)) ? look : repeat()",
+    replace: "created.isAddedSince('', before) ? look : repeat()",
     programs: ["handlers"]
   },
   {
