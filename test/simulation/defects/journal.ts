@@ -83,7 +83,7 @@ export const journalDefects: ReadonlyArray<Defect> = [
     name: "the key of a step differs in each attempt",
     file: "inbox/internal/journal/journal.ts",
     find: "    return this.#queued.fingerprint\n",
-    replace: "    return `${this.#queued.fingerprint} ${this.#shared.clocks.monotonic()}`\n",
+    replace: "    return `${this.#queued.fingerprint} ${this.#shared.clock.monotonicTimeNanosUnsafe()}`\n",
     programs
   },
   {

@@ -1,19 +1,21 @@
 import * as Cause from "effect/Cause"
+import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
 import type { Created } from "../../../client/internal/journal/created.ts"
 import type { Call, Past } from "../../../client/internal/journal/current.ts"
 import type { QueuedUpdate } from "../../QueuedUpdate.ts"
+import { monoNow } from "../consumer/lease.ts"
 import type { Entries, JournalEntry } from "./entries.ts"
 import type { Outcome } from "./metrics.ts"
-import { type Clocks, dialogOf, repeated, type Started, startedNow, stillCarriedOutFor } from "./past.ts"
+import { dialogOf, repeated, type Started, startedNow, stillCarriedOutFor } from "./past.ts"
 import { resolve } from "./recovery.ts"
 
 export interface Options {
   readonly queued: QueuedUpdate
   readonly entries: Entries
-  readonly clocks: Clocks
+  readonly clock: Clock.Clock
   readonly count: (outcome: Outcome) => void
   /** Writes the unwritten entries, in the next turn of the event loop. */
   readonly writeSoon: () => void
@@ -73,9 +75,9 @@ export class Calls {
   /** Records that a call begins. */
   #begin<A, E>(slot: string, call: Call<A, E>, before: Started | undefined): Effect.Effect<void> {
     return Effect.suspend(() => {
-      const { clocks, entries, queued } = this.#options
+      const { clock, entries, queued } = this.#options
       const request = call.request()
-      const { requests, ...started } = before === undefined ? startedNow(queued, call, clocks) : repeated(before)
+      const { requests, ...started } = before === undefined ? startedNow(queued, call, clock) : repeated(before)
       const all = request === undefined || requests.includes(request) ? requests : [...requests, request]
       const entry: JournalEntry = { slot, state: "started", text: JSON.stringify({ ...started, requests: all }) }
       return Effect.map(entries.write(entry), () => entries.set(entry))
@@ -126,12 +128,12 @@ export class Calls {
   }
 
   #recordInterruption(slot: string): Effect.Effect<void> {
-    const { clocks, entries } = this.#options
+    const { clock, entries } = this.#options
     const started = JSON.parse(entries.get(slot)!.text) as Started
     const entry: JournalEntry = {
       slot,
       state: "started",
-      text: JSON.stringify({ ...started, interruptedAt: clocks.now() })
+      text: JSON.stringify({ ...started, interruptedAt: clock.currentTimeMillisUnsafe() })
     }
     entries.add(entry)
     return entries.write()
@@ -140,7 +142,7 @@ export class Calls {
   /** Waits until the platform does not carry out an interrupted call any more. */
   awaitPlatform(started: Started): Effect.Effect<void> {
     return Effect.suspend(() => {
-      const millis = stillCarriedOutFor(started, this.#options.clocks.now())
+      const millis = stillCarriedOutFor(started, this.#options.clock.currentTimeMillisUnsafe())
       return millis === 0 ? Effect.void : Effect.sleep(millis)
     })
   }
@@ -148,7 +150,7 @@ export class Calls {
   /** Remembers the message that a call has created, so that the look-up of another call does not adopt the message. */
   remember<A, E>(slot: string, { platform }: Call<A, E>, created: Created | undefined): void {
     if (created === undefined) return
-    platform?.time.observe(created.at, this.#options.clocks.monotonic())
+    platform?.time.observe(created.at, monoNow(this.#options.clock))
     platform?.created.add(created, this.idOf(slot))
   }
 }

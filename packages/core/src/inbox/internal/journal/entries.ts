@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { StoreError } from "../../../base/StoreError.ts"
-import type { Outage } from "../../../client/Outage.ts"
 import type { Row, RowWrite, WriteResult } from "../../InboxStore.ts"
+import type { Hooks } from "../hooks.ts"
 
 /** An entry of the journal of an update. */
 export interface JournalEntry {
@@ -17,10 +17,7 @@ export interface JournalEntry {
 export type Record = (rows: ReadonlyArray<RowWrite>) => Effect.Effect<WriteResult, StoreError>
 
 /** The parts of an inbox that the journals of its updates use. */
-export interface Writing {
-  readonly outage: Outage
-  readonly nextRevision: () => string
-}
+export type Writing = Pick<Hooks, "nextRevision" | "outage">
 
 /** The journal whose entries are written. */
 export interface Owner {

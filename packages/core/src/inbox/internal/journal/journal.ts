@@ -8,12 +8,10 @@ import type { Call, EndpointCall, Response, Texts, UpdateJournal } from "../../.
 import { CurrentSlots, makeSlots, type Slots } from "../../../client/internal/journal/slots.ts"
 import type { Row } from "../../InboxStore.ts"
 import type { QueuedUpdate } from "../../QueuedUpdate.ts"
-import { monoNow } from "../consumer/lease.ts"
 import { Calls } from "./calls.ts"
 import { nameOf, toCall } from "./endpointCall.ts"
 import { Entries, type Owner, type Record, wasRead, type Writing } from "./entries.ts"
 import { makeJournalMetrics, type Outcome } from "./metrics.ts"
-import type { Clocks } from "./past.ts"
 import * as texts from "./texts.ts"
 import { makeWriteSoon } from "./writeSoon.ts"
 
@@ -21,7 +19,7 @@ export { type Record, wasRead }
 
 /** The services that the journals of all updates of a process share. */
 interface Shared {
-  readonly clocks: Clocks
+  readonly clock: Clock.Clock
   readonly count: (outcome: Outcome) => void
   readonly writing: Writing
   /** Writes the unwritten entries of a journal, in the next turn of the event loop. */
@@ -165,9 +163,9 @@ export class Journal implements UpdateJournal, Owner {
 
   #open(): Opened {
     if (this.#opened !== undefined) return this.#opened
-    const { clocks, count, writeSoon, writing } = this.#shared
+    const { clock, count, writeSoon, writing } = this.#shared
     const entries = new Entries(this, this.#stored, this.#record, writing)
-    const calls = new Calls({ queued: this.#queued, entries, clocks, count, writeSoon: () => writeSoon(this) })
+    const calls = new Calls({ queued: this.#queued, entries, clock, count, writeSoon: () => writeSoon(this) })
     return (this.#opened = { entries, calls, slots: makeSlots() })
   }
 }
@@ -177,7 +175,7 @@ export const make = Effect.fnUntraced(function* (writing: Writing) {
   const clock = yield* Clock.Clock
   const context = yield* Effect.context<never>()
   const shared: Shared = {
-    clocks: { now: () => clock.currentTimeMillisUnsafe(), monotonic: () => monoNow(clock) },
+    clock,
     count: makeJournalMetrics(context),
     writing,
     writeSoon: yield* makeWriteSoon(context)

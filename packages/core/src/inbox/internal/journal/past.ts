@@ -1,7 +1,9 @@
+import type * as Clock from "effect/Clock"
 import * as Result from "effect/Result"
 import type { Call, Past } from "../../../client/internal/journal/current.ts"
 import { chatOf, chatTypeOf, type Update, userIdOf } from "../../../model/Update.ts"
 import type { QueuedUpdate } from "../../QueuedUpdate.ts"
+import { monoNow } from "../consumer/lease.ts"
 
 /** The record of the start of a call. */
 export interface Started extends Omit<Past, "dialog"> {
@@ -13,11 +15,6 @@ export interface Started extends Omit<Past, "dialog"> {
   readonly repetitions?: number
   /** When the call was interrupted, in Unix milliseconds, if its answer was not received. */
   readonly interruptedAt?: number
-}
-
-export interface Clocks {
-  readonly now: () => number
-  readonly monotonic: () => number
 }
 
 /** The clocks of the platform's servers may differ by this, in milliseconds. */
@@ -56,12 +53,12 @@ export const dialogOf = (queued: QueuedUpdate): Past["dialog"] => {
 export const startedNow = <A, E>(
   queued: QueuedUpdate,
   { chat_id, platform }: Call<A, E>,
-  { now, monotonic }: Clocks
+  clock: Clock.Clock
 ): Started => {
-  const at = now()
+  const at = clock.currentTimeMillisUnsafe()
   if (platform === undefined) return { after: at, at, requests: [], created: [] }
   const { created, time } = platform
-  const mono = monotonic()
+  const mono = monoNow(clock)
   const happenedAt = happenedAtOf(queued)
   time.observe(happenedAt, mono)
   const after = Math.floor(Math.max(happenedAt, time.atLeast(mono, at))) - tolerance
