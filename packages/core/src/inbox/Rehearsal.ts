@@ -68,8 +68,7 @@ const attemptOf = (inbox: Inbox["Service"], value: Update): HandledUpdate => {
     receivedAt: 0,
     text: stringify(encode(value))
   })
-  const changes = new Changes({ value, inbox, entry: { id: "0", update } })
-  return { changes, journal: undefined, answers: undefined, statements: undefined, entry: undefined, record: undefined }
+  return { changes: new Changes({ value, inbox, entry: { id: "0", update } }) }
 }
 
 /**

@@ -17,10 +17,10 @@ export interface AnswerLog {
 /** The context that the handling of an update gives to its calls. The consumer of the inbox provides this context. */
 export interface CallContext {
   /** `undefined` if the calls are not recorded. */
-  readonly journal: UpdateJournal | undefined
-  readonly answers: AnswerLog | undefined
+  readonly journal?: UpdateJournal | undefined
+  readonly answers?: AnswerLog | undefined
   /** Where the calls are recorded for the log of handled updates. `undefined`: the calls are not in the log. */
-  readonly record: CallRecord | undefined
+  readonly record?: CallRecord | undefined
 }
 
 /** The context of the calls of a fiber. Default: none, outside of handling. */

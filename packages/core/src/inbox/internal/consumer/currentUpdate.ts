@@ -10,12 +10,12 @@ import type { StatementList } from "./statements.ts"
  * no part.
  */
 export interface HandledUpdate extends CallContext {
-  readonly record: AttemptRecord | undefined
-  readonly changes: Changes | undefined
+  readonly record?: AttemptRecord | undefined
+  readonly changes?: Changes | undefined
   /** The statements of the update, or of the group of updates. */
-  readonly statements: StatementList | undefined
+  readonly statements?: StatementList | undefined
   /** The queued update. */
-  readonly entry: Entry | undefined
+  readonly entry?: Entry | undefined
 }
 
 /** The update that is being handled, which is the context of its calls. Default: none, outside of handling. */
@@ -26,7 +26,6 @@ export const withoutJournal = (update: HandledUpdate | undefined): HandledUpdate
   update === undefined
     ? undefined
     : {
-        journal: undefined,
         get changes() {
           return update.changes
         },

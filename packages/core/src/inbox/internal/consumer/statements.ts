@@ -32,11 +32,6 @@ export const refusalOf = (
 
 /** The attempt to handle a group of updates. The updates have no journal and no changes in common. */
 export class GroupAttempt implements HandledUpdate, StatementList {
-  readonly journal = undefined
-  readonly answers = undefined
-  readonly changes = undefined
-  readonly entry = undefined
-  readonly record = undefined
   readonly #problem: Problem | undefined
   #statements: ReadonlyArray<Statement> = []
   #isClosed = false
