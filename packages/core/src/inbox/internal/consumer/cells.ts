@@ -54,28 +54,17 @@ export const maybeWritten = (cause?: StoreError): StoreError =>
     isUncertain: true
   })
 
-interface StoredCell extends Cell {
-  /**
-   * Tries to replace a value if the stored value is still the value that was read. Returns whether the value has the
-   * revision.
-   */
-  readonly attempt: (
-    read: Snapshot,
-    value: StateValue | undefined,
-    revision: string
-  ) => Effect.Effect<boolean, StoreError>
-}
-
 /**
  * A value in the store. A write whose answer was lost is repeated, and its revision shows whether the first write was
  * applied.
  */
-export const stored = ({ store, [hooks]: { nextRevision } }: Inbox["Service"], key: StateKey): StoredCell => {
+export const stored = ({ store, [hooks]: { nextRevision } }: Inbox["Service"], key: StateKey) => {
   const get = Effect.map(
     Effect.suspend(() => store.read([rowKey(key)])),
     ([found]) => found
   )
 
+  /** Tries to replace a value if the stored value is still the value that was read. Returns whether the value has the revision. */
   const attempt = (read: Snapshot, value: StateValue | undefined, revision: string) =>
     Effect.flatMap(store.write([{ rows: toWrites(key, read, value, revision) }]), ([result]) =>
       result === "applied"
@@ -96,12 +85,12 @@ export const stored = ({ store, [hooks]: { nextRevision } }: Inbox["Service"], k
     })
 
   return {
-    read: Effect.map(get, (found) => {
+    read: Effect.map(get, (found): Snapshot => {
       if (found === undefined) return { value: undefined, revision: undefined, decoded: undefined }
       const { expiresAt, revision, text } = found
       return { value: { text, expiresAt }, revision, decoded: undefined }
     }),
-    replace: (before, { value }) =>
+    replace: (before: Snapshot, { value }: Pick<Snapshot, "value" | "decoded">) =>
       before.value === undefined && value === undefined ? Effect.succeed(true) : write(before, value),
     attempt
   }

@@ -13,27 +13,18 @@ import { isPassing } from "./storeFailure.ts"
 
 type RetryStep = Effect.Success<ReturnType<typeof Schedule.toStep<unknown, Cause.Cause<unknown>, never, never>>>
 
-/** Settles deliveries whose attempt has failed. */
-export interface Failures {
-  /** Emits the delivery again, or makes its updates dead letters. */
-  readonly onFailure: (delivery: Settleable<unknown>, cause: Cause.Cause<unknown>) => Effect.Effect<void>
-  /** Handles the delivery again in the same attempt, because the inbox failed and not the handler. */
-  readonly onStoreFailure: (delivery: Settleable<unknown>, failure: Outage.OutageError) => Effect.Effect<void>
-  /** Fails the attempt if a statement of the handler has failed. */
-  readonly onRefusal: (delivery: Settleable<unknown>) => Effect.Effect<void>
-}
-
 const annotate = (effect: Effect.Effect<void>, { updates }: Settleable<unknown>): Effect.Effect<void> =>
   updates.length === 1 ? Effect.annotateLogs(effect, annotationsOf(updates[0]!.value)) : effect
 
-/** `isStopping`: a delivery that fails is then left to the next start. */
-export const makeFailures = (retry: Retry, clock: Clock.Clock, isStopping: () => boolean): Failures => {
+/** Settles deliveries whose attempt has failed. `isStopping`: a delivery that fails is then left to the next start. */
+export const makeFailures = (retry: Retry, clock: Clock.Clock, isStopping: () => boolean) => {
   /** The state of the retry schedule of updates that failed. */
   const steps = new WeakMap<UpdateDelivery, RetryStep>()
   /** The failures of the inbox because of which updates are handled again. */
   const outages = new WeakMap<UpdateDelivery, Outage.Attempts>()
 
-  const onFailure: Failures["onFailure"] = (delivery, cause) =>
+  /** Emits the delivery again, or makes its updates dead letters. */
+  const onFailure = (delivery: Settleable<unknown>, cause: Cause.Cause<unknown>): Effect.Effect<void> =>
     Effect.gen(function* () {
       const { updates } = delivery
       for (const { record } of updates) record.cause = cause
@@ -51,7 +42,8 @@ export const makeFailures = (retry: Retry, clock: Clock.Clock, isStopping: () =>
 
   return {
     onFailure,
-    onStoreFailure: (delivery, failure) =>
+    /** Handles the delivery again in the same attempt, because the inbox failed and not the handler. */
+    onStoreFailure: (delivery: Settleable<unknown>, failure: Outage.OutageError): Effect.Effect<void> =>
       Effect.gen(function* () {
         if (!isPassing(failure)) return yield* Effect.die(failure)
         const known = delivery.updates.map((update) => outages.get(update)).find((known) => known !== undefined)
@@ -64,7 +56,8 @@ export const makeFailures = (retry: Retry, clock: Clock.Clock, isStopping: () =>
         yield* annotate(Effect.logWarning(message), delivery)
         yield* persist(settleAll([delivery], { _tag: "again", after: pause }))
       }),
-    onRefusal: (delivery) =>
+    /** Fails the attempt if a statement of the handler has failed. */
+    onRefusal: (delivery: Settleable<unknown>): Effect.Effect<void> =>
       Effect.suspend(() => {
         const refusal = refusalIn(delivery.updates)
         if (refusal === undefined) return Effect.void
@@ -73,3 +66,5 @@ export const makeFailures = (retry: Retry, clock: Clock.Clock, isStopping: () =>
       })
   }
 }
+
+export type Failures = ReturnType<typeof makeFailures>

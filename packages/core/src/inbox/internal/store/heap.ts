@@ -1,11 +1,5 @@
 /** A priority queue: `pop` removes and returns the least value, `peek` only returns the least value. */
-interface Heap<A> {
-  readonly peek: () => A | undefined
-  readonly push: (value: A) => void
-  readonly pop: () => A | undefined
-}
-
-export const makeHeap = <A>(isLess: (a: A, b: A) => boolean): Heap<A> => {
+export const makeHeap = <A>(isLess: (a: A, b: A) => boolean) => {
   const items: Array<A> = []
 
   const sink = (value: A): void => {
@@ -22,8 +16,8 @@ export const makeHeap = <A>(isLess: (a: A, b: A) => boolean): Heap<A> => {
   }
 
   return {
-    peek: () => items[0],
-    push: (value) => {
+    peek: (): A | undefined => items[0],
+    push: (value: A): void => {
       let at = items.length
       items.push(value)
       while (at > 0) {
@@ -34,7 +28,7 @@ export const makeHeap = <A>(isLess: (a: A, b: A) => boolean): Heap<A> => {
       }
       items[at] = value
     },
-    pop: () => {
+    pop: (): A | undefined => {
       const first = items[0]
       const last = items.pop()
       if (items.length > 0) sink(last!)
