@@ -1,12 +1,12 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { BotApi } from "../../../client/BotApi.ts"
 import * as Endpoint from "../../../client/Endpoint.ts"
 import * as Settings from "../../../client/Settings.ts"
 import type { Entry } from "../../UpdateLog.ts"
-import { makeWaiter } from "../consumer/waiter.ts"
 import type { Log } from "./log.ts"
 
 /**
@@ -27,20 +27,13 @@ export const reporting = (log: Log, services: Context.Context<never>): Effect.Ef
     const api = Context.getOrUndefined(services, BotApi)
     const isOn = yield* Effect.orElseSucceed(Settings.emulator, () => false)
     if (!isOn || api === undefined) return
-    let entries: Array<Entry> = []
-    const added = makeWaiter(() => entries.length > 0)
-    const onEntry = (entry: Entry) => {
-      entries.push(entry)
-      added.wake()
-    }
+    const added = yield* Queue.unbounded<Entry>()
     yield* Effect.acquireRelease(
-      Effect.sync(() => (log.onEntry = onEntry)),
+      Effect.sync(() => (log.onEntry = (entry) => void Queue.offerUnsafe(added, entry))),
       () => Effect.sync(() => (log.onEntry = undefined))
     )
     while (true) {
-      yield* added.until
-      const reported = entries
-      entries = []
-      yield* Effect.ignore(api.execute(report, { entries: reported }))
+      const entries = yield* Queue.takeAll(added)
+      yield* Effect.ignore(api.execute(report, { entries }))
     }
   })
