@@ -213,9 +213,6 @@ export const step = <A, I, E, R>(
         kind: "step",
         name,
         identity: isUnique ? undefined : self,
-        request: () => undefined,
-        chat_id: undefined,
-        platform: undefined,
         run: (begin, slot) => Effect.andThen(Effect.andThen(begin, confirmed), run(slot)),
         // The result of an arbitrary effect cannot be looked up.
         isWrittenAtOnce: true,
@@ -226,9 +223,7 @@ export const step = <A, I, E, R>(
             onFailure: invalid
           }),
         isRefusal: () => true,
-        toError: (uncertain) => uncertain,
-        created: () => undefined,
-        find: undefined
+        toError: (uncertain) => uncertain
       }),
       ({ value }) => value
     )

@@ -38,12 +38,12 @@ export interface Call<in out A, in out E> {
    * call of the name is a repetition.
    */
   readonly identity: unknown
-  /** The request as text, recorded when the call begins, for `find`. `undefined` if the request is always the same. */
-  readonly request: () => string | undefined
+  /** The request as text, recorded when the call begins, for `find`. Missing if the request is always the same. */
+  readonly request?: () => string | undefined
   /** The chat of the request. `undefined` if the request names no chat, such as a message to a user. */
-  readonly chat_id: number | undefined
-  /** The clock of the platform, and the messages that its client has created. `undefined` for steps. */
-  readonly platform: { readonly time: PlatformTime; readonly created: AllCreated } | undefined
+  readonly chat_id?: number | undefined
+  /** The clock of the platform, and the messages that its client has created. Steps have none. */
+  readonly platform?: { readonly time: PlatformTime; readonly created: AllCreated }
   /** Carries the call out, and runs `begin` right before anything leaves the process. */
   readonly run: (begin: Effect.Effect<void>, slot: string) => Effect.Effect<A, E>
   /**
@@ -57,9 +57,9 @@ export interface Call<in out A, in out E> {
   /** Whether a failure proves that the call was not carried out. */
   readonly isRefusal: (error: E) => boolean
   readonly toError: (uncertain: Uncertain) => E
-  readonly created: (answer: A) => Created | undefined
+  readonly created?: (answer: A) => Created | undefined
   /** Finds possible results of the call, the best match first. */
-  readonly find: ((past: Past) => Effect.Effect<ReadonlyArray<Candidate>, E>) | undefined
+  readonly find?: ((past: Past) => Effect.Effect<ReadonlyArray<Candidate>, E>) | undefined
 }
 
 /** A response by which the platform has accepted a request. */

@@ -76,7 +76,7 @@ export class Calls {
   #begin<A, E>(slot: string, call: Call<A, E>, before: Started | undefined): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { clock, entries, queued } = this.#options
-      const request = call.request()
+      const request = call.request?.()
       const { requests, ...started } = before === undefined ? startedNow(queued, call, clock) : repeated(before)
       const all = request === undefined || requests.includes(request) ? requests : [...requests, request]
       const entry: JournalEntry = { slot, state: "started", text: JSON.stringify({ ...started, requests: all }) }
@@ -104,7 +104,7 @@ export class Calls {
     // An interruption cannot come between the answer and its entry.
     const carriedOut = Effect.onExitPrimitive(call.run(begin, slot), (exit) => {
       if (Exit.isSuccess(exit)) {
-        this.remember(slot, call, call.created(exit.value))
+        this.remember(slot, call, call.created?.(exit.value))
         // The answer is in memory first, because a handler that is interrupted now may run again in this process.
         entries.add({ slot, state: "done", text: call.write(exit.value) })
       } else if (isRefused(exit.cause)) entries.delete(slot)

@@ -23,7 +23,7 @@ const makeRecovery = <A, E>(calls: Calls, entries: Entries, slot: string, call: 
     return Effect.forEach(
       answers,
       ({ slot, text }) =>
-        Effect.ignore(Effect.map(call.read(text), (answer) => calls.remember(slot, call, call.created(answer)))),
+        Effect.ignore(Effect.map(call.read(text), (answer) => calls.remember(slot, call, call.created?.(answer)))),
       { discard: true }
     )
   }
