@@ -4,6 +4,7 @@ import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import { timeoutBySystemClock } from "../../base/internal/systemClock.ts"
 import { withSpan } from "../../base/internal/tracing.ts"
 import type * as ApiError from "../../client/ApiError.ts"
 import type { BotApi } from "../../client/BotApi.ts"
@@ -58,11 +59,7 @@ const immediateTimeout = "50 millis"
 const completedSoon = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(Effect.forkDetach(Effect.interruptible(self)), (fiber) => {
-      const moment = Effect.provideService(
-        Effect.timeoutOption(Fiber.await(fiber), immediateTimeout),
-        Clock.Clock,
-        Clock.Clock.defaultValue()
-      )
+      const moment = timeoutBySystemClock(Fiber.await(fiber), immediateTimeout)
       return Effect.onInterrupt(restore(Fiber.join(fiber)), () => Effect.andThen(moment, Fiber.interrupt(fiber)))
     })
   )

@@ -9,6 +9,7 @@ import { constFalse } from "effect/Function"
 import * as Latch from "effect/Latch"
 import type { Delivery } from "../../Deliveries.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
+import { timeoutBySystemClock } from "../../../base/internal/systemClock.ts"
 import { watchFiber } from "../../../base/internal/watchFiber.ts"
 import type { Lease } from "../../../client/internal/currentLease.ts"
 import { RateLimiterStopped } from "../../../client/internal/rateLimiter/queue.ts"
@@ -103,13 +104,7 @@ const stopping = (
      */
     stopNow: begin.pipe(
       Effect.andThen(interrupt),
-      Effect.andThen(
-        Effect.provideService(
-          Effect.timeoutOption(whenIdle, immediateInterruptionTimeout),
-          Clock.Clock,
-          Clock.Clock.defaultValue()
-        )
-      )
+      Effect.andThen(timeoutBySystemClock(whenIdle, immediateInterruptionTimeout))
     )
   }
 }

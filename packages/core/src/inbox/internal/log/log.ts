@@ -1,5 +1,5 @@
 import type * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import type * as Context from "effect/Context"
@@ -7,6 +7,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { pages } from "../../../base/internal/pages.ts"
 import * as rules from "../../../base/internal/rules.ts"
+import { timeoutBySystemClock } from "../../../base/internal/systemClock.ts"
 import { watchFiber } from "../../../base/internal/watchFiber.ts"
 import type { InboxStore, Row, RowWrite } from "../../InboxStore.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
@@ -254,11 +255,7 @@ export class Log {
     const { nextRevision, store } = this.#options
     if (!this.#isTrimmed && this.#unwritten.length === 0) return Effect.void
     const removed = Effect.ignore(store.write([{ rows: [this.process.removal(nextRevision())] }]))
-    return Effect.provideService(
-      Effect.asVoid(Effect.timeoutOption(Effect.interruptible(Effect.andThen(this.flush, removed)), closeTimeout)),
-      Clock.Clock,
-      Clock.Clock.defaultValue()
-    )
+    return Effect.asVoid(timeoutBySystemClock(Effect.interruptible(Effect.andThen(this.flush, removed)), closeTimeout))
   })
 }
 
