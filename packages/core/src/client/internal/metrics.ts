@@ -1,15 +1,13 @@
 import type * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
+import { counter } from "../../base/internal/counter.ts"
 import type { Observer } from "../BotApi.ts"
 
 /**
  * Number of requests, by the attributes `endpoint` and `status`. Without a response, `status` is the kind of the transport
  * failure.
  */
-const requests = Metric.counter("colloquy_requests_total", {
-  description: "Requests to the platform, by endpoint and status",
-  incremental: true
-})
+const requests = counter("colloquy_requests_total", "Requests to the platform, by endpoint and status")
 
 /** Duration of requests in seconds, by the attribute `endpoint`. A long poll includes its wait. */
 const duration = Metric.histogram("colloquy_request_duration_seconds", {
@@ -39,9 +37,9 @@ export const makeObserver = (context: Context.Context<never>): Observer => {
 
   return (endpoint, status, millis) => {
     const { byStatus, duration } = metricsOf(endpoint)
-    const counter = byStatus.get(status) ?? Metric.withAttributes(requests, { endpoint, status: String(status) })
-    byStatus.set(status, counter)
-    counter.updateUnsafe(1, context)
+    const metric = byStatus.get(status) ?? Metric.withAttributes(requests, { endpoint, status: String(status) })
+    byStatus.set(status, metric)
+    metric.updateUnsafe(1, context)
     duration.updateUnsafe(millis / 1000, context)
   }
 }

@@ -1,15 +1,13 @@
 import type * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
+import { counter } from "../../../base/internal/counter.ts"
 import type { Observer, Priority } from "../../RateLimiter.ts"
 
 /** Number of waiting calls, by the attribute `priority`. */
 export const waiting = Metric.gauge("colloquy_limiter_waiting", { description: "Calls that wait for a permit" })
 
 /** Number of granted permits, by the attribute `priority`. */
-export const permits = Metric.counter("colloquy_limiter_permits_total", {
-  description: "Permits that were granted",
-  incremental: true
-})
+export const permits = counter("colloquy_limiter_permits_total", "Permits that were granted")
 
 /** The time that calls waited for their permits, in seconds, by the attribute `priority`. */
 export const waitTime = Metric.histogram("colloquy_limiter_wait_seconds", {
@@ -18,22 +16,19 @@ export const waitTime = Metric.histogram("colloquy_limiter_wait_seconds", {
 })
 
 /** Number of calls that failed with `RateLimiterError`, by the attribute `priority`. */
-export const rejected = Metric.counter("colloquy_limiter_rejected_total", {
-  description: "Calls that got no permit, because the queue was full or the maximum wait was exceeded",
-  incremental: true
-})
+export const rejected = counter(
+  "colloquy_limiter_rejected_total",
+  "Calls that got no permit, because the queue was full or the maximum wait was exceeded"
+)
 
 /** Number of 429 responses. */
-export const rateLimited = Metric.counter("colloquy_limiter_rate_limited_total", {
-  description: "Requests that the platform answered with 429",
-  incremental: true
-})
+export const rateLimited = counter(
+  "colloquy_limiter_rate_limited_total",
+  "Requests that the platform answered with 429"
+)
 
 /** Number of pauses of all calls. */
-export const pauses = Metric.counter("colloquy_limiter_pauses_total", {
-  description: "Pauses of all calls",
-  incremental: true
-})
+export const pauses = counter("colloquy_limiter_pauses_total", "Pauses of all calls")
 
 /** Returns an observer that keeps the metrics of a rate limiter. */
 export const makeObserver = (priorities: ReadonlyArray<Priority>, context: Context.Context<never>): Observer => {

@@ -1,5 +1,6 @@
 import type * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
+import { counter } from "../../../base/internal/counter.ts"
 import { metricContext } from "../../../base/internal/metricContext.ts"
 
 /**
@@ -7,8 +8,6 @@ import { metricContext } from "../../../base/internal/metricContext.ts"
  * calls whose outcome was not known.
  */
 export type Outcome = "replayed" | "adopted" | "repeated" | "skipped"
-
-const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
 
 const replayed = counter("colloquy_journal_replayed_total", "Calls whose recorded answer was returned")
 const uncertain = counter("colloquy_journal_uncertain_total", "Calls that may have been carried out, by outcome")

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
+import { counter } from "../../../base/internal/counter.ts"
 import type { WebhookResponse } from "../../Webhook.ts"
 
 export const respond = (
@@ -29,10 +30,7 @@ export const unknownEncoding = respond(415, { "accept-encoding": "gzip, deflate"
 /** The platform repeats the delivery after a minute. */
 export const unavailable = respond(503, { "retry-after": "60" })
 
-const rejected = Metric.counter("colloquy_webhook_rejected_total", {
-  description: "Requests that were not answered with 200, by status",
-  incremental: true
-})
+const rejected = counter("colloquy_webhook_rejected_total", "Requests that were not answered with 200, by status")
 
 const byStatus = new Map<number, typeof rejected>()
 
