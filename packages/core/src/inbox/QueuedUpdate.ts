@@ -9,6 +9,7 @@ import { hashText } from "../model/internal/hashText.ts"
 import { datedAt, receivedText } from "../model/internal/updateParts.ts"
 import { chatOf, encode, type MalformedUpdate, parse, type Update, userIdOf } from "../model/Update.ts"
 import { parseExactly, stringify } from "../base/internal/json.ts"
+import { memberOf } from "../base/internal/wire.ts"
 
 const sortKeys = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
@@ -186,14 +187,8 @@ class StoredUpdate implements QueuedUpdate {
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
-
-const chatOfRaw = (raw: unknown): unknown => {
-  if (!isRecord(raw)) return undefined
-  const { chat_id, message } = raw
-  if (chat_id != null) return chat_id
-  return isRecord(message) && isRecord(message["recipient"]) ? message["recipient"]["chat_id"] : undefined
-}
+const chatOfRaw = (raw: unknown): unknown =>
+  memberOf("chat_id", raw) ?? memberOf("chat_id", memberOf("recipient", memberOf("message", raw)))
 
 /**
  * Returns the default partition key of an update: its chat, or `user:` and its user if the update has no chat. Updates
