@@ -14,7 +14,7 @@
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "../base/FieldIssue.ts"
-import { memberOf } from "../base/internal/wire.ts"
+import { elementsOf } from "../base/internal/wire.ts"
 import * as Platform from "../base/Platform.ts"
 import { UserId } from "../model/User.ts"
 import { isRejected } from "./internal/accepted.ts"
@@ -219,11 +219,6 @@ export const FailedUsers = Schema.Struct({ error_code: Schema.String, user_ids: 
  * @since 0.1.0
  */
 export interface FailedUsers extends Schema.Schema.Type<typeof FailedUsers> {}
-
-const elementsOf = (key: string, body: unknown): ReadonlyArray<unknown> => {
-  const value = memberOf(key, body)
-  return Array.isArray(value) ? value : []
-}
 
 const readFailedUsers = (body: unknown) => {
   const failed_user_details = elementsOf("failed_user_details", body).filter(Schema.is(FailedUsers))

@@ -55,6 +55,12 @@ export type Unknown<Key extends string> = { readonly [K in Key]: "unknown" } & {
 export const memberOf = (key: string, value: unknown): unknown =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined
 
+/** The elements of the array at a key of an object. */
+export const elementsOf = (key: string, value: unknown): ReadonlyArray<unknown> => {
+  const elements = memberOf(key, value)
+  return Array.isArray(elements) ? elements : []
+}
+
 /** An element that cannot be decoded as its kind, and is decoded as an unknown element. */
 export class MalformedElement {
   readonly raw: unknown

@@ -4,13 +4,8 @@ import type { Attachment } from "../../../model/Attachment.ts"
 import type { LostCall } from "../../../client/Endpoint.ts"
 import * as Me from "../../../endpoints/Me.ts"
 import * as Platform from "../../../base/Platform.ts"
-import { memberOf } from "../../../base/internal/wire.ts"
+import { elementsOf, memberOf } from "../../../base/internal/wire.ts"
 import type { Sent } from "../../../client/internal/journal/created.ts"
-
-const membersOf = (key: string, value: unknown): ReadonlyArray<unknown> => {
-  const members = memberOf(key, value)
-  return Array.isArray(members) ? members : []
-}
 
 const textOf = (value: unknown): string => {
   const text = memberOf("text", value)
@@ -50,7 +45,7 @@ const traitOf = (attachment: unknown, hasCodes: boolean): string => {
   const type = memberOf("type", attachment)
   switch (type) {
     case "inline_keyboard":
-      return `${type} ${membersOf("buttons", payload)
+      return `${type} ${elementsOf("buttons", payload)
         .map((row) => (Array.isArray(row) ? row.map((button) => textOf(button)).join("|") : ""))
         .join("/")}`
     case "sticker":
@@ -76,7 +71,7 @@ const attachmentsOf = (sent: Sent): ReadonlyArray<Attachment> =>
   sent.body !== null && sent.body !== undefined && "attachments" in sent.body ? (sent.body.attachments ?? []) : []
 
 const sameAttachments = (body: unknown, sent: Sent): boolean => {
-  const attachments = membersOf("attachments", body)
+  const attachments = elementsOf("attachments", body)
   // A sticker that is sent by its address is received with a code.
   const hasCodes = attachments.every((each) => memberOf("url", memberOf("payload", each)) === undefined)
   const expected = traitsOf(attachments, hasCodes)
@@ -104,7 +99,7 @@ const tokensOf = (attachments: ReadonlyArray<unknown>): ReadonlyArray<unknown> =
 /** How many attachments have the token that was sent. The platform may give a file another token. */
 const sameTokens = (body: unknown, sent: Sent): number => {
   const received = tokensOf(attachmentsOf(sent))
-  return tokensOf(membersOf("attachments", body)).filter((token) => token !== undefined && received.includes(token))
+  return tokensOf(elementsOf("attachments", body)).filter((token) => token !== undefined && received.includes(token))
     .length
 }
 
