@@ -5,6 +5,7 @@ import * as RateLimiter from "../../../client/RateLimiter.ts"
 import type { ChatId } from "../../../model/Recipient.ts"
 import { CurrentLease, type Lease } from "../../../client/internal/currentLease.ts"
 import { CurrentUpdate, type HandledUpdate } from "./currentUpdate.ts"
+import type { UpdateDelivery } from "./settlement.ts"
 
 type Services = Context.Context<never>
 
@@ -29,11 +30,7 @@ export interface Common {
 }
 
 /** A part of a delivery that is handled. */
-interface Handled {
-  readonly current: HandledUpdate
-  readonly attempt: number
-  readonly handling: Handling
-}
+type Handled = Pick<UpdateDelivery, "attempt" | "current" | "handling">
 
 const priority: Services = Context.make(RateLimiter.CurrentPriority, "reply")
 

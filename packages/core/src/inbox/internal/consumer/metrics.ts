@@ -1,6 +1,7 @@
 import type * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
+import type { Received } from "../../Inbox.ts"
 import type { Stats } from "../../InboxStore.ts"
 import type { Update } from "../../../model/Update.ts"
 import { metricContext } from "../../../base/internal/metricContext.ts"
@@ -50,10 +51,6 @@ const countByType = <A>(
     }
     if (count > 0) metric(type).updateUnsafe(count, context)
   }
-}
-
-interface Received {
-  readonly decoded: Result.Result<Update, unknown>
 }
 
 const typeOf = ({ decoded }: Received): string =>

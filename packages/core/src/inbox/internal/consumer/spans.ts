@@ -4,17 +4,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Tracer from "effect/Tracer"
-import type { Update } from "../../../model/Update.ts"
 import { isTraced } from "../../../base/internal/tracing.ts"
 import { annotationsOf } from "./annotations.ts"
+import type { Settleable } from "./settlement.ts"
 
-/** A delivery, as far as its spans are concerned. */
-interface Traced {
-  readonly attempt: number
-  readonly updates: ReadonlyArray<{ readonly value: Update }>
-}
-
-const attributesOf = ({ updates }: Traced): Record<string, unknown> => {
+const attributesOf = ({ updates }: Settleable<unknown>): Record<string, unknown> => {
   const [first] = updates
   if (first === undefined || updates.length > 1) return { "messaging.batch.message_count": updates.length }
   const { value } = first
@@ -36,13 +30,13 @@ export const makeSpans = (context: Context.Context<never>, isDeclined: (cause: C
   if (!isTraced(Context.get(context, Tracer.Tracer))) return undefined
   const clock = Context.get(context, Clock.Clock)
   const make = Effect.runSyncWith(context)
-  const open = new Map<Traced, Open>()
+  const open = new Map<Settleable<unknown>, Open>()
   const end = (span: Tracer.Span, exit: Exit.Exit<unknown, unknown>): void =>
     span.end(clock.currentTimeNanosUnsafe(), exit)
 
   return {
     /** Runs the handler of a delivery in its spans. */
-    handler: <A, E, R>(delivery: Traced, handler: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+    handler: <A, E, R>(delivery: Settleable<unknown>, handler: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
       const span = make(Effect.makeSpan("Updates.handle", { kind: "consumer", attributes: attributesOf(delivery) }))
       const traced: Open = { span, exit: Exit.void }
       open.set(delivery, traced)
@@ -62,7 +56,7 @@ export const makeSpans = (context: Context.Context<never>, isDeclined: (cause: C
       ) as Effect.Effect<A, E, R>
     },
     /** Runs an effect that settles deliveries in a span of each delivery. */
-    commit: <A, E>(deliveries: ReadonlyArray<Traced>, settle: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    commit: <A, E>(deliveries: ReadonlyArray<Settleable<unknown>>, settle: Effect.Effect<A, E>): Effect.Effect<A, E> =>
       Effect.suspend(() => {
         const spans = deliveries.flatMap((delivery) => {
           const parent = open.get(delivery)?.span
@@ -71,7 +65,7 @@ export const makeSpans = (context: Context.Context<never>, isDeclined: (cause: C
         return Effect.onExit(settle, (exit) => Effect.sync(() => spans.forEach((span) => end(span, exit))))
       }),
     /** Ends the spans of deliveries that are settled, or that an operator of a stream passes on. */
-    end: (deliveries: ReadonlyArray<Traced>): void => {
+    end: (deliveries: ReadonlyArray<Settleable<unknown>>): void => {
       for (const delivery of deliveries) {
         const traced = open.get(delivery)
         if (traced === undefined) continue
