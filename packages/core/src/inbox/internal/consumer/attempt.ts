@@ -1,19 +1,14 @@
-import type { Inbox } from "../../Inbox.ts"
 import type { Entry } from "../../QueuedUpdate.ts"
-import type { Update } from "../../../model/Update.ts"
 import type { UpdateJournal } from "../../../client/internal/journal/current.ts"
 import { AttemptRecord } from "../log/attemptRecord.ts"
+import type { Queued } from "../kernel/delivery.ts"
 import type { Written } from "../kernel/partition.ts"
 import { Changes } from "./changes.ts"
 import type { AnswerLog } from "../../../client/internal/callContext.ts"
 import type { HandledUpdate } from "./currentUpdate.ts"
 
 /** An update of an inbox, and the values that all its attempts share. */
-export interface Received {
-  readonly value: Update
-  readonly inbox: Inbox["Service"]
-  readonly journal: UpdateJournal
-  readonly answers: AnswerLog
+export interface Received extends Pick<Queued, "answers" | "inbox" | "journal" | "value"> {
   readonly entry: Entry
 }
 

@@ -51,8 +51,6 @@ export interface Origin {
 
 /** A delivery of an update of the inbox. All other deliveries are made of these. */
 export interface UpdateDelivery extends Settleable<Update> {
-  /** The outcome of the settlement. `undefined` until the delivery is settled. */
-  readonly outcome: Outcome | undefined
   /** The attempt that is running or comes next. */
   readonly current: HandledUpdate
   /** The record of the attempt for the log of handled updates. */

@@ -1,11 +1,9 @@
-import type { Claim } from "../../InboxStore.ts"
+import type { Claim, ClaimedUpdate } from "../../InboxStore.ts"
 import type { Entry, QueuedUpdate } from "../../QueuedUpdate.ts"
 import { makeHeap } from "./heap.ts"
 
-interface MemoryEntry extends Entry {
+interface MemoryEntry extends ClaimedUpdate {
   readonly sequence: number
-  readonly attempts: number
-  readonly crashes: number
   isCompleted: boolean
 }
 

@@ -1,4 +1,5 @@
 import type { Row, RowWrite } from "../../InboxStore.ts"
+import type { Snapshot } from "../consumer/cells.ts"
 import { segment } from "./keys.ts"
 
 /** The key of a value of the state. */
@@ -57,19 +58,13 @@ export const orderKey = ({ name, scope }: StateKey, value: StateValue | undefine
 export const scopeOfOrderKey = (name: string, key: string): string =>
   key.slice(orderPrefixOf(name).length + "0123456789abcdef/".length)
 
-/** A stored value, and its revision. */
-interface Stored {
-  readonly value: StateValue | undefined
-  readonly revision: string | undefined
-}
-
 /**
  * Returns the writes of a value and of the row that sorts the value, if the stored value has the revision that was read. The
  * condition of the value protects the other row, which only writers of the value write.
  */
 export const toWrites = (
   key: StateKey,
-  read: Stored,
+  read: Pick<Snapshot, "revision" | "value">,
   value: StateValue | undefined,
   revision: string
 ): ReadonlyArray<RowWrite> => {
