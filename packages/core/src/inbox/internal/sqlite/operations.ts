@@ -19,7 +19,7 @@ import { makePartitions } from "./partitions.ts"
 import { makeRows } from "./rows.ts"
 import { create, tablesOf } from "./tables.ts"
 import { decodeText, encodeText, numberOf } from "./texts.ts"
-import { makeUpdates, toEntry, type UpdateTuple } from "./updates.ts"
+import { makeUpdates, toEntry, toTuple, type UpdateTuple } from "./updates.ts"
 
 /** The connection of the operations to their surroundings: the options of the store that they need, with the defaults. */
 export type Hooks = {
@@ -85,17 +85,8 @@ const makeAdding = ({ all, counts, partitions, rows, tables, updates }: Parts, {
 
   const enqueue = (counts: Counts, batch: Batch): number => {
     const before = counts.nextId
-    for (const { fingerprint, partitionKey, receivedAt, text } of batch.updates) {
-      if (!isNew(fingerprint, batch)) continue
-      const update: UpdateTuple = [
-        0,
-        encodeText(partitionKey),
-        encodeText(fingerprint),
-        receivedAt,
-        encodeText(text),
-        0
-      ]
-      append(counts, update, batch.now)
+    for (const update of batch.updates) {
+      if (isNew(update.fingerprint, batch)) append(counts, toTuple(update), batch.now)
     }
     for (const { error, update } of batch.deadLetters) {
       if (isNew(update.fingerprint, batch)) updates.insertDead(counts, update, error, batch.now)

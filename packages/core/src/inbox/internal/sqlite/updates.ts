@@ -19,6 +19,16 @@ type DeadTuple = [...UpdateTuple, error: string, failedAt: number]
 
 const columns = "id, partition_key, fingerprint, received_at, text, attempts"
 
+/** Returns a new update in stored form. Its id is assigned when the update is inserted. */
+export const toTuple = ({ fingerprint, partitionKey, receivedAt, text }: QueuedUpdate.QueuedUpdate): UpdateTuple => [
+  0,
+  encodeText(partitionKey),
+  encodeText(fingerprint),
+  receivedAt,
+  encodeText(text),
+  0
+]
+
 export const toEntry = (row: readonly [...UpdateTuple, ...Array<unknown>]): QueuedUpdate.Entry => {
   const [id, partitionKey, fingerprint, receivedAt, text] = row
   return {
@@ -53,20 +63,13 @@ export const makeUpdates = (all: Database["all"], { deadLetters, updates }: Tabl
       all(insertUpdate, id, key, fingerprint, receivedAt, text, attempts)
       return id
     },
-    insertDead: (
-      counts: Counts,
-      { fingerprint, partitionKey, receivedAt, text }: QueuedUpdate.QueuedUpdate,
-      error: string,
-      now: number
-    ): void => {
+    insertDead: (counts: Counts, update: QueuedUpdate.QueuedUpdate, error: string, now: number): void => {
       counts.deadLetters++
+      const [, ...values] = toTuple(update)
       all(
-        `INSERT INTO ${deadLetters} (${columns}, error, failed_at) VALUES (?, ?, ?, ?, ?, 0, ?, ?)`,
+        `INSERT INTO ${deadLetters} (${columns}, error, failed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
         counts.nextId++,
-        encodeText(partitionKey),
-        encodeText(fingerprint),
-        receivedAt,
-        encodeText(text),
+        ...values,
         encodeText(error),
         now
       )
