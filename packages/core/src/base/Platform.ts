@@ -9,6 +9,7 @@
  *
  * @since 0.1.0
  */
+import * as Record from "effect/Record"
 
 /**
  * Maximum length of the text of a message or a comment, in characters: see {@link lengthOf}.
@@ -970,7 +971,7 @@ export interface Assumption {
  * @category assumptions
  * @since 0.1.0
  */
-export type AssumptionName = keyof typeof assumptions
+export type AssumptionName = keyof typeof facts
 
 /** The facts by name, each after its grade. */
 const facts = {
@@ -1158,10 +1159,7 @@ const facts = {
   videoWithoutHeader:
     "C: A video whose header does not state its size and duration has 1280 x 720 px and lasts one second.",
   getVideo: "A: GET /videos/{token} returns token, urls, thumbnail, width, height and duration."
-} as const satisfies Readonly<Record<string, `${Grade}: ${string}`>>
-
-const parse = (rows: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { grade: row[0], fact: row.slice(3) }])) as never
+} satisfies Readonly<Record<string, `${Grade}: ${string}`>>
 
 /**
  * All assumptions by name. Code that relies on an assumption names it with the tag `@assumption`.
@@ -1177,8 +1175,10 @@ const parse = (rows: Readonly<Record<string, string>>) =>
  * @category assumptions
  * @since 0.1.0
  */
-export const assumptions: {
-  readonly [Name in keyof typeof facts]: (typeof facts)[Name] extends `${infer Graded}: ${infer Fact}`
-    ? { readonly grade: Graded; readonly fact: Fact }
-    : never
-} = /* @__PURE__ */ parse(facts)
+export const assumptions: Readonly<Record<keyof typeof facts, Assumption>> = /* @__PURE__ */ Record.map(
+  facts,
+  (row) => ({
+    grade: row[0] as Grade,
+    fact: row.slice(3)
+  })
+)
