@@ -2,11 +2,10 @@ import type { Commit, CommitResult, RowWrite, Statement } from "@colloquy/core/i
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { isRetryableSql, retryConflicts } from "../../../base/internal/stores/sql.ts"
 import { encodeIndexed, encodeText, isId } from "../../../base/internal/stores/values.ts"
-import { functionsOf } from "./functions.ts"
+import type { Parts } from "./functions.ts"
 import { inlined } from "./inlined.ts"
 import { isChecked, toJson, toRounds, toWrites } from "./rows.ts"
 
@@ -136,9 +135,7 @@ class Refusal {
   }
 }
 
-interface Options {
-  readonly sql: SqlClient.SqlClient
-  readonly table: string
+interface Options extends Pick<Parts, "functions" | "sql"> {
   /** Runs an effect in a transaction, and again if the database has rolled back because of a concurrent transaction. */
   readonly transact: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E | SqlError>
   /** Wakes the other processes. */
@@ -146,9 +143,7 @@ interface Options {
 }
 
 /** The commits of an inbox. */
-export const make = ({ sql, table, transact, wake }: Options) => {
-  const functions = functionsOf(sql, table)
-
+export const make = ({ functions, sql, transact, wake }: Options) => {
   /** `execute` executes the statements of the commits too, and `check` only checks and locks. */
   const call = Effect.fnUntraced(function* (
     units: ReadonlyArray<Unit>,

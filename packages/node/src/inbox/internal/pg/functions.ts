@@ -4,7 +4,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import { literal } from "effect/sql/Statement"
 import { permanentStates } from "../../../base/internal/stores/sql.ts"
 import * as plans from "./plans.ts"
-import { now, slot, tablesOf } from "./tables.ts"
+import { now, slot, tableNames } from "./tables.ts"
 
 export const functionNames = (table: string) => ({
   claim: `${table}_claim`,
@@ -15,17 +15,14 @@ export const functionNames = (table: string) => ({
   writeRows: `${table}_write_rows`
 })
 
-/** The functions as parts of statements. */
-export const functionsOf = (sql: SqlClient.SqlClient, table: string) =>
-  Record.map(functionNames(table), (name) => sql(name))
-
-const partsOf = (sql: SqlClient.SqlClient, table: string) => ({
+/** The tables and the functions as parts of statements. */
+export const partsOf = (sql: SqlClient.SqlClient, table: string) => ({
   sql,
-  ...tablesOf(sql, table),
-  functions: functionsOf(sql, table)
+  ...Record.map(tableNames(table), (name) => sql(name)),
+  functions: Record.map(functionNames(table), (name) => sql(name))
 })
 
-type Parts = ReturnType<typeof partsOf>
+export type Parts = ReturnType<typeof partsOf>
 
 const isQueued = plans.isQueued("u")
 const findPartition = (key: string) => plans.findBy("p.partition_key", key)
@@ -398,11 +395,9 @@ const createExecute = ({ functions, sql }: Parts) => sql`
  * Creates the functions that execute an operation in one round trip. Single statements do not work: only a later statement
  * sees the commits during the wait for a lock.
  */
-export const createFunctions = (sql: SqlClient.SqlClient, table: string) => {
-  const parts = partsOf(sql, table)
-  return Effect.forEach(
+export const createFunctions = (parts: Parts) =>
+  Effect.forEach(
     [createWriteRows, createWrite, createMoveDue, createClaim, createCommit, createExecute],
     (create) => create(parts),
     { discard: true }
   )
-}

@@ -8,6 +8,7 @@ import { batchReads } from "../batchedReads.ts"
 import type { Options } from "../../SqlInboxStore.ts"
 import * as SqlOperations from "../sqlOperations.ts"
 import * as commits from "./commits.ts"
+import { partsOf } from "./functions.ts"
 import { makeQueries, makeRows } from "./queries.ts"
 import { migrations } from "./schema.ts"
 import * as updates from "./updates.ts"
@@ -30,9 +31,10 @@ const cleanupChunk = 1000
  */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const { migrate, sql, table, toStoreError } = yield* makeStore({ store: "inbox", prefix: options.prefix, migrations })
-  const rows = makeRows(sql, table)
-  const queries = makeQueries(sql, table)
-  const updateQueries = updates.make(sql, table)
+  const parts = partsOf(sql, table)
+  const rows = makeRows(parts)
+  const queries = makeQueries(parts)
+  const updateQueries = updates.make(parts)
   const wakeUps = yield* WakeUps.make(sql, table)
 
   // Each statement sees all earlier commits, so a read after a lock returns the current rows.
@@ -40,7 +42,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const transact = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
     retryConflicts(Effect.provideService(withTransaction(sql)(effect), SqlClient.BeginTransaction, begin))
 
-  const commit = commits.make({ sql, table, transact, wake: wakeUps.notify })
+  const commit = commits.make({ ...parts, transact, wake: wakeUps.notify })
 
   const { ready, run } = yield* SqlOperations.make(
     options,

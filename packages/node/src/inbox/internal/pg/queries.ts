@@ -1,11 +1,10 @@
 import type { InboxStore, Write, WriteResult } from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
-import type * as SqlClient from "effect/sql/SqlClient"
 import { retryConflicts } from "../../../base/internal/stores/sql.ts"
 import { decodeText, encodeIndexed, isId } from "../../../base/internal/stores/values.ts"
-import { functionsOf } from "./functions.ts"
+import type { Parts } from "./functions.ts"
 import { isChecked, rangeOf, type StoredRow, toJson, toKey, toRounds, toRow, toWrites } from "./rows.ts"
-import { now, tablesOf } from "./tables.ts"
+import { now } from "./tables.ts"
 
 /** Maximum number of claimed partitions whose first updates are compared for the age of the oldest update. */
 const comparedPartitions = 4000
@@ -13,9 +12,7 @@ const comparedPartitions = 4000
 type Store = InboxStore["Service"]
 
 /** The statements on rows. */
-export const makeRows = (sql: SqlClient.SqlClient, table: string) => {
-  const { rows } = tablesOf(sql, table)
-  const functions = functionsOf(sql, table)
+export const makeRows = ({ functions, rows, sql }: Parts) => {
   const columns = sql.literal("COALESCE(full_key, key) AS key, text, revision, expires_at, due_at")
 
   const writeRound = (round: ReadonlyArray<Write>) => {
@@ -111,9 +108,7 @@ export const makeRows = (sql: SqlClient.SqlClient, table: string) => {
 }
 
 /** The statements on partitions, fingerprints and counts. */
-export const makeQueries = (sql: SqlClient.SqlClient, table: string) => {
-  const { counts, fingerprints, partitions, rows, updates } = tablesOf(sql, table)
-
+export const makeQueries = ({ counts, fingerprints, partitions, rows, sql, updates }: Parts) => {
   /** Rows may have been changed outside of the library while no process was running. */
   const recount = Effect.gen(function* () {
     yield* sql`SELECT slot FROM ${counts} ORDER BY slot FOR UPDATE`

@@ -1,14 +1,15 @@
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import { indexName } from "../../../base/internal/stores/sql.ts"
-import { createFunctions } from "./functions.ts"
+import { createFunctions, partsOf } from "./functions.ts"
 import { renewIds } from "./ids.ts"
-import { countSlots, tableNames, tablesOf } from "./tables.ts"
+import { countSlots, tableNames } from "./tables.ts"
 
 /** Transactions lock rows in the order of their keys. In all statements, this order is that of the bytes. */
 const create = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, table: string) {
   const names = tableNames(table)
-  const { counts, fingerprints, partitions, rows, updates } = tablesOf(sql, table)
+  const parts = partsOf(sql, table)
+  const { counts, fingerprints, partitions, rows, updates } = parts
   const index = (of: string, purpose: string) => sql(indexName(of, purpose))
 
   yield* sql`CREATE TABLE ${updates} (
@@ -63,7 +64,7 @@ const create = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, table: str
   )`
   yield* sql`INSERT INTO ${counts} (slot) SELECT generate_series(0, ${countSlots - 1})`
   yield* renewIds(sql, table)
-  yield* createFunctions(sql, table)
+  yield* createFunctions(parts)
 })
 
 export const migrations = (sql: SqlClient.SqlClient, table: string) => ({ "1_create": create(sql, table) })

@@ -1,5 +1,3 @@
-import * as Record from "effect/Record"
-import type * as SqlClient from "effect/sql/SqlClient"
 import { literal } from "effect/sql/Statement"
 
 /**
@@ -17,9 +15,6 @@ export const tableNames = (table: string) => ({
   counts: `${table}_counts`,
   server: `${table}_server`
 })
-
-/** The tables as parts of statements. */
-export const tablesOf = (sql: SqlClient.SqlClient, table: string) => Record.map(tableNames(table), (name) => sql(name))
 
 /** A connection adds to its own row of `counts`, so that transactions rarely wait for each other. */
 export const countSlots = 16

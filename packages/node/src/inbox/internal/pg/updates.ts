@@ -2,11 +2,10 @@ import type { Batch, Claim, ClaimedUpdate, Partition, StoredUpdate } from "@coll
 import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type * as SqlClient from "effect/sql/SqlClient"
 import { decodeText, encodeIndexed, encodeText, isId } from "../../../base/internal/stores/values.ts"
-import { functionsOf } from "./functions.ts"
+import type { Parts } from "./functions.ts"
 import { isChecked, JournalRow, toJournalRow, toWrites } from "./rows.ts"
-import { slot, tablesOf } from "./tables.ts"
+import { slot } from "./tables.ts"
 
 /** An update to insert: a dead letter if `failed_at` is set. */
 const toInput = (update: QueuedUpdate.QueuedUpdate, error: string | undefined, { duplicatesSince, now }: Batch) => ({
@@ -115,10 +114,7 @@ const toStored = (row: UpdateRow): StoredUpdate => {
 }
 
 /** The statements on queued updates and dead letters. */
-export const make = (sql: SqlClient.SqlClient, table: string) => {
-  const functions = functionsOf(sql, table)
-  const { counts, fingerprints, partitions, rows, updates } = tablesOf(sql, table)
-
+export const make = ({ counts, fingerprints, functions, partitions, rows, sql, updates }: Parts) => {
   /** Appends updates to partitions. A partition that has an owner is locked as well, but not written: its release finds the first update. */
   const touch = (from: "inserted" | "moved") => sql`
     INSERT INTO ${partitions} AS p (partition_key, head_id)
