@@ -16,15 +16,6 @@ import * as stores from "../base/stores.ts"
 
 const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/.test(host)
 
-const checkHost = (host: string, isPublic: boolean): Effect.Effect<void, CommandFailed> =>
-  isPublic || isLoopback(host)
-    ? Effect.void
-    : Effect.fail(
-        invalid(
-          `--host ${host}: other machines could reach the board, which has no TLS. Add --public, or mount NodeBoard behind a login of your own.`
-        )
-      )
-
 /** Serves the board until the scope closes. Returns its port. */
 const listen = (handle: Effect.Success<ReturnType<typeof NodeBoard.toNodeHandler>>, host: string, port: number) =>
   Effect.acquireRelease(
@@ -78,15 +69,18 @@ export const board = action(
     public: switchFlag("public", "Allows a --host that other machines can reach")
   },
   ({ host, port, public: isPublic }) =>
-    Effect.andThen(
-      checkHost(host, isPublic),
-      withSettings(
-        serve(host, port).pipe(
-          Effect.scoped,
-          Effect.provide(services),
-          Effect.provideService(References.MinimumLogLevel, "Info"),
-          Effect.provideService(References.LogToStderr, true)
+    Effect.gen(function* () {
+      if (!isPublic && !isLoopback(host)) {
+        return yield* invalid(
+          `--host ${host}: other machines could reach the board, which has no TLS. Add --public, or mount NodeBoard behind a login of your own.`
         )
+      }
+      return yield* serve(host, port).pipe(
+        Effect.scoped,
+        Effect.provide(services),
+        Effect.provideService(References.MinimumLogLevel, "Info"),
+        Effect.provideService(References.LogToStderr, true),
+        withSettings
       )
-    )
+    })
 )
