@@ -100,9 +100,5 @@ export const makeAnonymous = (values: ReadonlyArray<unknown>): ((text: string) =
 }
 
 /** Replaces all texts of a JSON value. */
-export const mapTexts = (value: unknown, replace: (text: string) => string): unknown => {
-  if (typeof value === "string") return replace(value)
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, replace))
-  if (typeof value !== "object" || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, replace)]))
-}
+export const mapTexts = (value: unknown, replace: (text: string) => string): unknown =>
+  JSON.parse(JSON.stringify(value), (_, part: unknown) => (typeof part === "string" ? replace(part) : part))
