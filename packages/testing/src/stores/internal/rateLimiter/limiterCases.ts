@@ -25,16 +25,12 @@ const acquireAll = <A>(items: ReadonlyArray<A>, call: (item: A) => ReturnType<ty
   Effect.gen(function* () {
     const order: Array<A> = []
     const times: Array<number> = []
-    const fibers = yield* Effect.forEach(items, (item) =>
-      call(item).pipe(
-        Effect.map(({ at }) => {
-          order.push(item)
-          times.push(at)
-        }),
-        Effect.forkChild({ startImmediately: true })
-      )
-    )
-    yield* Fiber.joinAll(fibers)
+    const acquired = (item: A) =>
+      Effect.map(call(item), ({ at }) => {
+        order.push(item)
+        times.push(at)
+      })
+    yield* Effect.forEach(items, acquired, { concurrency: "unbounded", discard: true })
     return { order, times }
   })
 
