@@ -35,8 +35,7 @@ export class Recording {
   }
 
   get isBusy(): boolean {
-    for (const count of this.#busy.values()) if (count > 0) return true
-    return false
+    return this.#busy.values().some((count) => count > 0)
   }
 
   #change(process: string, by: number): void {

@@ -86,7 +86,6 @@ const tell = async (subject: Subject, seedCase: Case, outcome: Outcome, { rule }
 export const codeOf = (seedCase: Case): string =>
   JSON.stringify(seedCase)
     .replaceAll(/"(\w+)":/g, " $1: ")
-    .replaceAll(/,(?! )/g, ",")
     .replace(/\}$/, " }")
 
 export const runAll = ({ bot, options }: Omit<Subject, "context">): Effect.Effect<void, Failure> =>

@@ -5,7 +5,6 @@ import * as Subscriptions from "@colloquy/core/endpoints/Subscriptions"
 import * as Updates from "@colloquy/core/inbox/Updates"
 import type { Webhook } from "@colloquy/core/inbox/Webhook"
 import * as Emulator from "../../../emulator/Emulator.ts"
-import type * as EmulatorOptions from "../../../emulator/EmulatorOptions.ts"
 import * as EmulatorHttp from "../../../emulator/EmulatorHttp.ts"
 import type * as WebhookSender from "../../../emulator/WebhookSender.ts"
 import * as Context from "effect/Context"
@@ -38,8 +37,6 @@ export interface Listener {
 }
 
 export interface PlatformOptions {
-  /** Options of the emulator. */
-  readonly emulator?: EmulatorOptions.Options
   /** Is called after the platform has carried out a request. */
   readonly onExecuted?: (request: RequestExecuted) => void
 }
@@ -141,7 +138,7 @@ export const makePlatform = async (machine: Machine, options: PlatformOptions = 
     Context.empty(),
     Effect.gen(function* () {
       const scope = yield* Scope.make()
-      const context = yield* Layer.buildWithScope(Emulator.layer(options.emulator), scope)
+      const context = yield* Layer.buildWithScope(Emulator.layer(), scope)
       const within = Context.add(context, Scope.Scope, scope)
       yield* Effect.provideContext(Emulator.intercept(interceptorOf(machine, options)), within)
       yield* Effect.provideContext(Emulator.receive(webhookUrl, balancerOf(machine, process, listeners)), within)
