@@ -77,14 +77,7 @@ export const makeServices = async (stage: Stage): Promise<(from: Process) => Con
       )
     })
   }
-  return (from) =>
-    instances.reduce(
-      (all, instance) =>
-        Context.add(
-          all,
-          instance.service.tag,
-          remoteOf(instance.shape, callOf(stage, from, instance))
-        ) as Context.Context<never>,
-      Context.empty()
-    )
+  const reachedBy = (from: Process, instance: Instance): Context.Context<never> =>
+    Context.make(instance.service.tag, remoteOf(instance.shape, callOf(stage, from, instance)))
+  return (from) => Context.mergeAll(...instances.map((instance) => reachedBy(from, instance)))
 }
