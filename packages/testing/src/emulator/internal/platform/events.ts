@@ -1,6 +1,14 @@
 import type { UserId } from "@colloquy/core/model/User"
-import type { EventRecord } from "./eventRecord.ts"
+import type { EmulatorEvent } from "../../EmulatorEvent.ts"
+import type { Exchange } from "../../EmulatorHttp.ts"
 import { type ChatState, type FaultState, now, type PlatformState, type UserState } from "./state.ts"
+
+type WithoutId<E> = E extends unknown ? Omit<E, "id"> : never
+
+/** An event in the log of the state. The views of requests are created when the event is read. */
+export type EventRecord =
+  | WithoutId<Exclude<EmulatorEvent, { readonly type: "request" | "gap" }>>
+  | { readonly type: "request"; readonly at: number; readonly exchange: Exchange }
 
 type New<E> = E extends unknown ? Omit<E, "at"> : never
 

@@ -14,17 +14,8 @@ import type { PersonEvent } from "../../Person.ts"
 import type { Delivery } from "../../WebhookSender.ts"
 import type { MediaProbe } from "../upload/mediaProbe.ts"
 import type { VideoInfo } from "../upload/mp4.ts"
-import {
-  deliveryBounds,
-  type EventRecord,
-  eventBounds,
-  exchangeBounds,
-  fileBounds,
-  messageBounds,
-  objectBounds,
-  seenBounds,
-  urlBounds
-} from "./eventRecord.ts"
+import * as bounds from "./bounds.ts"
+import type { EventRecord } from "./events.ts"
 import { KeptMap } from "./keptMap.ts"
 import { Log } from "./log.ts"
 
@@ -250,22 +241,22 @@ export class PlatformState {
   readonly revokedTokens = new Map<string, Revocation>()
   readonly chats = new Map<ChatId, ChatState>()
   readonly dialogs = new Map<string, ChatState>()
-  readonly messages = new KeptMap<MessageId, MessageState>(messageBounds, forgetMessages)
+  readonly messages = new KeptMap<MessageId, MessageState>(bounds.messages, forgetMessages)
   /** Removed messages, which people may still see on their screens. */
-  readonly removedMessages = new KeptMap<MessageId, MessageState>(messageBounds)
-  readonly comments = new KeptMap<MessageId, CommentState>(messageBounds, forgetComments)
-  readonly media = new KeptMap<string, MediaState>(objectBounds)
+  readonly removedMessages = new KeptMap<MessageId, MessageState>(bounds.messages)
+  readonly comments = new KeptMap<MessageId, CommentState>(bounds.messages, forgetComments)
+  readonly media = new KeptMap<string, MediaState>(bounds.objects)
   /** The files that can be downloaded, by their `photo_id`. */
-  readonly files = new KeptMap<string, StoredFile>(fileBounds)
+  readonly files = new KeptMap<string, StoredFile>(bounds.files)
   /** The addresses of images that were not uploaded, by their `photo_id`. */
-  readonly imageUrls = new KeptMap<string, string>(urlBounds)
-  readonly uploadSlots = new KeptMap<string, UploadSlot>(objectBounds)
+  readonly imageUrls = new KeptMap<string, string>(bounds.urls)
+  readonly uploadSlots = new KeptMap<string, UploadSlot>(bounds.objects)
   /** All events. */
-  readonly events = new Log<EventRecord>(eventBounds)
+  readonly events = new Log<EventRecord>(bounds.events)
   /** The actions of bots that people saw. */
-  readonly seen = new Log<SeenEvent>(seenBounds)
-  readonly exchanges = new Log<Exchange>(exchangeBounds)
-  readonly deliveries = new Log<Delivery>(deliveryBounds)
+  readonly seen = new Log<SeenEvent>(bounds.seen)
+  readonly exchanges = new Log<Exchange>(bounds.exchanges)
+  readonly deliveries = new Log<Delivery>(bounds.deliveries)
   /** The deliveries that wait for their next attempt, by their id. */
   readonly waiting = new Map<number, WaitingDelivery>()
   /** How many deliveries were started. */

@@ -1,7 +1,7 @@
 import type { UserId, UserWithPhoto } from "@colloquy/core/model/User"
 import { emit } from "./events.ts"
 import { nextUserId } from "./ids.ts"
-import { objectBounds, updateBounds } from "./eventRecord.ts"
+import * as bounds from "./bounds.ts"
 import { KeptMap } from "./keptMap.ts"
 import { Log } from "./log.ts"
 import {
@@ -62,13 +62,13 @@ export const addBot = (
     token,
     user: addUser(state, { first_name: name, username, is_bot: true }),
     commands: [],
-    updates: new Log<StoredUpdate>(updateBounds(() => neededFrom(bot))),
+    updates: new Log<StoredUpdate>(bounds.updates(() => neededFrom(bot))),
     polledTo: undefined,
     committedTo: 0,
     isConnected: false,
     subscriptions: new Map(),
     subscribed: new Log(),
-    callbacks: new KeptMap<string, CallbackState>(objectBounds)
+    callbacks: new KeptMap<string, CallbackState>(bounds.objects)
   }
   state.bots.set(token, bot)
   return bot

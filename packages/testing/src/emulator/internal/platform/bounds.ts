@@ -1,20 +1,10 @@
 import type { Comment, Message } from "@colloquy/core/model/Message"
 import type { Update } from "@colloquy/core/model/Update"
-import type { EmulatorEvent } from "../../EmulatorEvent.ts"
 import type { Exchange } from "../../EmulatorHttp.ts"
 import type { PersonEvent } from "../../Person.ts"
+import type { EventRecord } from "./events.ts"
 import type { Bounds as MapBounds } from "./keptMap.ts"
 import type { Bounds } from "./log.ts"
-
-type WithoutId<E> = E extends unknown ? Omit<E, "id"> : never
-
-/** An event in the log of the state. The views of requests are created when the event is read. */
-export type EventRecord =
-  | WithoutId<Exclude<EmulatorEvent, { readonly type: "request" | "gap" }>>
-  | { readonly type: "request"; readonly at: number; readonly exchange: Exchange }
-
-/** The number of entries that a journal keeps at least. */
-export const minEntries = 50_000
 
 const lengthOf = (headers: Exchange["headers"]): number => {
   let length = 0
@@ -25,10 +15,10 @@ const lengthOf = (headers: Exchange["headers"]): number => {
 const weighExchange = ({ answer = "", body = "", headers, path, query }: Exchange): number =>
   answer.length + body.length + path.length + query.length + lengthOf(headers)
 
-/** At least the last entries with 64 MiB of text, at two bytes for each character. */
-const textBounds = <A>(weigh: (entry: A) => number) => ({ entries: minEntries, weight: 2 ** 25, weigh })
+/** At least the last 50,000 entries with 64 MiB of text, at two bytes for each character. */
+const textBounds = <A>(weigh: (entry: A) => number) => ({ entries: 50_000, weight: 2 ** 25, weigh })
 
-export const exchangeBounds = textBounds(weighExchange)
+export const exchanges = textBounds(weighExchange)
 
 /** The assumed weight of an object that is not measured. */
 const objectWeight = 300
@@ -68,37 +58,37 @@ const weigh = (event: EventRecord): number => {
 }
 
 /** 64 MiB of text. The texts of requests are shared with their journal. */
-export const eventBounds = textBounds(weigh)
+export const events = textBounds(weigh)
 
 /** 64 MiB of text in the updates of the deliveries. */
-export const deliveryBounds = textBounds(({ update }: { readonly update: Update }) => weighUpdate(update))
+export const deliveries = textBounds(({ update }: { readonly update: Update }) => weighUpdate(update))
 
 /** 64 MiB of text in the updates of a bot. The updates that the bot has not received are kept in any case. */
-export const updateBounds = (neededFrom: () => number): Bounds<{ readonly update: Update }> => ({
-  ...deliveryBounds,
+export const updates = (neededFrom: () => number): Bounds<{ readonly update: Update }> => ({
+  ...deliveries,
   neededFrom
 })
 
 /** At most 64 MiB of text in the events that people saw. */
-export const seenBounds = textBounds(({ event }: { readonly event: PersonEvent }) => {
+export const seen = textBounds(({ event }: { readonly event: PersonEvent }) => {
   if (event._tag === "Comment") return weighMessage(event.comment)
   return "message" in event ? weighMessage(event.message) : objectWeight
 })
 
 /** 128 MiB of text in messages, and in comments. */
-export const messageBounds: MapBounds<{ readonly value: Message | Comment }> = {
+export const messages: MapBounds<{ readonly value: Message | Comment }> = {
   weight: 2 ** 26,
   weigh: ({ value }) => objectWeight + weighMessage(value)
 }
 
 /** About 100,000 objects without long texts. */
-export const objectBounds: MapBounds<unknown> = { weight: 2 ** 25, weigh: () => objectWeight }
+export const objects: MapBounds<unknown> = { weight: 2 ** 25, weigh: () => objectWeight }
 
 /** 64 MiB of files. */
-export const fileBounds: MapBounds<{ readonly bytes: Uint8Array }> = {
+export const files: MapBounds<{ readonly bytes: Uint8Array }> = {
   weight: 2 ** 26,
   weigh: ({ bytes }) => bytes.byteLength
 }
 
 /** 32 MiB of addresses. */
-export const urlBounds: MapBounds<string> = { weight: 2 ** 24, weigh: ({ length }) => length }
+export const urls: MapBounds<string> = { weight: 2 ** 24, weigh: ({ length }) => length }
