@@ -112,12 +112,7 @@ const gapAt = ({ maxLag, state }: Reader, from: number): EmulatorEvent | undefin
 /** The number of events that are converted at once. */
 const batchSize = 256
 
-interface Batch {
-  readonly events: ReadonlyArray<EmulatorEvent>
-  readonly next: number
-}
-
-const readBatch = (reader: Reader, from: number): Batch => {
+const readBatch = (reader: Reader, from: number) => {
   const { filter, state } = reader
   const gap = gapAt(reader, from)
   const position = gap === undefined ? from : gap.id + 1
@@ -129,7 +124,7 @@ const readBatch = (reader: Reader, from: number): Batch => {
 }
 
 /** Waits until there are events. A slow reader keeps nothing in memory, because the events are read from the log. */
-const nextBatch = (reader: Reader, from: number): Effect.Effect<Batch> =>
+const nextBatch = (reader: Reader, from: number): Effect.Effect<ReturnType<typeof readBatch>> =>
   Effect.suspend(() => {
     const batch = readBatch(reader, from)
     if (batch.events.length > 0) return Effect.succeed(batch)

@@ -18,12 +18,7 @@ const matches =
     return (types === undefined || types.includes(type)) && !Platform.webhookOnlyUpdateTypes.includes(type)
   }
 
-interface Found {
-  readonly updates: ReadonlyArray<StoredUpdate>
-  readonly next: number
-}
-
-const read = (bot: BotState, from: number, limit: number, isWanted: (stored: StoredUpdate) => boolean): Found => {
+const read = (bot: BotState, from: number, limit: number, isWanted: (stored: StoredUpdate) => boolean) => {
   const start = Math.max(from, bot.updates.start)
   const updates: Array<StoredUpdate> = []
   let next = start
@@ -34,6 +29,8 @@ const read = (bot: BotState, from: number, limit: number, isWanted: (stored: Sto
   }
   return { updates, next }
 }
+
+type Found = ReturnType<typeof read>
 
 /**
  * Waits for updates. The request cannot exceed the maximum time and number of the platform. A marker acknowledges all

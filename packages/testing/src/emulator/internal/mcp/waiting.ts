@@ -1,3 +1,4 @@
+import type * as Endpoint from "@colloquy/core/client/Endpoint"
 import * as Json from "@colloquy/core/base/Json"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -5,16 +6,12 @@ import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import { UserId } from "@colloquy/core/model/User"
 import * as declarations from "../control/declarations.ts"
+import type { SeenView } from "../control/views.ts"
 import { call, make, type Answer, type Emulated, type Tool } from "./tool.ts"
 
 const defaultTimeout = 5000
 
 const maxTimeout = 60_000
-
-interface Seen {
-  readonly seen: ReadonlyArray<{ readonly type: string }>
-  readonly next: number
-}
 
 interface Reader {
   readonly lock: Semaphore.Semaphore
@@ -22,7 +19,7 @@ interface Reader {
 }
 
 /** Typing and similar actions are not replies. */
-const isReply = ({ type }: { readonly type: string }): boolean => type !== "action"
+const isReply = ({ type }: SeenView): boolean => type !== "action"
 
 /**
  * Creates the tool that waits for replies. The tool remembers the position of each person, so that each event is
@@ -45,13 +42,13 @@ export const makeWaiting = (): Tool => {
     emulated: Emulated
   ) {
     const deadline = (yield* Clock.currentTimeMillis) + timeout
-    const seen: Array<{ readonly type: string }> = []
+    const seen: Array<SeenView> = []
     let from = reader.position
     while (true) {
       const wait_ms = Math.max(0, deadline - (yield* Clock.currentTimeMillis))
       const answer: Answer = yield* call(declarations.listSeen, { user_id, from, wait_ms }, emulated)
       if (answer.status !== 200) return answer
-      const page = Json.parse(answer.body) as Seen
+      const page = Json.parse(answer.body) as Endpoint.Success<typeof declarations.listSeen>
       seen.push(...page.seen)
       from = page.next
       const isTimeout = seen.filter(isReply).length < count

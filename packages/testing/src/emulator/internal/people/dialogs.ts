@@ -1,5 +1,4 @@
 import * as Platform from "@colloquy/core/base/Platform"
-import type { Update } from "@colloquy/core/model/Update"
 import * as Effect from "effect/Effect"
 import type { Person } from "../../Person.ts"
 import { createDialog, findDialog } from "../platform/chats.ts"
@@ -10,11 +9,6 @@ import { notifyBot } from "../platform/updates.ts"
 import { toChat } from "../platform/views.ts"
 import { type Action, type Actor, cannot, localeOf } from "./access.ts"
 
-type DialogUpdate = Extract<
-  Update["update_type"],
-  "bot_stopped" | "dialog_cleared" | "dialog_removed" | "dialog_muted" | "dialog_unmuted"
->
-
 const changes = {
   bot_stopped: "stopped",
   dialog_cleared: "cleared",
@@ -22,6 +16,8 @@ const changes = {
   dialog_muted: "muted",
   dialog_unmuted: "unmuted"
 } as const
+
+type DialogUpdate = keyof typeof changes
 
 /** Opens the dialog, or restarts a stopped dialog. */
 export const startDialog = (actor: Actor, payload?: string): ChatState => {

@@ -7,14 +7,6 @@ interface Node {
   readonly run?: Run
 }
 
-interface Run {
-  readonly char: string
-  readonly length: number
-  count: number
-  readonly canOpen: boolean
-  readonly canClose: boolean
-}
-
 interface Found {
   readonly kind: MarkupType
   readonly open: number
@@ -49,7 +41,7 @@ const runEnd = (source: string, from: number): number => {
   return end
 }
 
-const readRun = (source: string, from: number, end: number): Run => {
+const readRun = (source: string, from: number, end: number) => {
   const char = source[from]
   const left = before(source, from)
   const right = after(source, end)
@@ -64,6 +56,8 @@ const readRun = (source: string, from: number, end: number): Run => {
     canClose: closes && (!inWord || !opens || isPunctuation(right))
   }
 }
+
+type Run = ReturnType<typeof readRun>
 
 const maxDepth = 32
 
@@ -210,13 +204,7 @@ const write = (nodes: ReadonlyArray<Node>, found: ReadonlyArray<Found>): Parsed 
   return { text, markup }
 }
 
-interface Line {
-  readonly content: string
-  readonly quote: boolean
-  readonly heading: boolean
-}
-
-const readLine = (source: string): Line => {
+const readLine = (source: string) => {
   const marker = /^ {0,3}>[ \t]?/.exec(source)
   const content = marker === null ? source : source.slice(marker[0].length)
   const heading = /^ {0,3}#{1,6}[ \t](?=\s*\S)/.exec(content)
@@ -226,6 +214,8 @@ const readLine = (source: string): Line => {
     heading: heading !== null
   }
 }
+
+type Line = ReturnType<typeof readLine>
 
 const continues = (a: Line, b: Line): boolean =>
   a.quote === b.quote && !a.heading && !b.heading && a.content.trim() !== "" && b.content.trim() !== ""

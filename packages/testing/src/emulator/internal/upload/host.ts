@@ -10,7 +10,7 @@ import { allowedMethods } from "../http/router.ts"
 import { type Body, type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import { allow, headersIn } from "../http/wire.ts"
 import { checkExtension, checkSize } from "./limits.ts"
-import { bytesOf, copyProbe, makeProbe, type MediaProbe, secondsOf, writeTo } from "./mediaProbe.ts"
+import { bytesOf, copyProbe, makeProbe, secondsOf, writeTo } from "./mediaProbe.ts"
 import { infoOf } from "./mp4.ts"
 import { readImage, serveFile } from "./files.ts"
 import { nextName } from "../platform/ids.ts"
@@ -31,11 +31,6 @@ export const openSlot = (state: PlatformState, type: UploadType): UploadSlot => 
   }
   state.uploadSlots.set(id, slot)
   return slot
-}
-
-interface ReceivedFile {
-  readonly filename: string | undefined
-  readonly probe: MediaProbe
 }
 
 const toRefusal = (error: unknown): refusal.Refusal => {
@@ -60,6 +55,8 @@ const readFile = Effect.fnUntraced(function* (
   })
   return { filename, probe }
 })
+
+type ReceivedFile = Effect.Success<ReturnType<typeof readFile>>
 
 /** @assumption fileNameEncoding */
 const decodeName = (name: string): string =>
@@ -170,21 +167,15 @@ const receiveFile = Effect.fnUntraced(function* (state: PlatformState, slot: Upl
   return completed(slot)
 })
 
-/** The bytes of one part: `last` is inclusive, and `size` is the size of the whole file. */
-interface ContentRange {
-  readonly first: number
-  readonly last: number
-  readonly size: number
-}
-
-const parseContentRange = (header: string | undefined): refusal.Refusable<ContentRange | undefined> => {
-  if (header === undefined) return Effect.undefined
+/** Reads the bytes of one part: `last` is inclusive, and `size` is the size of the whole file. */
+const parseContentRange = Effect.fnUntraced(function* (header: string) {
   const [, first, last, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(header) ?? []
   const range = { first: Number(first), last: Number(last), size: Number(size) }
-  return range.first <= range.last && range.last < range.size
-    ? Effect.succeed(range)
-    : refusal.of(416, "upload.range", "Content-Range must be `bytes first-last/size`")
-}
+  if (range.first <= range.last && range.last < range.size) return range
+  return yield* refusal.of(416, "upload.range", "Content-Range must be `bytes first-last/size`")
+})
+
+type ContentRange = Effect.Success<ReturnType<typeof parseContentRange>>
 
 const isNextPart = ({ first, size }: ContentRange, slot: UploadSlot): boolean =>
   first === slot.probe.size && size === (slot.size ?? size)
@@ -258,7 +249,8 @@ export const serveUploadHost = (state: PlatformState, request: Request): refusal
     }
     if (slot.isUsed) return alreadyUsed()
     if (isRead(request)) return Effect.succeed(reportProgress(slot))
-    return Effect.flatMap(parseContentRange(headers["content-range"]), (range) =>
-      range === undefined ? receiveFile(state, slot, request) : receivePart(state, slot, request, range)
-    )
+    const range = headers["content-range"]
+    return range === undefined
+      ? receiveFile(state, slot, request)
+      : Effect.flatMap(parseContentRange(range), (range) => receivePart(state, slot, request, range))
   })
