@@ -13,9 +13,9 @@ import { reset } from "../platform/context.ts"
 import { setFaults } from "../platform/faults.ts"
 import { now } from "../platform/state.ts"
 import { deliverUpdate } from "../platform/updates.ts"
+import { defined } from "../platform/validation.ts"
 import { toMessage } from "../platform/views.ts"
 import { wallClock } from "./wallClock.ts"
-import type { WebhookRuntime } from "../webhook/runtime.ts"
 
 // A misspelled field would make a rule match too much.
 const readRules = Schema.decodeUnknownEffect(Schema.Struct({ rules: Schema.Array(Rule) }), {
@@ -29,11 +29,6 @@ const doWith = <A>(found: refusal.Refusable<A>, change: (value: A) => unknown) =
     change(value)
     return success
   })
-
-const toWebhookSettings = ({ secrets }: WebhookRuntime) => ({
-  secret_header: secrets.header,
-  secret_characters: secrets.characters
-})
 
 /** Calls that read and change the state, the clock, the faults and the webhooks of the platform. */
 export const platformHandlers = {
@@ -115,11 +110,10 @@ export const platformHandlers = {
       Effect.mapError((error) => refusal.invalidPayload(describe(error))),
       Effect.flatMap(({ rules }) => Effect.as(setFaults(state, rules), success))
     ),
-  getWebhooks: (_, { webhooks }) => Effect.sync(() => toWebhookSettings(webhooks)),
-  setWebhooks: ({ secret_characters, secret_header }, { webhooks }) =>
+  getWebhooks: (_, { webhooks }) => Effect.sync(() => webhooks.secrets),
+  setWebhooks: (given, { webhooks }) =>
     Effect.sync(() => {
-      const { characters, header } = webhooks.secrets
-      webhooks.secrets = { header: secret_header ?? header, characters: secret_characters ?? characters }
-      return toWebhookSettings(webhooks)
+      webhooks.secrets = { ...webhooks.secrets, ...defined(given) }
+      return webhooks.secrets
     })
 } satisfies Partial<Handlers>

@@ -60,15 +60,15 @@ const isSecretHeader = Schema.is(SecretHeader)
 const isSecretCharacters = Schema.is(SecretCharacters)
 
 const secretSettingsOf = ({
-  secretCharacters: characters = Platform.secretCharacters,
-  secretHeader: header = Platform.secretHeader
+  secretCharacters: secret_characters = Platform.secretCharacters,
+  secretHeader: secret_header = Platform.secretHeader
 }: Options): Effect.Effect<SecretSettings> => {
-  const problem = !isSecretHeader(header)
+  const problem = !isSecretHeader(secret_header)
     ? "secretHeader must be the name of an HTTP header"
-    : isSecretCharacters(characters)
+    : isSecretCharacters(secret_characters)
       ? undefined
       : "secretCharacters must be visible ASCII characters other than the comma"
-  return orDefect("make", problem, () => ({ header, characters }))
+  return orDefect("make", problem, () => ({ secret_header, secret_characters }))
 }
 
 /** Composes the state with the limits, the webhooks, the listeners' handler and the control API. */

@@ -9,9 +9,9 @@ interface Registration {
 
 /** How secrets are accepted and sent. */
 export interface SecretSettings {
-  readonly header: string
+  readonly secret_header: string
   /** Characters of a secret besides letters and digits. */
-  readonly characters: string
+  readonly secret_characters: string
 }
 
 const callReceiver = ({ receiver }: Registration, request: Request): Effect.Effect<Response, DeliveryError> =>

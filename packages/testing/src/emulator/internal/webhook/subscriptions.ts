@@ -38,17 +38,17 @@ export const checkUrl = (url: string, allowsInsecure: boolean): Refusable<void> 
 const encodeUpdate = Schema.encodeUnknownSync(Update)
 
 /** Accepts a secret of the alphabet of the settings. */
-export const checkSecret = (secret: string | undefined, { characters }: SecretSettings): Refusable<void> =>
+export const checkSecret = (secret: string | undefined, { secret_characters }: SecretSettings): Refusable<void> =>
   Effect.suspend(() => {
-    const decoded = Schema.decodeUnknownResult(Schema.optional(makeSecret(characters)))(secret)
+    const decoded = Schema.decodeUnknownResult(Schema.optional(makeSecret(secret_characters)))(secret)
     return Result.isSuccess(decoded) ? Effect.void : rejected(`secret: ${decoded.failure.message.split("\n")[0]}`)
   })
 
-const toRequest = ({ secret, url }: SubscriptionState, update: Update, { header }: SecretSettings): Request => {
+const toRequest = ({ secret, url }: SubscriptionState, update: Update, { secret_header }: SecretSettings): Request => {
   const body = Json.stringify(encodeUpdate(update))
   const headers = {
     "content-type": "application/json",
-    ...(secret === undefined ? {} : { [header.toLowerCase()]: secret })
+    ...(secret === undefined ? {} : { [secret_header.toLowerCase()]: secret })
   }
   return { url, headers, body, update: Json.parse(body) }
 }
