@@ -59,10 +59,8 @@ const withAttachmentSpan = <A, E extends ApiError.ApiError>(
   attempt: Effect.Effect<A, E>,
   retry: (self: Effect.Effect<A, E>) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
-  Effect.catch(attempt, (error) =>
-    isNotReady(error)
-      ? withSpan(retry(Backoff.failedOnce(attempt, Cause.fail(error))), `${error.endpoint} waits for its files`)
-      : Effect.fail(error)
+  Effect.catchIf(attempt, isNotReady, (error) =>
+    withSpan(retry(Backoff.failedOnce(attempt, Cause.fail(error))), `${error.endpoint} waits for its files`)
   )
 
 /** Reports a 429 response to the rate limiter, whether or not the call is retried. */

@@ -66,8 +66,9 @@ const complete = (
 export const endpoint = "Uploads.upload"
 
 /** Returns the reason on which `RetryPolicy` decides, or `undefined` if the failure is not retryable. */
-const reasonOf = ({ isRetryable, reason }: UploadFailed): ApiError.Reason | undefined => {
-  if (!isRetryable) return undefined
+const reasonOf = (error: UploadFailed | ApiError.Common): ApiError.Reason | undefined => {
+  if (!(error instanceof UploadFailed && error.isRetryable)) return undefined
+  const { reason } = error
   if (reason._tag === "Transport") return reason
   if (reason._tag !== "Rejected") return undefined
   const { _tag: _, ...response } = reason
@@ -76,12 +77,7 @@ const reasonOf = ({ isRetryable, reason }: UploadFailed): ApiError.Reason | unde
 
 /** Retries by the `transient` schedule of `RetryPolicy`. An incomplete upload is invisible, so a retry is always safe. */
 const retryTransient = <A>(attempt: Step<A>): Step<A> =>
-  Effect.flatMap(
-    transientFor(endpoint, (error: UploadFailed | ApiError.Common) =>
-      error instanceof UploadFailed ? reasonOf(error) : undefined
-    ),
-    (schedule) => Effect.retry(attempt, schedule)
-  )
+  Effect.flatMap(transientFor(endpoint, reasonOf), (schedule) => Effect.retry(attempt, schedule))
 
 const encode = (text: string): Uint8Array => HttpBody.text(text).body
 
