@@ -87,15 +87,7 @@ const maxRedirects = 5
 const redirects = [301, 302, 303, 307, 308]
 
 /** Sends a request, and follows redirects on the same host. */
-const follow = Effect.fnUntraced(function* (
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  limits: Limits
-): Effect.fn.Return<
-  { readonly address: Address; readonly response: HttpClientResponse.HttpClientResponse },
-  Reason,
-  HttpClient.HttpClient | Scope.Scope
-> {
+const follow = Effect.fnUntraced(function* (url: string, headers: Readonly<Record<string, string>>, limits: Limits) {
   let address = parse(url)
   for (let followed = 0; ; followed++) {
     const refused = check(address, limits.privateHosts)
