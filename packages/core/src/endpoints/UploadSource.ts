@@ -12,6 +12,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { lengthOf } from "../client/internal/responseText.ts"
 import { chunkRanges, digest, digestEnds } from "./internal/upload/content.ts"
 import { Rejected } from "./DownloadError.ts"
 
@@ -232,13 +233,6 @@ const fileNameOf = (url: string): string | undefined => {
 
 const hostOf = (url: string): string => /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1] ?? ""
 
-const contentLengthOf = (headers: Readonly<Record<string, string | undefined>>): number | undefined => {
-  const length = headers["content-length"]
-  return length !== undefined && /^\d+$/.test(length) && headers["content-encoding"] === undefined
-    ? Number(length)
-    : undefined
-}
-
 /**
  * Creates a source from the file at a URL. The `HttpClient` of the program downloads the file during the upload,
  * follows redirects, and downloads the file again if the upload is retried. The name of the file is the last segment of
@@ -270,6 +264,6 @@ export const url = (address: string): UploadSource<"replayable"> =>
       if (response.status !== 200) {
         return yield* new Rejected({ host: hostOf(address), status: response.status })
       }
-      return { size: contentLengthOf(response.headers), read: () => response.stream, identity: Effect.succeed("") }
+      return { size: lengthOf(response.headers), read: () => response.stream, identity: Effect.succeed("") }
     })
   })

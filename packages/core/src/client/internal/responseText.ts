@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import type * as Headers from "effect/http/Headers"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
@@ -12,6 +13,14 @@ declare const TextDecoder: new () => {
 /** Whether a response has no body. */
 export const isEmpty = (error: unknown): boolean =>
   HttpClientError.isHttpClientError(error) && error.reason._tag === "EmptyBodyError"
+
+/** The length of the body that a response states. An encoded body has another length. */
+export const lengthOf = (headers: Headers.Headers): number | undefined => {
+  const length = headers["content-length"]
+  return length !== undefined && /^\d{1,15}$/.test(length) && headers["content-encoding"] === undefined
+    ? Number(length)
+    : undefined
+}
 
 /**
  * Reads the body of a response as text. Fails with `ResponseTooLarge` as soon as the body has more than `limit` bytes. A

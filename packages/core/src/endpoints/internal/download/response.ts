@@ -9,7 +9,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Transport } from "../../../client/ApiError.ts"
-import { isEmpty } from "../../../client/internal/responseText.ts"
+import { isEmpty, lengthOf } from "../../../client/internal/responseText.ts"
 import { causesOf, toTransport } from "../../../client/internal/transport.ts"
 import { PrivateAddress, PublicHostsOnly } from "../../../client/PublicHost.ts"
 import {
@@ -109,13 +109,6 @@ const follow = Effect.fnUntraced(function* (url: string, headers: Readonly<Recor
 const validatorOf = (headers: HttpClientResponse.HttpClientResponse["headers"]): string | undefined => {
   const { etag } = headers
   return etag !== undefined && etag.startsWith('"') ? etag : headers["last-modified"]
-}
-
-const lengthOf = (headers: HttpClientResponse.HttpClientResponse["headers"]): number | undefined => {
-  const length = headers["content-length"]
-  return length !== undefined && /^\d{1,15}$/.test(length) && headers["content-encoding"] === undefined
-    ? Number(length)
-    : undefined
 }
 
 /** The first byte and the size of the file in a `Content-Range`. */
