@@ -2,7 +2,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import { encodeUnknown } from "../../base/internal/codec/run.ts"
-import type { Declaration } from "../Endpoint.ts"
+import type { Declaration, Rule } from "../Endpoint.ts"
 import { paramKey } from "./path.ts"
 import * as FieldIssue from "../../base/FieldIssue.ts"
 import { stringifyPlain } from "../../base/internal/json.ts"
@@ -73,38 +73,29 @@ const writeBody = (keys: ReadonlyArray<string>) => {
   }
 }
 
+/** Adds the problems of the rules that a value breaks. */
+const addBroken = <A>(rules: ReadonlyArray<Rule<A>>, value: A, issues: Array<FieldIssue.FieldIssue>): void => {
+  for (const rule of rules) {
+    const issue = rule(value)
+    if (issue !== undefined) issues.push(issue)
+  }
+}
+
 const requestSchema = ({ params, query, body }: Declaration<any, any, any>) =>
   Schema.Struct({ ...params, ...query, ...body }) as unknown as Schema.Codec<unknown, Values>
 
 const make = (declaration: Declaration<any, any, any>) => {
   const schema = requestSchema(declaration)
   const encodeRequest = encodeUnknown(schema, { onExcessProperty: "error" })
-  const params = paramKeys(declaration.path)
   const queryKeys = Object.keys(declaration.query)
   const path = writePath(declaration)
   const query = writeQuery(queryKeys)
   const body = writeBody(Object.keys(declaration.body))
 
-  const brokenRules = (request: unknown): Array<FieldIssue.FieldIssue> => {
-    const issues = new Array<FieldIssue.FieldIssue>()
-    if (!isObject(request)) return issues
-    for (const rule of declaration.rules) {
-      const issue = rule(request)
-      if (issue !== undefined) issues.push(issue)
-    }
-    return issues
-  }
-
-  const addAddressIssues = (issues: Array<FieldIssue.FieldIssue>, values: Values): void => {
-    for (const key of params) {
-      const issue = segmentIssue(key, values[key])
-      if (issue !== undefined) issues.push(issue)
-    }
-    for (const key of queryKeys) {
-      const issue = addressIssue(key, values[key])
-      if (issue !== undefined) issues.push(issue)
-    }
-  }
+  const addressRules: ReadonlyArray<Rule<Values>> = [
+    ...paramKeys(declaration.path).map((key) => (values: Values) => segmentIssue(key, values[key])),
+    ...queryKeys.map((key) => (values: Values) => addressIssue(key, values[key]))
+  ]
 
   const encode = (request: unknown): Result.Result<Values, SchemaIssue.Issue> => {
     const encoded = encodeRequest(request)
@@ -115,12 +106,13 @@ const make = (declaration: Declaration<any, any, any>) => {
   return {
     encode: (request: unknown = {}): Result.Result<Encoded, ReadonlyArray<FieldIssue.FieldIssue>> => {
       const encoded = encode(request)
-      const issues = brokenRules(request)
+      const issues = new Array<FieldIssue.FieldIssue>()
+      if (isObject(request)) addBroken(declaration.rules, request, issues)
       if (Result.isFailure(encoded)) {
         return Result.fail([...FieldIssue.fromSchemaIssue(encoded.failure), ...issues])
       }
       const values = encoded.success
-      addAddressIssues(issues, values)
+      addBroken(addressRules, values, issues)
       return issues.length > 0
         ? Result.fail(issues)
         : Result.succeed({ path: path(values), query: query(values), body: body(values) })
