@@ -8,7 +8,6 @@ import * as Handler from "../../../inbox/Handler.ts"
 import * as Journal from "../../../inbox/Journal.ts"
 import * as Keyboard from "../../../model/Keyboard.ts"
 import * as Messages from "../../../endpoints/Messages.ts"
-import type { ChatId } from "../../../model/Recipient.ts"
 import type { Texts } from "../../Conversation.ts"
 import { MalformedTimer } from "../../../bot/Timer.ts"
 import * as Update from "../../../model/Update.ts"
@@ -35,19 +34,20 @@ const idLength = 16
 const placeOf = (self: Conversation, update: Update.Update) => {
   const chat_id = Update.chatOf(update)
   const user_id = Update.userIdOf(update)
-  return update.update_type === "unknown" || chat_id === undefined || user_id === undefined
-    ? Effect.fail(self.noParticipant(update.update_type))
-    : at(self, update, chat_id, user_id)
-}
-
-const at = (self: Conversation, update: Place["update"], chat_id: ChatId, user_id: UserId) =>
-  Effect.map(CurrentTexts, (texts): Place => ({
+  if (update.update_type === "unknown" || chat_id === undefined || user_id === undefined)
+    return Effect.fail(self.noParticipant(update.update_type))
+  return Effect.map(CurrentTexts, (texts): Place => ({
     conversation: self,
     chat_id,
     owner: self.state.of === "userInChat" ? user_id : undefined,
     texts: { ...texts, ...self.texts },
     update
   }))
+}
+
+/** The timer of a conversation of a chat belongs to no user. */
+const placeOfTimer = (self: Conversation, update: Update.TimerUpdate, { user }: Record) =>
+  placeOf(self, { ...update, user_id: update.user_id ?? user })
 
 const stored = ({ name, noParticipant, state, version }: Conversation) =>
   Effect.flatMap(
@@ -222,10 +222,7 @@ const due = Effect.fnUntraced(function* (self: Conversation, [run, until]: Due, 
   // The timer was already due at the time of its cancellation.
   const isOver = record.run !== run || record.waiting?.until !== until
   if (met === "waits" || (met === "free" && isOver)) return
-  // The timer of a conversation of a chat belongs to no user.
-  const { user_id = record.user } = update
-  const place = yield* at(self, { ...update, user_id }, update.chat_id, user_id)
-  return yield* proceed(place, record, record, { _tag: "Timeout" })
+  return yield* proceed(yield* placeOfTimer(self, update, record), record, record, { _tag: "Timeout" })
 })
 
 /** Predicts what happens with the stored conversation of the chat or the user of a timer. */
@@ -236,8 +233,7 @@ const rehearseStored = Effect.fnUntraced(function* (self: Conversation, update: 
   if (record === undefined || update.chat_id === undefined) {
     return { outcome: "stale", detail: "the stored value is no conversation" } satisfies Prediction
   }
-  const { user_id = record.user } = update
-  return yield* rehearse(yield* at(self, { ...update, user_id }, update.chat_id, user_id), record)
+  return yield* rehearse(yield* placeOfTimer(self, update, record), record)
 })
 
 const isMalformedTimer = (error: unknown): boolean => error instanceof MalformedTimer
