@@ -15,7 +15,6 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Answers from "../endpoints/Answers.ts"
-import * as ApiError from "../client/ApiError.ts"
 import type { AttachmentRequest } from "../model/AttachmentRequest.ts"
 import { BotApi } from "../client/BotApi.ts"
 import type * as Endpoint from "../client/Endpoint.ts"
@@ -645,11 +644,7 @@ export const onStop: Handler.Handler<Endpoint.Errors<typeof Answers.send>, BotAp
       const mid = messageIdOf(update)
       if (mid !== undefined) running.stops.get(mid)?.()
       if (running.isAnswered(update.callback.callback_id)) return Effect.void
-      return Effect.catchIf(
-        Answers.answer(update, notification),
-        (error): error is ApiError.MethodNotAllowed => error instanceof ApiError.MethodNotAllowed,
-        () => Effect.void
-      )
+      return Effect.catchTag(Answers.answer(update, notification), "MethodNotAllowed", () => Effect.void)
     })
   }
 )
