@@ -5,6 +5,7 @@ import { ChatList } from "./chat/ChatList.tsx"
 import { Conversation } from "./chat/Conversation.tsx"
 import { Forward } from "./chat/Forward.tsx"
 import { MiniApp } from "./chat/MiniApp.tsx"
+import { Button, IconButton } from "./parts/Button.tsx"
 import { Divider } from "./parts/Divider.tsx"
 import { Icon } from "./parts/Icon.tsx"
 import { Tabs } from "./parts/Tabs.tsx"
@@ -59,10 +60,10 @@ const tabs = toolNames.map((name) => ({ name, label: tools[name].label }))
 const ClockChip = () => {
   const now = useNow()
   return (
-    <button type="button" class="quiet clock-chip" title="Clock of the emulator" onClick={() => openTool("clock")}>
+    <Button class="quiet clock-chip" title="Clock of the emulator" onClick={() => openTool("clock")}>
       {preciseTime(now).slice(0, 8)}
       {clockAt.value.isRunning ? "" : " stopped"}
-    </button>
+    </Button>
   )
 }
 
@@ -81,10 +82,10 @@ const BotsChip = () => {
         : "No bot connected"
       : `${count} of ${bots.length} bots connected`
   return bots.length === 0 ? null : (
-    <button type="button" class="quiet bots-chip" onClick={() => openTool("deliveries")}>
+    <Button class="quiet bots-chip" onClick={() => openTool("deliveries")}>
       <i class={count === bots.length ? "dot on" : "dot"} />
       <span>{text}</span>
-    </button>
+    </Button>
   )
 }
 
@@ -99,31 +100,27 @@ const TopBar = () => (
     <span class="spacer" />
     <BotsChip />
     {faults.value.length === 0 ? null : (
-      <button type="button" class="quiet fault-chip" onClick={() => openTool("faults")}>
+      <Button class="quiet fault-chip" onClick={() => openTool("faults")}>
         {faults.value.length} fault{faults.value.length === 1 ? "" : "s"}
-      </button>
+      </Button>
     )}
     <ClockChip />
-    <button
-      type="button"
+    <IconButton
+      icon="split"
       class="quiet wide-only"
       aria-pressed={panes.value.length === 2}
       title="Two people side by side"
-      aria-label="Two people side by side"
+      label="Two people side by side"
       onClick={togglePanes}
-    >
-      <Icon name="split" />
-    </button>
-    <button
-      type="button"
+    />
+    <IconButton
+      icon="tools"
       class="quiet wide-only"
       aria-pressed={tool.value !== undefined}
       title="Tools"
-      aria-label="Tools"
+      label="Tools"
       onClick={() => (tool.value = tool.value === undefined ? "timeline" : undefined)}
-    >
-      <Icon name="tools" />
-    </button>
+    />
     <ThemeButton />
   </header>
 )
@@ -144,18 +141,15 @@ const PersonPicker = ({ pane }: { readonly pane: Pane }) => (
         ))}
       </select>
     </label>
-    <button
-      type="button"
-      class="quiet"
+    <IconButton
+      icon="plus"
       title="New person"
-      aria-label="New person"
+      label="New person"
       onClick={() => {
         activePane.value = pane.id
         openTool("people")
       }}
-    >
-      <Icon name="plus" />
-    </button>
+    />
   </div>
 )
 
@@ -195,16 +189,15 @@ const Tools = () => {
 
 const BottomBar = () => (
   <nav class="bottom-bar" aria-label="Views">
-    <button
-      type="button"
+    <Button
       aria-current={view.value !== "tools"}
       onClick={() => (view.value = panes.value[0].chat.value === undefined ? "chats" : "chat")}
     >
       <Icon name="chats" /> Chats
-    </button>
-    <button type="button" aria-current={view.value === "tools"} onClick={() => openTool(tool.value ?? "timeline")}>
+    </Button>
+    <Button aria-current={view.value === "tools"} onClick={() => openTool(tool.value ?? "timeline")}>
       <Icon name="tools" /> Tools
-    </button>
+    </Button>
   </nav>
 )
 

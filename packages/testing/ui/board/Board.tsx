@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals"
 import { render } from "preact"
+import { Submit } from "../parts/Button.tsx"
 import { Field, valuesOf } from "../parts/Field.tsx"
 import { Tabs } from "../parts/Tabs.tsx"
 import { ThemeButton } from "../parts/ThemeButton.tsx"
@@ -38,9 +39,7 @@ const Login = () => (
     <Field label="Token of the board" hint="Only this tab keeps the token.">
       <input name="given" type="password" autocomplete="off" required />
     </Field>
-    <button type="submit" class="primary">
-      Open
-    </button>
+    <Submit>Open</Submit>
   </form>
 )
 

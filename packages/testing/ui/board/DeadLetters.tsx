@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import { Button, Submit } from "../parts/Button.tsx"
 import { Field, valuesOf } from "../parts/Field.tsx"
 import { Modal } from "../parts/Modal.tsx"
 import { act, useView } from "./client.ts"
@@ -13,9 +14,7 @@ const Progress = () => {
         Replays: {replay.done} of {replay.total}
       </span>
       <progress max={replay.total} value={replay.done} aria-label="Progress of the replay" />
-      <button type="button" onClick={() => void act("stop-replay")}>
-        Stop
-      </button>
+      <Button onClick={() => void act("stop-replay")}>Stop</Button>
     </div>
   )
 }
@@ -37,9 +36,7 @@ const ReplayAll = ({ cause, onClose }: { readonly cause: string | undefined; rea
       <Field label="Dead letters a second" hint="so that the bot does other work as well">
         <input name="rate" type="number" min={1} step={1} required value={10} />
       </Field>
-      <button type="submit" class="primary">
-        Replay
-      </button>
+      <Submit>Replay</Submit>
     </form>
   </Modal>
 )
@@ -48,8 +45,7 @@ const Drop = ({ id, onClose }: { readonly id: string; readonly onClose: () => vo
   <Modal title="Delete a dead letter" onClose={onClose}>
     <p>The update of the dead letter {id} is lost.</p>
     <div class="row">
-      <button
-        type="button"
+      <Button
         class="danger"
         onClick={() => {
           void act("drop", { id })
@@ -57,7 +53,7 @@ const Drop = ({ id, onClose }: { readonly id: string; readonly onClose: () => vo
         }}
       >
         Delete
-      </button>
+      </Button>
     </div>
   </Modal>
 )
@@ -74,9 +70,7 @@ export const DeadLetters = () => {
         <Field label="Error contains">
           <input type="search" onInput={({ currentTarget }) => setCause(currentTarget.value || undefined)} />
         </Field>
-        <button type="button" onClick={() => setReplaying(true)}>
-          Replay all…
-        </button>
+        <Button onClick={() => setReplaying(true)}>Replay all…</Button>
       </div>
       <List name="dead" query={{ cause }} nothing="There is no dead letter.">
         {({ attempts, chat, error, failed_at, id, kind, update }) => (
@@ -89,12 +83,10 @@ export const DeadLetters = () => {
             aside={momentOf(failed_at)}
           >
             <div class="row">
-              <button type="button" onClick={() => void act("replay", { id })}>
-                Replay
-              </button>
-              <button type="button" class="danger" onClick={() => setDropped(id)}>
+              <Button onClick={() => void act("replay", { id })}>Replay</Button>
+              <Button class="danger" onClick={() => setDropped(id)}>
                 Delete…
-              </button>
+              </Button>
             </div>
             <Code label="Error" value={error} />
             <Code label="Update" value={update} />

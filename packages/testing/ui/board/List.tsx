@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
+import { Button } from "../parts/Button.tsx"
 import { dayOf, preciseTime } from "../parts/format.ts"
 import { pretty } from "../parts/json.ts"
 import { type Query, useView, type Views } from "./client.ts"
@@ -40,9 +41,7 @@ export const List = <K extends keyof Lists>({
         <p class="note" role="status">
           There are more than these {rows.length}.{" "}
           {limit < maxRows ? (
-            <button type="button" onClick={() => setLimit(Math.min(maxRows, limit * 4))}>
-              Show more
-            </button>
+            <Button onClick={() => setLimit(Math.min(maxRows, limit * 4))}>Show more</Button>
           ) : (
             "The command prints all of them."
           )}
@@ -71,14 +70,14 @@ export const Details = ({
   const [isOpen, setOpen] = useState(false)
   return (
     <li class="log-row">
-      <button type="button" class="log-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <Button class="log-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <span class={`status ${kind}`}>{status}</span>
         <span class="log-text">
           <b>{title}</b>
           <bdi class="path">{line}</bdi>
         </span>
         <small>{aside}</small>
-      </button>
+      </Button>
       {isOpen ? children : null}
     </li>
   )

@@ -1,3 +1,4 @@
+import { Button } from "../parts/Button.tsx"
 import { durationOf } from "../parts/format.ts"
 import { Gauge } from "../parts/Gauge.tsx"
 import { act, useView, type Views } from "./client.ts"
@@ -29,9 +30,9 @@ export const Overview = () => {
   return (
     <>
       <div class="row">
-        <button type="button" onClick={() => void act(paused ? "resume" : "pause")}>
+        <Button onClick={() => void act(paused ? "resume" : "pause")}>
           {paused ? "Resume the inbox" : "Pause the inbox"}
-        </button>
+        </Button>
         {paused ? <b class="warn">The inbox is paused: updates are stored, and not handled.</b> : null}
       </div>
       <dl class="facts">

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals"
+import { Button } from "../parts/Button.tsx"
 import { Field } from "../parts/Field.tsx"
 import { durationOf } from "../parts/format.ts"
 import { act } from "./client.ts"
@@ -70,8 +71,7 @@ export const Chats = ({ onOpen }: { readonly onOpen: () => void }) => (
             {type ?? "unknown type"} {chat_id}, seen {momentOf(last_seen)}
           </bdi>
         </span>
-        <button
-          type="button"
+        <Button
           aria-label={`Updates of the chat ${chat_id}`}
           onClick={() => {
             chat.value = String(chat_id)
@@ -80,7 +80,7 @@ export const Chats = ({ onOpen }: { readonly onOpen: () => void }) => (
           }}
         >
           Updates
-        </button>
+        </Button>
       </li>
     )}
   </List>
@@ -124,13 +124,9 @@ export const Broadcasts = () => (
             <b>{name}</b>
             <small>since {momentOf(started_at)}</small>
             {verb === undefined ? null : (
-              <button
-                type="button"
-                aria-label={`${verb} ${name}`}
-                onClick={() => void act(`${verb}-broadcast`, { name })}
-              >
+              <Button aria-label={`${verb} ${name}`} onClick={() => void act(`${verb}-broadcast`, { name })}>
                 {verb === "pause" ? "Pause" : "Resume"}
-              </button>
+              </Button>
             )}
           </div>
           {total === undefined ? null : <progress max={total} value={done} aria-label={`Progress of ${name}`} />}

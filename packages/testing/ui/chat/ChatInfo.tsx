@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import { Button, Submit } from "../parts/Button.tsx"
 import { Avatar } from "../parts/Avatar.tsx"
 import { Field, valuesOf } from "../parts/Field.tsx"
 import { Modal } from "../parts/Modal.tsx"
@@ -50,12 +51,8 @@ const RightsForm = ({
         ))}
       </fieldset>
       <div class="row">
-        <button type="submit" class="primary">
-          Save
-        </button>
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
+        <Submit>Save</Submit>
+        <Button onClick={onClose}>Cancel</Button>
       </div>
     </form>
   )
@@ -106,11 +103,8 @@ export const ChatInfo = ({
             </span>
             {isGroup && member.is_owner !== true && member.user_id !== person ? (
               <span class="row">
-                <button type="button" onClick={() => setChanged(member.user_id)}>
-                  Rights
-                </button>
-                <button
-                  type="button"
+                <Button onClick={() => setChanged(member.user_id)}>Rights</Button>
+                <Button
                   class="danger"
                   onClick={() =>
                     void (member.is_bot
@@ -119,7 +113,7 @@ export const ChatInfo = ({
                   }
                 >
                   Remove
-                </button>
+                </Button>
               </span>
             ) : null}
             {changed === member.user_id ? (
@@ -171,18 +165,13 @@ export const ChatInfo = ({
           </form>
           <div class="row">
             {chat.type === "channel" ? (
-              <button type="button" onClick={() => void act("allowComments", { chat_id, allowed: !has_comments })}>
+              <Button onClick={() => void act("allowComments", { chat_id, allowed: !has_comments })}>
                 {has_comments ? "Disable comments" : "Enable comments"}
-              </button>
+              </Button>
             ) : null}
-            <button
-              type="button"
-              class="danger"
-              disabled={is_closed}
-              onClick={() => void act("closeChat", { chat_id })}
-            >
+            <Button class="danger" disabled={is_closed} onClick={() => void act("closeChat", { chat_id })}>
               {chat.type === "channel" ? "Archive the channel" : "Close the chat"}
-            </button>
+            </Button>
           </div>
         </>
       ) : null}

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks"
+import { Button, IconButton } from "../parts/Button.tsx"
 import { call } from "../api.ts"
 import { Avatar, toneOf } from "../parts/Avatar.tsx"
 import { preciseTime, timeOf } from "../parts/format.ts"
@@ -63,18 +64,10 @@ const One = ({
           </span>
         </div>
         <span class="comment-actions">
-          <button type="button" onClick={onReply}>
-            Reply
-          </button>
-          {isOwn ? (
-            <button type="button" onClick={onEdit}>
-              Edit
-            </button>
-          ) : null}
+          <Button onClick={onReply}>Reply</Button>
+          {isOwn ? <Button onClick={onEdit}>Edit</Button> : null}
           {isOwn || hasRight(view, person, "delete") ? (
-            <button type="button" onClick={() => void act("removeComment", ids)}>
-              Remove
-            </button>
+            <Button onClick={() => void act("removeComment", ids)}>Remove</Button>
           ) : null}
         </span>
       </div>
@@ -131,14 +124,7 @@ export const Comments = ({
   return (
     <section class="conversation" aria-label="Comments">
       <header class="chat-header">
-        <button
-          type="button"
-          class="quiet"
-          aria-label="Back to the channel"
-          onClick={() => (pane.post.value = undefined)}
-        >
-          <Icon name="back" />
-        </button>
+        <IconButton icon="back" label="Back to the channel" onClick={() => (pane.post.value = undefined)} />
         <span class="chat-title">
           <span class="title">Comments</span>
           <small>{view.chat.title}</small>
@@ -180,17 +166,14 @@ export const Comments = ({
                 <b>{edited === undefined ? `Reply to ${nameOf(replyTo?.sender?.user_id)}` : "Edit"}</b>
                 <bdi>{(edited ?? replyTo)?.body.text}</bdi>
               </span>
-              <button
-                type="button"
-                class="quiet"
-                aria-label="Cancel"
+              <IconButton
+                icon="close"
+                label="Cancel"
                 onClick={() => {
                   setReplyTo(undefined)
                   setEdited(undefined)
                 }}
-              >
-                <Icon name="close" />
-              </button>
+              />
             </div>
           )}
           {isAdmin ? (

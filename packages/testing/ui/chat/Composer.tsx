@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
+import { Button, IconButton } from "../parts/Button.tsx"
 import { midOf } from "../chatLog.ts"
 import { sizeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
@@ -34,9 +35,7 @@ const Drafts = ({
           <small>
             {draft.type}, {sizeOf(draft.size)}
           </small>
-          <button type="button" class="quiet" aria-label={`Do not send ${draft.name}`} onClick={() => onRemove(draft)}>
-            <Icon name="close" />
-          </button>
+          <IconButton icon="close" label={`Do not send ${draft.name}`} onClick={() => onRemove(draft)} />
         </li>
       ))}
     </ul>
@@ -173,9 +172,9 @@ export const Composer = ({
         <ul class="suggestions" role="listbox" id={`commands-${pane.id}`} aria-label="Commands of the bot">
           {suggestions.map(({ description, name }, index) => (
             <li key={name} id={`command-${pane.id}-${index}`} role="option" aria-selected={index === selected}>
-              <button type="button" tabIndex={-1} onClick={() => complete(name)}>
+              <Button tabIndex={-1} onClick={() => complete(name)}>
                 <b>/{name}</b> <span>{description}</span>
-              </button>
+              </Button>
             </li>
           ))}
         </ul>
@@ -186,23 +185,13 @@ export const Composer = ({
             <b>{edited === undefined ? `Reply to ${nameOf(replied?.message.sender?.user_id)}` : "Edit"}</b>
             <bdi>{(edited ?? replied)?.message.body?.text || "message"}</bdi>
           </span>
-          <button type="button" class="quiet" aria-label="Cancel" onClick={cancel}>
-            <Icon name="close" />
-          </button>
+          <IconButton icon="close" label="Cancel" onClick={cancel} />
         </div>
       )}
       <Drafts drafts={drafts} onRemove={(draft) => setDrafts(drafts.filter((each) => each !== draft))} />
       <div class="composer-row">
         <div class="menu-anchor">
-          <button
-            type="button"
-            class="quiet"
-            aria-label="Attach"
-            aria-haspopup="menu"
-            onClick={() => setMenuOpen(true)}
-          >
-            <Icon name="attach" />
-          </button>
+          <IconButton icon="attach" label="Attach" aria-haspopup="menu" onClick={() => setMenuOpen(true)} />
           {isMenuOpen ? (
             <Menu
               label="Attach"

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import { Button, IconButton } from "../parts/Button.tsx"
 import { actionOf } from "./actions.ts"
 import { CopyTest } from "./CopyTest.tsx"
 import { Avatar } from "../parts/Avatar.tsx"
@@ -52,11 +53,9 @@ const Header = ({ pane, person, view }: { readonly pane: Pane; readonly person: 
   ]
   return (
     <header class="chat-header">
-      <button type="button" class="quiet back" aria-label="Back to the chats" onClick={() => openChat(pane, undefined)}>
-        <Icon name="back" />
-      </button>
+      <IconButton icon="back" class="quiet back" label="Back to the chats" onClick={() => openChat(pane, undefined)} />
       <Avatar id={type === "dialog" ? (other?.user_id ?? 0) : chat_id} name={title} isBot={type === "dialog"} />
-      <button type="button" class="chat-title" onClick={() => setInfoOpen(true)}>
+      <Button class="chat-title" onClick={() => setInfoOpen(true)}>
         <bdi class="title">{title}</bdi>
         <small aria-live="polite">
           {action === undefined ? (
@@ -72,20 +71,12 @@ const Header = ({ pane, person, view }: { readonly pane: Pane; readonly person: 
             </span>
           )}
         </small>
-      </button>
-      <button type="button" class="outline copy-test" onClick={() => setTestOpen(true)}>
+      </Button>
+      <Button class="outline copy-test" onClick={() => setTestOpen(true)}>
         Copy as test
-      </button>
+      </Button>
       <div class="menu-anchor end">
-        <button
-          type="button"
-          class="quiet"
-          aria-label="Chat menu"
-          aria-haspopup="menu"
-          onClick={() => setMenuOpen(true)}
-        >
-          <Icon name="more" />
-        </button>
+        <IconButton icon="more" label="Chat menu" aria-haspopup="menu" onClick={() => setMenuOpen(true)} />
         {isMenuOpen ? <Menu label="Chat" items={items} onClose={() => setMenuOpen(false)} /> : null}
       </div>
       {isInfoOpen ? <ChatInfo view={view} person={person} onClose={() => setInfoOpen(false)} /> : null}
@@ -100,8 +91,7 @@ const Pinned = ({ view }: { readonly view: ChatView }) => {
   const pinned = view.pinned === null || !isRead ? undefined : log.find(view.pinned)
   if (pinned === undefined) return null
   return (
-    <button
-      type="button"
+    <Button
       class="pinned"
       onClick={() => {
         const found = document.querySelector<HTMLElement>(`[data-mid="${CSS.escape(pinned.mid)}"]`)
@@ -114,7 +104,7 @@ const Pinned = ({ view }: { readonly view: ChatView }) => {
         <b>Pinned message</b>
         <bdi>{pinned.message.body?.text || "attachment"}</bdi>
       </span>
-    </button>
+    </Button>
   )
 }
 
@@ -139,9 +129,9 @@ export const Conversation = ({ pane }: { readonly pane: Pane }) => {
       <Header pane={pane} person={person} view={view} />
       <Pinned view={view} />
       {isShown ? (
-        <button type="button" class="notification" onClick={() => (notification.value = undefined)}>
+        <Button class="notification" onClick={() => (notification.value = undefined)}>
           <bdi>{shown.text}</bdi>
-        </button>
+        </Button>
       ) : null}
       <Messages key={chat_id} log={logOf(chat_id)} pane={pane} />
       {problem === undefined ? (

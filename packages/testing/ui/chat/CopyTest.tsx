@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import { Button } from "../parts/Button.tsx"
 import { testOf } from "../conversationTest.ts"
 import { copyText } from "../parts/clipboard.ts"
 import { Field, valuesOf } from "../parts/Field.tsx"
@@ -48,9 +49,9 @@ export const CopyTest = ({ onClose, view }: { readonly view: ChatView; readonly 
         {text}
       </pre>
       <div class="row">
-        <button type="button" class="primary" onClick={() => void copyText(text, "The test")}>
+        <Button class="primary" onClick={() => void copyText(text, "The test")}>
           Copy
-        </button>
+        </Button>
         {state.value?.test_folder == null ? null : (
           <form class="inline-form" onSubmit={(event) => void save(valuesOf(event)["name"] ?? "conversation", text)}>
             <input name="name" aria-label="Name of the test" value="conversation" pattern="[\w\-]+" required />

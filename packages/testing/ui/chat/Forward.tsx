@@ -1,3 +1,4 @@
+import { Button } from "../parts/Button.tsx"
 import { Modal } from "../parts/Modal.tsx"
 import { act, chats, hasRight, isChatMember, titleOf, toast } from "../store.ts"
 import { forwarding } from "./forwarding.ts"
@@ -19,8 +20,7 @@ export const Forward = () => {
       <ul class="chat-list">
         {targets.map((view) => (
           <li key={view.chat.chat_id}>
-            <button
-              type="button"
+            <Button
               class="chat-row"
               onClick={() => {
                 const link = { type: "forward" as const, mid: chosen.mid as never }
@@ -31,7 +31,7 @@ export const Forward = () => {
               }}
             >
               <bdi class="title">{titleOf(view, person)}</bdi>
-            </button>
+            </Button>
           </li>
         ))}
       </ul>

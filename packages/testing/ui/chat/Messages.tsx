@@ -1,6 +1,7 @@
 import { useComputed, useSignal } from "@preact/signals"
 import { memo } from "preact/compat"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
+import { Button } from "../parts/Button.tsx"
 import type { ChatLog, Chunk } from "../chatLog.ts"
 import { dayOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
@@ -202,10 +203,7 @@ export const Messages = ({ log, pane }: { readonly log: ChatLog; readonly pane: 
           {log.status.value === "loading" ? <p class="empty">Reading the messages…</p> : null}
           {log.status.value === "failed" ? (
             <p class="empty">
-              The messages cannot be read.{" "}
-              <button type="button" onClick={() => void log.load()}>
-                Try again
-              </button>
+              The messages cannot be read. <Button onClick={() => void log.load()}>Try again</Button>
             </p>
           ) : null}
           {log.status.value === "loaded" && chunks.length === 0 ? (
@@ -230,8 +228,7 @@ export const Messages = ({ log, pane }: { readonly log: ChatLog; readonly pane: 
         </div>
       </div>
       {isAtEnd.value ? null : (
-        <button
-          type="button"
+        <Button
           class="to-end"
           aria-label={`Go to the newest message${missed.value === 0 ? "" : `, ${missed.value} new`}`}
           onClick={() => {
@@ -241,7 +238,7 @@ export const Messages = ({ log, pane }: { readonly log: ChatLog; readonly pane: 
         >
           <Icon name="down" />
           {missed.value === 0 ? null : <span class="badge">{missed.value}</span>}
-        </button>
+        </Button>
       )}
     </div>
   )

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals"
+import { Button } from "../parts/Button.tsx"
 import { copyText } from "../parts/clipboard.ts"
 import { Modal } from "../parts/Modal.tsx"
 import { act } from "../store.ts"
@@ -40,9 +41,7 @@ export const MiniApp = () => {
       <iframe class="mini-app" title={`Mini app: ${app.title}`} src={address} sandbox={permissionsFor(address)} />
       <div class="row">
         <bdi class="path">{app.url}</bdi>
-        <button type="button" onClick={() => void copyText(app.init_data, "The init data")}>
-          Copy the init data
-        </button>
+        <Button onClick={() => void copyText(app.init_data, "The init data")}>Copy the init data</Button>
       </div>
     </Modal>
   )

@@ -1,3 +1,4 @@
+import { Button } from "../parts/Button.tsx"
 import type { Note } from "../chatLog.ts"
 import { nameOf } from "../store.ts"
 import type { EventOf } from "../types.ts"
@@ -43,9 +44,9 @@ export const Notes = ({
           {pinned === undefined ? (
             <bdi class="service">{textOf(note)}</bdi>
           ) : (
-            <button type="button" class="service" onClick={() => onJump(pinned)}>
+            <Button class="service" onClick={() => onJump(pinned)}>
               <bdi>{textOf(note)}</bdi>
-            </button>
+            </Button>
           )}
         </div>
       )

@@ -1,3 +1,4 @@
+import { Button, IconButton } from "../parts/Button.tsx"
 import { Avatar } from "../parts/Avatar.tsx"
 import { Field, valuesOf } from "../parts/Field.tsx"
 import { Icon } from "../parts/Icon.tsx"
@@ -19,17 +20,15 @@ const Start = ({ bot_id, pane, person }: { readonly bot_id: number; readonly pan
   const user = state.value?.bots.find(({ user }) => user.user_id === bot_id)?.user
   return (
     <div class="welcome">
-      <button type="button" class="quiet back" aria-label="Back to the chats" onClick={() => openChat(pane, undefined)}>
-        <Icon name="back" />
-      </button>
+      <IconButton icon="back" class="quiet back" label="Back to the chats" onClick={() => openChat(pane, undefined)} />
       <Avatar id={bot_id} name={name} isBot />
       <h2>
         <bdi>{name}</bdi>
       </h2>
       {user?.description == null ? null : <bdi class="text">{user.description}</bdi>}
-      <button type="button" class="primary large" onClick={() => void start(pane, person, bot_id)}>
+      <Button class="primary large" onClick={() => void start(pane, person, bot_id)}>
         Start
-      </button>
+      </Button>
       <details>
         <summary>with a payload…</summary>
         <form class="form" onSubmit={(event) => void start(pane, person, bot_id, valuesOf(event)["payload"])}>

@@ -1,3 +1,4 @@
+import { Submit } from "../parts/Button.tsx"
 import { Field, valuesOf } from "../parts/Field.tsx"
 import { Modal } from "../parts/Modal.tsx"
 import { nameOf, state } from "../store.ts"
@@ -30,9 +31,7 @@ export const ContactForm = ({ onClose, onSend, person }: Props) => (
       <Field label="Phone number">
         <input name="phone" required type="tel" pattern="\+?[0-9]{3,15}" value={personOf(person)?.phone ?? ""} />
       </Field>
-      <button type="submit" class="primary">
-        Send
-      </button>
+      <Submit>Send</Submit>
     </form>
   </Modal>
 )
@@ -60,9 +59,7 @@ export const PlaceForm = ({ onClose, onSend, person }: Props) => {
         <Field label="Longitude">
           <input name="longitude" required type="number" step="any" min={-180} max={180} value={longitude} />
         </Field>
-        <button type="submit" class="primary">
-          Send
-        </button>
+        <Submit>Send</Submit>
       </form>
     </Modal>
   )

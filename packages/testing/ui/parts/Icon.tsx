@@ -19,7 +19,9 @@ const paths = {
   chats: "M4 5h16v11H9l-5 4z"
 } as const
 
-export const Icon = ({ name }: { readonly name: keyof typeof paths }) => (
+export type IconName = keyof typeof paths
+
+export const Icon = ({ name }: { readonly name: IconName }) => (
   <svg class={name === "more" ? "icon dots" : "icon"} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
     <path d={paths[name]} />
   </svg>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
-import { Icon } from "./Icon.tsx"
+import { IconButton } from "./Button.tsx"
 
 /** A dialog. Escape or a click outside closes the dialog, and the focus returns to the previous element. */
 export const Modal = ({
@@ -33,9 +33,7 @@ export const Modal = ({
     >
       <div class="modal-head">
         <h2>{title}</h2>
-        <button type="button" class="quiet" aria-label="Close" onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label="Close" onClick={onClose} />
       </div>
       {children}
     </dialog>

@@ -1,3 +1,4 @@
+import { Button } from "./Button.tsx"
 import { announcement, dismissToast, toasts } from "../store.ts"
 
 /** The messages of the page about the results of actions, also for screen readers. */
@@ -5,9 +6,9 @@ export const Toasts = () => (
   <>
     <div class="toasts">
       {toasts.value.map(({ id, kind, text }) => (
-        <button type="button" key={id} class={`toast ${kind}`} onClick={() => dismissToast(id)}>
+        <Button key={id} class={`toast ${kind}`} onClick={() => dismissToast(id)}>
           <bdi>{text}</bdi>
-        </button>
+        </Button>
       ))}
     </div>
     <div class="announcer" role="log" aria-live="polite" aria-atomic="true">

@@ -1,3 +1,4 @@
+import { Button } from "../parts/Button.tsx"
 import { useNow } from "../parts/useNow.ts"
 import { Field, valuesOf } from "../parts/Field.tsx"
 import { dayOf, preciseTime } from "../parts/format.ts"
@@ -27,18 +28,16 @@ export const ClockTool = () => {
       {isVirtual ? (
         <>
           <div class="row">
-            <button type="button" class="primary" onClick={() => void act("advanceClock", { running: !isRunning })}>
+            <Button class="primary" onClick={() => void act("advanceClock", { running: !isRunning })}>
               {isRunning ? "Stop" : "Run"}
-            </button>
-            <button type="button" onClick={() => void act("advanceClock", { to: "next_due" })}>
-              To the next due thing
-            </button>
+            </Button>
+            <Button onClick={() => void act("advanceClock", { to: "next_due" })}>To the next due thing</Button>
           </div>
           <div class="row">
             {steps.map(([label, ms]) => (
-              <button type="button" key={label} onClick={() => advance(ms)}>
+              <Button key={label} onClick={() => advance(ms)}>
                 {label}
-              </button>
+              </Button>
             ))}
           </div>
           <form

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import { Button } from "../parts/Button.tsx"
 import { useNow } from "../parts/useNow.ts"
 import { durationOf, preciseTime } from "../parts/format.ts"
 import { act, deliveries, nameOf, state, updates } from "../store.ts"
@@ -24,7 +25,7 @@ const Row = ({ event, now }: { readonly event: DeliveryEvent; readonly now: numb
   const kind = { delivered: "good", failed: "warn", dead: "bad" }[event.state]
   return (
     <li class="log-row">
-      <button type="button" class="log-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <Button class="log-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <span class={`status ${kind}`}>{event.state}</span>
         <span class="log-text">
           <b>{event.update_type}</b>
@@ -35,15 +36,13 @@ const Row = ({ event, now }: { readonly event: DeliveryEvent; readonly now: numb
           <br />
           {resultOf(event)}
         </small>
-      </button>
+      </Button>
       {event.state === "failed" && event.next_at !== null ? (
         <div class="row">
           <small>
             next at {preciseTime(event.next_at)}, in {durationOf(Math.max(0, event.next_at - now))}
           </small>
-          <button type="button" onClick={() => void act("deliverNow", { delivery_id: event.delivery_id })}>
-            Deliver now
-          </button>
+          <Button onClick={() => void act("deliverNow", { delivery_id: event.delivery_id })}>Deliver now</Button>
         </div>
       ) : null}
       {isOpen ? (
@@ -73,12 +72,12 @@ const UpdateRow = ({ attempts, requests, state, update }: UpdateRowProps) => {
   const done = [...(last === undefined ? [] : [attemptText(last)]), ...(calls === "" ? [] : [calls])].join(" → ")
   return (
     <li class="log-row">
-      <button type="button" class="line log-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <Button class="line log-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <span class={`status ${stateClass[state]}`}>{state}</span>
         <b>{update.update_type}</b>
         <bdi class="path">{update.text === undefined ? "" : `“${update.text}”`}</bdi>
         <small>{preciseTime(update.at).slice(0, 8)}</small>
-      </button>
+      </Button>
       {done === "" ? null : <small class="done">→ {done}</small>}
       {isOpen ? <UpdateDetails event={update} /> : null}
     </li>
@@ -133,11 +132,7 @@ export const Deliveries = () => {
           <UpdateRow key={step.update.id} {...step} state={stateOf(step)} />
         ))}
       </ol>
-      {shown.length > count ? (
-        <button type="button" onClick={() => setCount(count + 300)}>
-          Show more of {shown.length}
-        </button>
-      ) : null}
+      {shown.length > count ? <Button onClick={() => setCount(count + 300)}>Show more of {shown.length}</Button> : null}
     </>
   )
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks"
+import { Button, Submit } from "../parts/Button.tsx"
 import { Field, valuesOf } from "../parts/Field.tsx"
 import { preciseTime } from "../parts/format.ts"
 import { faultText } from "../parts/faultText.ts"
@@ -123,9 +124,9 @@ const RuleRow = ({ fault, onRemove }: { readonly fault: Faults[number]; readonly
           applied {applied} of {matched}
           {is_over === true ? ", over" : ""}
         </small>
-        <button type="button" class="danger" onClick={onRemove}>
+        <Button class="danger" onClick={onRemove}>
           Remove
-        </button>
+        </Button>
       </div>
     </li>
   )
@@ -144,9 +145,9 @@ export const FaultsTool = () => {
     <>
       <div class="row">
         {presets.map(([label, rule]) => (
-          <button type="button" key={label} onClick={() => void save([...rules, rule])}>
+          <Button key={label} onClick={() => void save([...rules, rule])}>
             {label}
-          </button>
+          </Button>
         ))}
       </div>
       <details class="box">
@@ -192,9 +193,7 @@ export const FaultsTool = () => {
               <input name="chat_id" type="number" />
             </Field>
           </details>
-          <button type="submit" class="primary">
-            Add the fault
-          </button>
+          <Submit>Add the fault</Submit>
         </form>
       </details>
       <h3>

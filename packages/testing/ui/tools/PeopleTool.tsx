@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import { Button, Submit } from "../parts/Button.tsx"
 import { ChatInfo } from "../chat/ChatInfo.tsx"
 import { Avatar } from "../parts/Avatar.tsx"
 import { Field, valuesOf } from "../parts/Field.tsx"
@@ -40,9 +41,7 @@ const NewPerson = () => (
         <input name="locale" placeholder="en" autocomplete="off" />
       </Field>
     </details>
-    <button type="submit" class="primary">
-      Create the person
-    </button>
+    <Submit>Create the person</Submit>
   </form>
 )
 
@@ -106,9 +105,7 @@ const NewChat = () => {
       <label class="check">
         <input type="checkbox" name="is_public" /> public, with a link
       </label>
-      <button type="submit" class="primary" disabled={people.length === 0}>
-        Create the chat
-      </button>
+      <Submit disabled={people.length === 0}>Create the chat</Submit>
     </form>
   )
 }
@@ -137,9 +134,7 @@ export const PeopleTool = () => {
                 {locale === undefined ? "" : `, ${locale}`}
               </small>
             </span>
-            <button type="button" onClick={() => pane !== undefined && becomePerson(pane, user.user_id)}>
-              Be them
-            </button>
+            <Button onClick={() => pane !== undefined && becomePerson(pane, user.user_id)}>Be them</Button>
           </li>
         ))}
       </ul>
@@ -159,9 +154,7 @@ export const PeopleTool = () => {
                 {each.chat.type} {each.chat.chat_id}
               </small>
             </span>
-            <button type="button" onClick={() => setOpened(each.chat.chat_id)}>
-              Rights
-            </button>
+            <Button onClick={() => setOpened(each.chat.chat_id)}>Rights</Button>
           </li>
         ))}
       </ul>

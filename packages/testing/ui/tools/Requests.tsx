@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals"
 import { memo } from "preact/compat"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { call } from "../api.ts"
+import { Button } from "../parts/Button.tsx"
 import { copyText } from "../parts/clipboard.ts"
 import { faultText } from "../parts/faultText.ts"
 import { preciseTime } from "../parts/format.ts"
@@ -68,22 +69,10 @@ const Details = ({ event }: { readonly event: RequestEvent }) => {
       </p>
       {event.fault === undefined ? null : <p class="note">{faultText(event.fault)}</p>}
       <div class="row">
-        {event.message_id === undefined ? null : (
-          <button type="button" onClick={() => showMessage(event)}>
-            Show the message
-          </button>
-        )}
-        {event.endpoint === null ? null : (
-          <button type="button" onClick={() => void repeat(event.number)}>
-            Send again
-          </button>
-        )}
-        <button type="button" onClick={() => void copyText(curlOf(request, location.origin), "The command")}>
-          Copy as curl
-        </button>
-        <button type="button" onClick={() => void copyText(pretty(request.answer), "The answer")}>
-          Copy the answer
-        </button>
+        {event.message_id === undefined ? null : <Button onClick={() => showMessage(event)}>Show the message</Button>}
+        {event.endpoint === null ? null : <Button onClick={() => void repeat(event.number)}>Send again</Button>}
+        <Button onClick={() => void copyText(curlOf(request, location.origin), "The command")}>Copy as curl</Button>
+        <Button onClick={() => void copyText(pretty(request.answer), "The answer")}>Copy the answer</Button>
       </div>
       <Body label="Headers, without the token" value={shownHeaders(request.headers)} />
       <Body label="Body" value={request.body} />
@@ -225,9 +214,7 @@ export const Requests = () => {
         />
       </div>
       {mid === undefined ? null : (
-        <button type="button" onClick={() => (messageFilter.value = undefined)}>
-          Of one message only ✕
-        </button>
+        <Button onClick={() => (messageFilter.value = undefined)}>Of one message only ✕</Button>
       )}
       {shown.length === 0 ? (
         <p class="empty">{requests.value.length === 0 ? "No requests yet." : "No request matches."}</p>
@@ -237,11 +224,7 @@ export const Requests = () => {
           <Row key={event.id} event={event} />
         ))}
       </ol>
-      {shown.length > count ? (
-        <button type="button" onClick={() => setCount(count + 300)}>
-          Show more of {shown.length}
-        </button>
-      ) : null}
+      {shown.length > count ? <Button onClick={() => setCount(count + 300)}>Show more of {shown.length}</Button> : null}
     </>
   )
 }

@@ -1,5 +1,6 @@
 import * as Json from "@colloquy/core/base/Json"
 import { useRef } from "preact/hooks"
+import { Button } from "../parts/Button.tsx"
 import { type Request, journalUrl } from "../api.ts"
 import { act, chats, state, toast } from "../store.ts"
 
@@ -37,12 +38,10 @@ export const StateTool = () => {
         {state.value?.people.length ?? 0} people, {chats.value.size} chats, {state.value?.next_event ?? 0} events.
       </p>
       <div class="stack-buttons">
-        <button type="button" class="primary" onClick={() => void save()}>
+        <Button class="primary" onClick={() => void save()}>
           Save the state as a seed
-        </button>
-        <button type="button" onClick={() => picker.current?.click()}>
-          Load a seed
-        </button>
+        </Button>
+        <Button onClick={() => picker.current?.click()}>Load a seed</Button>
         <input
           ref={picker}
           class="hidden"
@@ -58,15 +57,14 @@ export const StateTool = () => {
         <a class="button" href={journalUrl} download="journal.ndjson">
           Download the journal
         </a>
-        <button
-          type="button"
+        <Button
           class="danger"
           onClick={() => {
             if (confirm("Remove all people, chats and messages?")) void act("reset", undefined)
           }}
         >
           Reset
-        </button>
+        </Button>
       </div>
       <p class="note">
         A seed has the people, the chats with their members, rights and messages, and the uploaded images. Loading one

@@ -1,5 +1,6 @@
 import * as Json from "@colloquy/core/base/Json"
 import { useEffect, useState } from "preact/hooks"
+import { Button } from "../parts/Button.tsx"
 import { call } from "../api.ts"
 import { copyText } from "../parts/clipboard.ts"
 import { pretty } from "../parts/json.ts"
@@ -37,16 +38,10 @@ export const UpdateDetails = ({ event }: { readonly event: UpdateEvent }) => {
         onInput={({ currentTarget }) => setText(currentTarget.value)}
       />
       <div class="row">
-        <button type="button" onClick={() => void copyText(text, "The update")}>
-          Copy
-        </button>
-        <button
-          type="button"
-          title="Sends the JSON above, also if it was changed"
-          onClick={() => void resend(event.bot_id, text)}
-        >
+        <Button onClick={() => void copyText(text, "The update")}>Copy</Button>
+        <Button title="Sends the JSON above, also if it was changed" onClick={() => void resend(event.bot_id, text)}>
           Resend
-        </button>
+        </Button>
       </div>
     </div>
   )
