@@ -7,6 +7,7 @@ import { Forward } from "./chat/Forward.tsx"
 import { MiniApp } from "./chat/MiniApp.tsx"
 import { Button, IconButton } from "./parts/Button.tsx"
 import { Divider } from "./parts/Divider.tsx"
+import { Select } from "./parts/Field.tsx"
 import { Icon } from "./parts/Icon.tsx"
 import { Tabs } from "./parts/Tabs.tsx"
 import { ThemeButton } from "./parts/ThemeButton.tsx"
@@ -21,7 +22,7 @@ import {
   connection,
   deliveries,
   faults,
-  nameOf,
+  namesOf,
   openTool,
   type Pane,
   panes,
@@ -129,17 +130,12 @@ const PersonPicker = ({ pane }: { readonly pane: Pane }) => (
   <div class="person-picker">
     <label>
       <span>You are</span>
-      <select
+      <Select
         aria-label="The person you are"
         value={pane.person.value}
         onChange={({ currentTarget }) => becomePerson(pane, Number(currentTarget.value))}
-      >
-        {state.value?.people.map(({ user }) => (
-          <option key={user.user_id} value={user.user_id}>
-            {nameOf(user.user_id)}
-          </option>
-        ))}
-      </select>
+        options={namesOf(state.value?.people ?? [])}
+      />
     </label>
     <IconButton
       icon="plus"

@@ -161,6 +161,10 @@ export const nameOf = (user_id: number | undefined): string => {
   return [user.first_name, user.last_name].filter(Boolean).join(" ")
 }
 
+/** The ids and the names of users, as the options of a choice. */
+export const namesOf = (users: ReadonlyArray<{ readonly user: User }>) =>
+  users.map(({ user }) => [user.user_id, nameOf(user.user_id)] as const)
+
 /** The title of a chat as a person sees it. */
 export const titleOf = ({ chat, members }: ChatView, person: number | undefined): string => {
   if (chat.type !== "dialog") return chat.title ?? `Chat ${chat.chat_id}`

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals"
 import { Button } from "../parts/Button.tsx"
-import { Field } from "../parts/Field.tsx"
+import { Field, Input, Select } from "../parts/Field.tsx"
 import { durationOf } from "../parts/format.ts"
 import { act } from "./client.ts"
 import { Code, Details, List, momentOf } from "./List.tsx"
@@ -16,20 +16,18 @@ const outcome = signal("")
 export const Updates = () => (
   <>
     <div class="filters">
-      <Field label="Chat">
-        <input
-          type="search"
-          value={chat.value}
-          onInput={({ currentTarget }) => (chat.value = currentTarget.value.trim())}
-        />
-      </Field>
+      <Input
+        label="Chat"
+        type="search"
+        value={chat.value}
+        onInput={({ currentTarget }) => (chat.value = currentTarget.value.trim())}
+      />
       <Field label="Outcome">
-        <select value={outcome.value} onChange={({ currentTarget }) => (outcome.value = currentTarget.value)}>
-          <option value="">All</option>
-          {Object.keys(outcomes).map((each) => (
-            <option key={each}>{each}</option>
-          ))}
-        </select>
+        <Select
+          value={outcome.value}
+          onChange={({ currentTarget }) => (outcome.value = currentTarget.value)}
+          options={[["", "All"], ...Object.keys(outcomes).map((each) => [each, each] as const)]}
+        />
       </Field>
     </div>
     <List

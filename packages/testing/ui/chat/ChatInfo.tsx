@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks"
 import { Button, Submit } from "../parts/Button.tsx"
 import { Avatar } from "../parts/Avatar.tsx"
-import { Field, valuesOf } from "../parts/Field.tsx"
+import { Field, Input, Select, valuesOf } from "../parts/Field.tsx"
 import { Modal } from "../parts/Modal.tsx"
-import { act, isChatMember, nameOf, state, titleOf } from "../store.ts"
+import { act, isChatMember, nameOf, namesOf, state, titleOf } from "../store.ts"
 import type { ChatView } from "../types.ts"
 
 /** The rights of administrators, as the API document names them. */
@@ -140,13 +140,7 @@ export const ChatInfo = ({
               }}
             >
               <Field label="Add">
-                <select name="member">
-                  {[...outside, ...bots].map(({ user }) => (
-                    <option key={user.user_id} value={user.user_id}>
-                      {nameOf(user.user_id)}
-                    </option>
-                  ))}
-                </select>
+                <Select name="member" options={namesOf([...outside, ...bots])} />
               </Field>
               <button type="submit">Add</button>
             </form>
@@ -158,9 +152,7 @@ export const ChatInfo = ({
               if (title !== undefined) void act("rename", { ...ids, title })
             }}
           >
-            <Field label="Title">
-              <input name="title" maxLength={200} value={chat.title ?? ""} />
-            </Field>
+            <Input label="Title" name="title" maxLength={200} value={chat.title ?? ""} />
             <button type="submit">Rename</button>
           </form>
           <div class="row">

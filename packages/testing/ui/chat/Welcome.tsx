@@ -1,6 +1,6 @@
 import { Button, IconButton } from "../parts/Button.tsx"
 import { Avatar } from "../parts/Avatar.tsx"
-import { Field, valuesOf } from "../parts/Field.tsx"
+import { Field, Input, valuesOf } from "../parts/Field.tsx"
 import { Icon } from "../parts/Icon.tsx"
 import { readState } from "../events.ts"
 import { act, becomePerson, nameOf, openBot, openChat, type Pane, state } from "../store.ts"
@@ -55,9 +55,7 @@ const create = async (pane: Pane, event: Event): Promise<void> => {
 const FirstPerson = ({ pane }: { readonly pane: Pane }) => (
   <form class="welcome" onSubmit={(event) => void create(pane, event)}>
     <Icon name="person" />
-    <Field label="Who talks to the bot?">
-      <input name="first_name" value="Ann" required maxLength={64} autocomplete="off" />
-    </Field>
+    <Input label="Who talks to the bot?" name="first_name" value="Ann" required maxLength={64} autocomplete="off" />
     <button type="submit" class="primary large">
       Create the person
     </button>

@@ -1,20 +1,38 @@
-import type { ComponentChildren } from "preact"
+import type { ComponentChildren, ComponentProps } from "preact"
+
+interface Labels {
+  readonly label: string
+  readonly hint?: string | undefined
+}
 
 /** A labelled field of a form. */
-export const Field = ({
-  children,
-  hint,
-  label
-}: {
-  readonly label: string
-  readonly hint?: string
-  readonly children: ComponentChildren
-}) => (
+export const Field = ({ children, hint, label }: Labels & { readonly children: ComponentChildren }) => (
   <label class="field">
     <span>{label}</span>
     {children}
     {hint === undefined ? null : <small>{hint}</small>}
   </label>
+)
+
+/** A labelled input. */
+export const Input = ({ hint, label, ...input }: Labels & ComponentProps<"input">) => (
+  <Field label={label} hint={hint}>
+    <input {...input} />
+  </Field>
+)
+
+/** A choice between texts, each with its value. */
+export const Select = ({
+  options,
+  ...select
+}: ComponentProps<"select"> & { readonly options: ReadonlyArray<readonly [value: string | number, text: string]> }) => (
+  <select {...select}>
+    {options.map(([value, text]) => (
+      <option key={value} value={value}>
+        {text}
+      </option>
+    ))}
+  </select>
 )
 
 /** The values of the fields of a form, by name. An empty field is absent. */

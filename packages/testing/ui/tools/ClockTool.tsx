@@ -1,6 +1,6 @@
 import { Button } from "../parts/Button.tsx"
 import { useNow } from "../parts/useNow.ts"
-import { Field, valuesOf } from "../parts/Field.tsx"
+import { Input, valuesOf } from "../parts/Field.tsx"
 import { dayOf, preciseTime } from "../parts/format.ts"
 import { act, clockAt, state } from "../store.ts"
 
@@ -47,9 +47,7 @@ export const ClockTool = () => {
               if (minutes > 0) advance(Math.round(minutes * 60_000))
             }}
           >
-            <Field label="Minutes">
-              <input name="minutes" type="number" min="0" step="any" required />
-            </Field>
+            <Input label="Minutes" name="minutes" type="number" min="0" step="any" required />
             <button type="submit">Advance</button>
           </form>
         </>

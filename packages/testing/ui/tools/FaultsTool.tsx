@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { Button, Submit } from "../parts/Button.tsx"
-import { Field, valuesOf } from "../parts/Field.tsx"
+import { Field, Input, valuesOf } from "../parts/Field.tsx"
 import { preciseTime } from "../parts/format.ts"
 import { faultText } from "../parts/faultText.ts"
 import { act, faults, shownRule, struck } from "../store.ts"
@@ -66,20 +66,12 @@ const Effects = ({ effect }: { readonly effect: Effect }) => {
     case "status":
       return (
         <>
-          <Field label="Status">
-            <input name="status" type="number" min="200" max="599" required value={503} />
-          </Field>
-          <Field label="Code" hint="Default: that of the status">
-            <input name="code" placeholder="too.many.requests" />
-          </Field>
+          <Input label="Status" name="status" type="number" min="200" max="599" required value={503} />
+          <Input label="Code" hint="Default: that of the status" name="code" placeholder="too.many.requests" />
         </>
       )
     case "delay":
-      return (
-        <Field label="Milliseconds">
-          <input name="delay" type="number" min="0" required value={3000} />
-        </Field>
-      )
+      return <Input label="Milliseconds" name="delay" type="number" min="0" required value={3000} />
     case "reset":
       return (
         <Field label="When">
@@ -90,11 +82,7 @@ const Effects = ({ effect }: { readonly effect: Effect }) => {
         </Field>
       )
     case "truncate":
-      return (
-        <Field label="Characters that are sent">
-          <input name="truncate" type="number" min="0" required value={10} />
-        </Field>
-      )
+      return <Input label="Characters that are sent" name="truncate" type="number" min="0" required value={10} />
     default:
       return null
   }
@@ -164,34 +152,18 @@ export const FaultsTool = () => {
           </Field>
           <Effects effect={effect} />
           {isDelivery ? (
-            <Field label="Type of update" hint="Empty: all">
-              <input name="update_type" placeholder="message_created" />
-            </Field>
+            <Input label="Type of update" hint="Empty: all" name="update_type" placeholder="message_created" />
           ) : (
-            <Field label="Endpoint" hint="Empty: all requests">
-              <input name="endpoint" placeholder="Messages.send" />
-            </Field>
+            <Input label="Endpoint" hint="Empty: all requests" name="endpoint" placeholder="Messages.send" />
           )}
           <details>
             <summary>When it applies</summary>
-            <Field label="Only the nth match">
-              <input name="nth" type="number" min="1" />
-            </Field>
-            <Field label="Every nth match">
-              <input name="every" type="number" min="1" />
-            </Field>
-            <Field label="With a probability from 0 to 1">
-              <input name="probability" type="number" min="0" max="1" step="any" />
-            </Field>
-            <Field label="At most so many times">
-              <input name="times" type="number" min="1" />
-            </Field>
-            <Field label="For so many milliseconds">
-              <input name="lasts" type="number" min="1" />
-            </Field>
-            <Field label="Only in the chat with this id">
-              <input name="chat_id" type="number" />
-            </Field>
+            <Input label="Only the nth match" name="nth" type="number" min="1" />
+            <Input label="Every nth match" name="every" type="number" min="1" />
+            <Input label="With a probability from 0 to 1" name="probability" type="number" min="0" max="1" step="any" />
+            <Input label="At most so many times" name="times" type="number" min="1" />
+            <Input label="For so many milliseconds" name="lasts" type="number" min="1" />
+            <Input label="Only in the chat with this id" name="chat_id" type="number" />
           </details>
           <Submit>Add the fault</Submit>
         </form>

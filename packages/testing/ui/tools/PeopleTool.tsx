@@ -2,8 +2,8 @@ import { useState } from "preact/hooks"
 import { Button, Submit } from "../parts/Button.tsx"
 import { ChatInfo } from "../chat/ChatInfo.tsx"
 import { Avatar } from "../parts/Avatar.tsx"
-import { Field, valuesOf } from "../parts/Field.tsx"
-import { act, activePane, becomePerson, chats, nameOf, panes, state, titleOf, toast } from "../store.ts"
+import { Field, Input, Select, valuesOf } from "../parts/Field.tsx"
+import { act, activePane, becomePerson, chats, nameOf, namesOf, panes, state, titleOf, toast } from "../store.ts"
 import { readState } from "../events.ts"
 
 const currentPane = () => panes.value.find(({ id }) => id === activePane.value) ?? panes.value[0]
@@ -23,23 +23,13 @@ const createPerson = async (event: Event): Promise<void> => {
 
 const NewPerson = () => (
   <form class="form" onSubmit={(event) => void createPerson(event)}>
-    <Field label="First name">
-      <input name="first_name" required maxLength={64} autocomplete="off" />
-    </Field>
+    <Input label="First name" name="first_name" required maxLength={64} autocomplete="off" />
     <details>
       <summary>More</summary>
-      <Field label="Last name">
-        <input name="last_name" maxLength={64} autocomplete="off" />
-      </Field>
-      <Field label="Username">
-        <input name="username" autocomplete="off" />
-      </Field>
-      <Field label="Phone number">
-        <input name="phone" pattern="\+?[0-9]{3,15}" autocomplete="off" />
-      </Field>
-      <Field label="Locale">
-        <input name="locale" placeholder="en" autocomplete="off" />
-      </Field>
+      <Input label="Last name" name="last_name" maxLength={64} autocomplete="off" />
+      <Input label="Username" name="username" autocomplete="off" />
+      <Input label="Phone number" name="phone" pattern="\+?[0-9]{3,15}" autocomplete="off" />
+      <Input label="Locale" name="locale" placeholder="en" autocomplete="off" />
     </details>
     <Submit>Create the person</Submit>
   </form>
@@ -64,28 +54,28 @@ const createChat = async (event: Event): Promise<void> => {
   toast(`${chat.title ?? "The chat"} is created`)
 }
 
+const kinds = [
+  ["chat", "Group chat"],
+  ["channel", "Channel"]
+] as const
+
+const botRoles = [
+  ["member", "member"],
+  ["admin", "administrator with all rights"],
+  ["none", "not in the chat"]
+] as const
+
 const NewChat = () => {
   const people = state.value?.people ?? []
   const bots = state.value?.bots ?? []
   return (
     <form class="form" onSubmit={(event) => void createChat(event)}>
       <Field label="Kind">
-        <select name="type">
-          <option value="chat">Group chat</option>
-          <option value="channel">Channel</option>
-        </select>
+        <Select name="type" options={kinds} />
       </Field>
-      <Field label="Title">
-        <input name="title" required maxLength={200} autocomplete="off" />
-      </Field>
+      <Input label="Title" name="title" required maxLength={200} autocomplete="off" />
       <Field label="Owner">
-        <select name="owner" required>
-          {people.map(({ user }) => (
-            <option key={user.user_id} value={user.user_id}>
-              {nameOf(user.user_id)}
-            </option>
-          ))}
-        </select>
+        <Select name="owner" required options={namesOf(people)} />
       </Field>
       <fieldset>
         <legend>Members</legend>
@@ -96,11 +86,7 @@ const NewChat = () => {
         ))}
       </fieldset>
       <Field label={bots.length > 1 ? `Bot ${nameOf(bots[0]?.user.user_id)}` : "Bot"}>
-        <select name="bot">
-          <option value="member">member</option>
-          <option value="admin">administrator with all rights</option>
-          <option value="none">not in the chat</option>
-        </select>
+        <Select name="bot" options={botRoles} />
       </Field>
       <label class="check">
         <input type="checkbox" name="is_public" /> public, with a link

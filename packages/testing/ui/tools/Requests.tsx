@@ -5,6 +5,7 @@ import { call } from "../api.ts"
 import { Button } from "../parts/Button.tsx"
 import { copyText } from "../parts/clipboard.ts"
 import { faultText } from "../parts/faultText.ts"
+import { Select } from "../parts/Field.tsx"
 import { preciseTime } from "../parts/format.ts"
 import { pretty } from "../parts/json.ts"
 import { act, chats, messageFilter, openChat, panes, requests, shownRequest, titleOf, toast, view } from "../store.ts"
@@ -133,26 +134,6 @@ const hasOutcome = ({ fault, status }: RequestEvent, outcome: Outcome): boolean 
   }
 }
 
-const Choice = ({
-  label,
-  onChange,
-  options,
-  value
-}: {
-  readonly label: string
-  readonly value: string
-  readonly options: ReadonlyArray<readonly [value: string, text: string]>
-  readonly onChange: (value: string) => void
-}) => (
-  <select aria-label={label} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-    {options.map(([value, text]) => (
-      <option key={value} value={value}>
-        {text}
-      </option>
-    ))}
-  </select>
-)
-
 /** The requests of bots, the newest first. */
 export const Requests = () => {
   const outcome = useSignal<Outcome>("all")
@@ -181,20 +162,20 @@ export const Requests = () => {
   return (
     <>
       <div class="filters">
-        <Choice
-          label="Status"
+        <Select
+          aria-label="Status"
           value={outcome.value}
           options={Object.entries(outcomes)}
-          onChange={(chosen) => (outcome.value = chosen as Outcome)}
+          onChange={({ currentTarget }) => (outcome.value = currentTarget.value as Outcome)}
         />
-        <Choice
-          label="Endpoint"
+        <Select
+          aria-label="Endpoint"
           value={endpoint.value}
           options={[["", "Any endpoint"], ...endpoints.map((name) => [name, name] as const)]}
-          onChange={(chosen) => (endpoint.value = chosen)}
+          onChange={({ currentTarget }) => (endpoint.value = currentTarget.value)}
         />
-        <Choice
-          label="Chat"
+        <Select
+          aria-label="Chat"
           value={chat.value}
           options={[
             ["", "Any chat"],
@@ -203,7 +184,7 @@ export const Requests = () => {
                 [String(view.chat.chat_id), titleOf(view, view.members.find(({ is_bot }) => is_bot)?.user_id)] as const
             )
           ]}
-          onChange={(chosen) => (chat.value = chosen)}
+          onChange={({ currentTarget }) => (chat.value = currentTarget.value)}
         />
         <input
           type="search"
