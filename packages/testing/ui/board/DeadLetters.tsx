@@ -2,8 +2,9 @@ import { useState } from "preact/hooks"
 import { Button, Submit } from "../parts/Button.tsx"
 import { Field, valuesOf } from "../parts/Field.tsx"
 import { Modal } from "../parts/Modal.tsx"
+import { OpenRow } from "../parts/rows.tsx"
 import { act, useView } from "./client.ts"
-import { Code, Details, List, momentOf } from "./List.tsx"
+import { Code, List, momentOf } from "./List.tsx"
 
 const Progress = () => {
   const { data } = useView("status")
@@ -74,7 +75,7 @@ export const DeadLetters = () => {
       </div>
       <List name="dead" query={{ cause }} nothing="There is no dead letter.">
         {({ attempts, chat, error, failed_at, id, kind, update }) => (
-          <Details
+          <OpenRow
             key={id}
             status={kind}
             kind="bad"
@@ -90,7 +91,7 @@ export const DeadLetters = () => {
             </div>
             <Code label="Error" value={error} />
             <Code label="Update" value={update} />
-          </Details>
+          </OpenRow>
         )}
       </List>
       {isReplaying ? <ReplayAll cause={cause} onClose={() => setReplaying(false)} /> : null}

@@ -51,38 +51,6 @@ export const List = <K extends keyof Lists>({
   )
 }
 
-/** A row that opens to show its details. */
-export const Details = ({
-  aside,
-  children,
-  kind,
-  line,
-  status,
-  title
-}: {
-  readonly status: string
-  readonly kind: "good" | "warn" | "bad" | ""
-  readonly title: string
-  readonly line: string
-  readonly aside: string
-  readonly children: ComponentChildren
-}) => {
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <li class="log-row">
-      <Button class="log-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        <span class={`status ${kind}`}>{status}</span>
-        <span class="log-text">
-          <b>{title}</b>
-          <bdi class="path">{line}</bdi>
-        </span>
-        <small>{aside}</small>
-      </Button>
-      {isOpen ? children : null}
-    </li>
-  )
-}
-
 /** A value as JSON. */
 export const Code = ({ label, value }: { readonly label: string; readonly value: unknown }) => (
   <pre class="code" tabIndex={0} aria-label={label}>

@@ -1,6 +1,7 @@
 import { Button } from "../parts/Button.tsx"
 import { durationOf } from "../parts/format.ts"
 import { Gauge } from "../parts/Gauge.tsx"
+import { FlatRow } from "../parts/rows.tsx"
 import { act, useView, type Views } from "./client.ts"
 
 type Status = Views["status"]
@@ -58,17 +59,14 @@ export const Overview = () => {
       ) : (
         <ol class="log">
           {processes.map((process) => (
-            <li class="log-row flat" key={process.name}>
-              <span class={`status ${process.is_busy ? "good" : ""}`}>{process.is_busy ? "busy" : "idle"}</span>
-              <span class="log-text">
-                <b>{process.name}</b>
-                <bdi class="path">
-                  {process.handled} handled, {process.chats} chats
-                  {process.chats > 0 && `: ${process.chats_named.join(" ")}`}
-                </bdi>
-              </span>
-              <small>seen {ago(status, process.at)}</small>
-            </li>
+            <FlatRow
+              key={process.name}
+              status={process.is_busy ? "busy" : "idle"}
+              kind={process.is_busy ? "good" : ""}
+              title={process.name}
+              line={`${process.handled} handled, ${process.chats} chats${process.chats > 0 ? `: ${process.chats_named.join(" ")}` : ""}`}
+              aside={`seen ${ago(status, process.at)}`}
+            />
           ))}
         </ol>
       )}
@@ -86,13 +84,12 @@ export const Conversations = () => {
     <>
       <ol class="log">
         {conversations.map(({ conversation, count, question }) => (
-          <li class="log-row flat" key={`${conversation} ${question}`}>
-            <span class="log-text">
-              <b>{conversation}</b>
-              <bdi class="path">waits for {question}</bdi>
-            </span>
-            <small>{count}</small>
-          </li>
+          <FlatRow
+            key={`${conversation} ${question}`}
+            title={conversation}
+            line={`waits for ${question}`}
+            aside={count}
+          />
         ))}
       </ol>
       {more_conversations === true ? (

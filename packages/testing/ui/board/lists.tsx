@@ -2,8 +2,9 @@ import { signal } from "@preact/signals"
 import { Button } from "../parts/Button.tsx"
 import { Field, Input, Select } from "../parts/Field.tsx"
 import { durationOf } from "../parts/format.ts"
+import { OpenRow } from "../parts/rows.tsx"
 import { act } from "./client.ts"
-import { Code, Details, List, momentOf } from "./List.tsx"
+import { Code, List, momentOf } from "./List.tsx"
 
 const outcomes = { handled: "good", unhandled: "", failed: "warn", dead: "bad" } as const
 
@@ -36,7 +37,7 @@ export const Updates = () => (
       nothing="The log has no such update."
     >
       {(entry) => (
-        <Details
+        <OpenRow
           key={`${entry.id} ${entry.attempt} ${entry.ended_at}`}
           status={entry.outcome}
           kind={outcomes[entry.outcome]}
@@ -52,7 +53,7 @@ export const Updates = () => (
         >
           {entry.error === undefined ? null : <Code label="Error" value={entry.error} />}
           <Code label="Entry of the log" value={entry} />
-        </Details>
+        </OpenRow>
       )}
     </List>
   </>
@@ -88,7 +89,7 @@ export const Chats = ({ onOpen }: { readonly onOpen: () => void }) => (
 export const Timers = () => (
   <List name="timers" nothing="No timer is set.">
     {({ chat_id, due_at, key, name, recurrence, user_id, value }) => (
-      <Details
+      <OpenRow
         key={`${name} ${key} ${chat_id} ${user_id}`}
         status={due_at <= Date.now() ? "due" : `in ${durationOf(due_at - Date.now())}`}
         kind={due_at <= Date.now() ? "warn" : ""}
@@ -102,7 +103,7 @@ export const Timers = () => (
         aside={momentOf(due_at)}
       >
         <Code label="Value" value={value} />
-      </Details>
+      </OpenRow>
     )}
   </List>
 )

@@ -2,9 +2,9 @@ import { useState } from "preact/hooks"
 import { Button } from "../parts/Button.tsx"
 import { useNow } from "../parts/useNow.ts"
 import { durationOf, preciseTime } from "../parts/format.ts"
+import { CountedHeading, OpenRow, Rows } from "../parts/rows.tsx"
 import { act, deliveries, nameOf, state, updates } from "../store.ts"
 import type { EventOf } from "../types.ts"
-
 import { attemptText, stateClass, stateOf, type Step, steps, type UpdateEvent, type UpdateState } from "./activity.ts"
 import { UpdateDetails } from "./UpdateDetails.tsx"
 
@@ -19,46 +19,34 @@ const lastAttempts = (): ReadonlyArray<DeliveryEvent> => {
 const resultOf = ({ failure, latency, status }: DeliveryEvent): string =>
   status === null ? (failure ?? "no response") : `${status} after ${durationOf(latency)}`
 
-const Row = ({ event, now }: { readonly event: DeliveryEvent; readonly now: number }) => {
-  const [isOpen, setOpen] = useState(false)
-  const attempts = deliveries.value.filter(({ delivery_id }) => delivery_id === event.delivery_id)
-  const kind = { delivered: "good", failed: "warn", dead: "bad" }[event.state]
-  return (
-    <li class="log-row">
-      <Button class="log-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        <span class={`status ${kind}`}>{event.state}</span>
-        <span class="log-text">
-          <b>{event.update_type}</b>
-          <bdi class="path">{event.url}</bdi>
-        </span>
-        <small>
-          attempt {event.attempt}
-          <br />
-          {resultOf(event)}
-        </small>
-      </Button>
-      {event.state === "failed" && event.next_at !== null ? (
-        <div class="row">
+/** The attempts to deliver an update to a webhook, the first attempt first. */
+const Attempts = ({ delivery_id }: Pick<DeliveryEvent, "delivery_id">) => (
+  <ol class="attempts">
+    {deliveries.value
+      .filter((event) => event.delivery_id === delivery_id)
+      .toReversed()
+      .map((each) => (
+        <li key={each.id}>
           <small>
-            next at {preciseTime(event.next_at)}, in {durationOf(Math.max(0, event.next_at - now))}
+            {each.attempt}. {preciseTime(each.at)}: {resultOf(each)}
           </small>
-          <Button onClick={() => void act("deliverNow", { delivery_id: event.delivery_id })}>Deliver now</Button>
-        </div>
-      ) : null}
-      {isOpen ? (
-        <ol class="attempts">
-          {attempts.toReversed().map((each) => (
-            <li key={each.id}>
-              <small>
-                {each.attempt}. {preciseTime(each.at)}: {resultOf(each)}
-              </small>
-            </li>
-          ))}
-        </ol>
-      ) : null}
-    </li>
+        </li>
+      ))}
+  </ol>
+)
+
+/** When a failed delivery is tried again. */
+const Next = ({ event: { delivery_id, next_at }, now }: { readonly event: DeliveryEvent; readonly now: number }) =>
+  next_at === null ? null : (
+    <div class="row">
+      <small>
+        next at {preciseTime(next_at)}, in {durationOf(Math.max(0, next_at - now))}
+      </small>
+      <Button onClick={() => void act("deliverNow", { delivery_id })}>Deliver now</Button>
+    </div>
   )
-}
+
+const kinds = { delivered: "good", failed: "warn", dead: "bad" } as const
 
 interface UpdateRowProps extends Step {
   readonly update: UpdateEvent
@@ -87,28 +75,40 @@ const UpdateRow = ({ attempts, requests, state, update }: UpdateRowProps) => {
 /** The deliveries to webhooks, and the updates that were queued for bots. */
 export const Deliveries = () => {
   const now = useNow()
-  const [count, setCount] = useState(100)
   const shown = steps.value.flatMap(({ update, ...step }) => (update === undefined ? [] : [{ ...step, update }]))
   const last = lastAttempts()
-  const dead = last.filter((event) => event.state === "dead")
-  const waiting = last.filter((event) => event.state === "failed")
-  const delivered = last.filter((event) => event.state === "delivered")
   const webhooks = (state.value?.bots ?? []).flatMap(({ user, webhooks }) =>
     webhooks.map(({ url }) => ({ url, name: nameOf(user.user_id) }))
   )
-  const section = (title: string, events: ReadonlyArray<DeliveryEvent>) =>
-    events.length === 0 ? null : (
+  const section = (title: string, state: DeliveryEvent["state"]) => {
+    const events = last.filter((event) => event.state === state)
+    return events.length === 0 ? null : (
       <>
-        <h3>
-          {title} <span class="count">{events.length}</span>
-        </h3>
+        <CountedHeading title={title} count={events.length} />
         <ol class="log">
           {events.slice(0, 100).map((event) => (
-            <Row key={event.delivery_id} event={event} now={now} />
+            <OpenRow
+              key={event.delivery_id}
+              status={event.state}
+              kind={kinds[event.state]}
+              title={event.update_type}
+              line={event.url}
+              aside={
+                <>
+                  attempt {event.attempt}
+                  <br />
+                  {resultOf(event)}
+                </>
+              }
+              always={event.state === "failed" ? <Next event={event} now={now} /> : null}
+            >
+              <Attempts delivery_id={event.delivery_id} />
+            </OpenRow>
           ))}
         </ol>
       </>
     )
+  }
   return (
     <>
       <h3>Webhooks</h3>
@@ -120,19 +120,12 @@ export const Deliveries = () => {
           </li>
         ))}
       </ul>
-      {section("Dead", dead)}
-      {section("Waiting", waiting)}
-      {section("Delivered", delivered)}
-      <h3>
-        Updates <span class="count">{updates.value.length}</span>
-      </h3>
+      {section("Dead", "dead")}
+      {section("Waiting", "failed")}
+      {section("Delivered", "delivered")}
+      <CountedHeading title="Updates" count={updates.value.length} />
       {updates.value.length === 0 ? <p class="empty">No updates yet.</p> : null}
-      <ol class="log">
-        {shown.slice(0, count).map((step) => (
-          <UpdateRow key={step.update.id} {...step} state={stateOf(step)} />
-        ))}
-      </ol>
-      {shown.length > count ? <Button onClick={() => setCount(count + 300)}>Show more of {shown.length}</Button> : null}
+      <Rows all={shown}>{(step) => <UpdateRow key={step.update.id} {...step} state={stateOf(step)} />}</Rows>
     </>
   )
 }

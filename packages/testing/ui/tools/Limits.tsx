@@ -2,6 +2,7 @@ import { useEffect } from "preact/hooks"
 import { readLimits } from "../events.ts"
 import { Gauge } from "../parts/Gauge.tsx"
 import { durationOf, preciseTime } from "../parts/format.ts"
+import { CountedHeading, FlatRow } from "../parts/rows.tsx"
 import { chats, limits, nameOf, requests, titleOf } from "../store.ts"
 
 const names = {
@@ -45,24 +46,22 @@ export const LimitGauges = () => {
           />
         )
       })}
-      <h3>
-        Refused <span class="count">{refused.length}</span>
-      </h3>
+      <CountedHeading title="Refused" count={refused.length} />
       <ol class="log">
         {refused.slice(0, 50).map((event) => (
-          <li class="log-row flat" key={event.id}>
-            <span class="status warn">429</span>
-            <span class="log-text">
-              <b>{event.endpoint}</b>
-              <bdi class="path">
-                {event.limits
-                  .filter(({ limit, used }) => used >= limit)
-                  .map(({ scope }) => names[scope])
-                  .join(", ") || "a fault"}
-              </bdi>
-            </span>
-            <small>{preciseTime(event.at)}</small>
-          </li>
+          <FlatRow
+            key={event.id}
+            status="429"
+            kind="warn"
+            title={event.endpoint}
+            line={
+              event.limits
+                .filter(({ limit, used }) => used >= limit)
+                .map(({ scope }) => names[scope])
+                .join(", ") || "a fault"
+            }
+            aside={preciseTime(event.at)}
+          />
         ))}
       </ol>
     </>

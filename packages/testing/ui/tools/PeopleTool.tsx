@@ -3,6 +3,7 @@ import { Button, Submit } from "../parts/Button.tsx"
 import { ChatInfo } from "../chat/ChatInfo.tsx"
 import { Avatar } from "../parts/Avatar.tsx"
 import { Field, Input, Select, valuesOf } from "../parts/Field.tsx"
+import { CountedHeading } from "../parts/rows.tsx"
 import { act, activePane, becomePerson, chats, nameOf, namesOf, panes, state, titleOf, toast } from "../store.ts"
 import { readState } from "../events.ts"
 
@@ -106,9 +107,7 @@ export const PeopleTool = () => {
   const isMember = view?.members.some(({ user_id }) => user_id === person) === true
   return (
     <>
-      <h3>
-        People <span class="count">{state.value?.people.length ?? 0}</span>
-      </h3>
+      <CountedHeading title="People" count={state.value?.people.length ?? 0} />
       <ul class="members">
         {state.value?.people.map(({ locale, phone, user }) => (
           <li key={user.user_id}>
@@ -128,9 +127,7 @@ export const PeopleTool = () => {
         <summary>New person</summary>
         <NewPerson />
       </details>
-      <h3>
-        Chats <span class="count">{chats.value.size}</span>
-      </h3>
+      <CountedHeading title="Chats" count={chats.value.size} />
       <ul class="members">
         {[...chats.value.values()].map((each) => (
           <li key={each.chat.chat_id}>

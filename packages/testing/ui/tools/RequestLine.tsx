@@ -1,6 +1,7 @@
+import { Button } from "../parts/Button.tsx"
 import { durationOf } from "../parts/format.ts"
 import { faultText } from "../parts/faultText.ts"
-import { openTool, shownRule } from "../store.ts"
+import { messageFilter, openTool, shownRule } from "../store.ts"
 import type { RequestEvent } from "./activity.ts"
 
 const statusClass = (status: number | null): string =>
@@ -30,4 +31,10 @@ export const FaultMark = ({ event: { fault } }: { readonly event: RequestEvent }
     >
       fault
     </button>
+  )
+
+/** Ends the restriction of a tool to one message. */
+export const OneMessage = () =>
+  messageFilter.value === undefined ? null : (
+    <Button onClick={() => (messageFilter.value = undefined)}>Of one message only ✕</Button>
   )

@@ -8,11 +8,12 @@ import { faultText } from "../parts/faultText.ts"
 import { Select } from "../parts/Field.tsx"
 import { preciseTime } from "../parts/format.ts"
 import { pretty } from "../parts/json.ts"
+import { Rows } from "../parts/rows.tsx"
 import { act, chats, messageFilter, openChat, panes, requests, shownRequest, titleOf, toast, view } from "../store.ts"
 import type { RequestView } from "../types.ts"
 import type { RequestEvent } from "./activity.ts"
 import { curlOf } from "./curl.ts"
-import { FaultMark, RequestLine } from "./RequestLine.tsx"
+import { FaultMark, OneMessage, RequestLine } from "./RequestLine.tsx"
 
 const Body = ({ label, value }: { readonly label: string; readonly value: unknown }) =>
   value === null || value === undefined || value === "" ? null : (
@@ -140,7 +141,6 @@ export const Requests = () => {
   const endpoint = useSignal("")
   const chat = useSignal("")
   const text = useSignal("")
-  const [count, setCount] = useState(100)
   const mid = messageFilter.value
   const words = text.value.toLowerCase()
   const matches = (event: RequestEvent): boolean => {
@@ -194,18 +194,13 @@ export const Requests = () => {
           onInput={({ currentTarget }) => (text.value = currentTarget.value)}
         />
       </div>
-      {mid === undefined ? null : (
-        <Button onClick={() => (messageFilter.value = undefined)}>Of one message only ✕</Button>
-      )}
+      <OneMessage />
       {shown.length === 0 ? (
         <p class="empty">{requests.value.length === 0 ? "No requests yet." : "No request matches."}</p>
       ) : null}
-      <ol class="log dense">
-        {shown.slice(0, Math.max(count, asked + 1)).map((event) => (
-          <Row key={event.id} event={event} />
-        ))}
-      </ol>
-      {shown.length > count ? <Button onClick={() => setCount(count + 300)}>Show more of {shown.length}</Button> : null}
+      <Rows all={shown} kind="log dense" least={asked + 1}>
+        {(event) => <Row key={event.id} event={event} />}
+      </Rows>
     </>
   )
 }

@@ -1,9 +1,10 @@
 import { memo } from "preact/compat"
 import { useState } from "preact/hooks"
 import { durationOf, preciseTime } from "../parts/format.ts"
+import { Rows } from "../parts/rows.tsx"
 import { activePane, chats, messageFilter, openTool, panes, requests, shownRequest, titleOf } from "../store.ts"
 import { attemptText, type RequestEvent, stateClass, stateOf, type Step, steps } from "./activity.ts"
-import { FaultMark, RequestLine } from "./RequestLine.tsx"
+import { FaultMark, OneMessage, RequestLine } from "./RequestLine.tsx"
 import { UpdateDetails } from "./UpdateDetails.tsx"
 
 const showRequest = ({ number }: RequestEvent): void => {
@@ -86,7 +87,6 @@ const concerns = ({ requests, update }: Step, mid: string): boolean =>
 /** What happened in order: each update, and the requests of the bot that followed. */
 export const Timeline = () => {
   const [isOneChat, setOneChat] = useState(false)
-  const [count, setCount] = useState(100)
   const mid = messageFilter.value
   const chat_id = panes.value.find(({ id }) => id === activePane.value)?.chat.value
   const isShown = (step: Step): boolean => {
@@ -106,25 +106,14 @@ export const Timeline = () => {
           />{" "}
           Only the open chat
         </label>
-        {mid === undefined ? null : (
-          <button type="button" onClick={() => (messageFilter.value = undefined)}>
-            Of one message only ✕
-          </button>
-        )}
+        <OneMessage />
       </div>
       {shown.length === 0 ? (
         <p class="empty">{requests.value.length === 0 ? "Nothing has happened yet." : "Nothing matches."}</p>
       ) : null}
-      <ol class="log">
-        {shown.slice(0, count).map((step) => (
-          <StepView key={step.update?.id ?? step.requests[0]?.id} step={step} state={stateOf(step)} />
-        ))}
-      </ol>
-      {shown.length > count ? (
-        <button type="button" onClick={() => setCount(count + 300)}>
-          Show more of {shown.length}
-        </button>
-      ) : null}
+      <Rows all={shown}>
+        {(step) => <StepView key={step.update?.id ?? step.requests[0]?.id} step={step} state={stateOf(step)} />}
+      </Rows>
     </>
   )
 }
