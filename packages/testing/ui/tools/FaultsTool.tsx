@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { Button, Submit } from "../parts/Button.tsx"
-import { Field, Input, valuesOf } from "../parts/Field.tsx"
+import { Field, Input, Select, valuesOf } from "../parts/Field.tsx"
 import { preciseTime } from "../parts/format.ts"
+import { CountedHeading } from "../parts/rows.tsx"
 import { faultText } from "../parts/faultText.ts"
 import { act, faults, shownRule, struck } from "../store.ts"
 import type { Faults } from "../types.ts"
@@ -19,47 +20,21 @@ const effects = {
 
 type Effect = keyof typeof effects
 
-const whole = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text))
+const isDelivery = (effect: Effect): boolean => effect === "drop" || effect === "duplicate"
 
-/** The rule of the form. */
+/** The fields of a rule that are texts. The others are numbers. */
+const texts: ReadonlySet<string> = new Set(["endpoint", "update_type", "code", "reset"])
+
+/** The rule of the form, whose fields have the names of the fields of a rule. */
 const ruleOf = (effect: Effect, values: Readonly<Record<string, string>>): Record<string, unknown> => {
-  const {
-    chat_id,
-    code,
-    delay,
-    endpoint,
-    every,
-    lasts,
-    nth,
-    probability,
-    reset,
-    status,
-    times,
-    truncate,
-    update_type
-  } = values
-  const isDelivery = effect === "drop" || effect === "duplicate"
-  const when = {
-    nth: whole(nth),
-    every: whole(every),
-    probability: whole(probability),
-    times: whole(times),
-    lasts: whole(lasts),
-    chat_id: whole(chat_id)
-  }
-  const target = isDelivery ? { update_type } : { endpoint }
-  const action = {
-    status: { status: whole(status), code },
-    delay: { delay: whole(delay) },
-    reset: { reset: reset ?? "before" },
-    truncate: { truncate: whole(truncate) },
-    drop: { delivery: "drop" },
-    duplicate: { delivery: "duplicate" }
-  }[effect]
-  return Object.fromEntries(
-    Object.entries({ ...target, ...when, ...action }).filter(([, value]) => value !== undefined)
-  )
+  const fields = Object.entries(values).map(([name, value]) => [name, texts.has(name) ? value : Number(value)])
+  return { ...Object.fromEntries(fields), ...(isDelivery(effect) ? { delivery: effect } : {}) }
 }
+
+const moments = [
+  ["before", "before the request is executed"],
+  ["after", "after the request is executed"]
+] as const
 
 const Effects = ({ effect }: { readonly effect: Effect }) => {
   switch (effect) {
@@ -75,10 +50,7 @@ const Effects = ({ effect }: { readonly effect: Effect }) => {
     case "reset":
       return (
         <Field label="When">
-          <select name="reset">
-            <option value="before">before the request is executed</option>
-            <option value="after">after the request is executed</option>
-          </select>
+          <Select name="reset" options={moments} />
         </Field>
       )
     case "truncate":
@@ -124,7 +96,6 @@ const RuleRow = ({ fault, onRemove }: { readonly fault: Faults[number]; readonly
 export const FaultsTool = () => {
   const [effect, setEffect] = useState<Effect>("status")
   const rules = faults.value.filter(({ is_over }) => is_over !== true).map(({ rule }) => rule)
-  const isDelivery = effect === "drop" || effect === "duplicate"
   const save = async (next: ReadonlyArray<Rule | Record<string, unknown>>): Promise<void> => {
     const done = await act("setFaults", { rules: next as never })
     if (done !== undefined) faults.value = (await act("listFaults", undefined))?.faults ?? []
@@ -142,16 +113,14 @@ export const FaultsTool = () => {
         <summary>Another fault</summary>
         <form class="form" onSubmit={(event) => void save([...rules, ruleOf(effect, valuesOf(event))])}>
           <Field label="What happens">
-            <select value={effect} onChange={({ currentTarget }) => setEffect(currentTarget.value as Effect)}>
-              {Object.entries(effects).map(([value, label]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
+            <Select
+              value={effect}
+              options={Object.entries(effects)}
+              onChange={({ currentTarget }) => setEffect(currentTarget.value as Effect)}
+            />
           </Field>
           <Effects effect={effect} />
-          {isDelivery ? (
+          {isDelivery(effect) ? (
             <Input label="Type of update" hint="Empty: all" name="update_type" placeholder="message_created" />
           ) : (
             <Input label="Endpoint" hint="Empty: all requests" name="endpoint" placeholder="Messages.send" />
@@ -168,18 +137,14 @@ export const FaultsTool = () => {
           <Submit>Add the fault</Submit>
         </form>
       </details>
-      <h3>
-        Faults <span class="count">{faults.value.length}</span>
-      </h3>
+      <CountedHeading title="Faults" count={faults.value.length} />
       {faults.value.length === 0 ? <p class="empty">No faults.</p> : null}
       <ol class="log">
         {faults.value.map((fault, index) => (
           <RuleRow key={index} fault={fault} onRemove={() => void save(rules.filter((rule) => rule !== fault.rule))} />
         ))}
       </ol>
-      <h3>
-        Applied to <span class="count">{struck.value.length}</span>
-      </h3>
+      <CountedHeading title="Applied to" count={struck.value.length} />
       <ol class="log">
         {struck.value.slice(0, 50).map((event) => (
           <li class="log-row flat" key={event.id}>
