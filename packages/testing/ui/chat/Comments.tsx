@@ -1,30 +1,21 @@
-import { useEffect, useRef, useState } from "preact/hooks"
+import { useRef, useState } from "preact/hooks"
 import { Button, IconButton } from "../parts/Button.tsx"
 import { call } from "../api.ts"
 import { Avatar, toneOf } from "../parts/Avatar.tsx"
 import { preciseTime, timeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { Marked } from "../parts/Markup.tsx"
+import { useRead } from "../parts/useRead.ts"
 import { act, hasRight, logOf, memberOf, nameOf, type Pane } from "../store.ts"
 import type { ChatView, Comment } from "../types.ts"
 import { Attachments } from "./Attachments.tsx"
 import { trailOf } from "../trail.ts"
 
 const useComments = (chat_id: number, mid: string) => {
-  const [comments, setComments] = useState<ReadonlyArray<Comment> | undefined>()
   const count = logOf(chat_id).commentCounts.value
   const edits = trailOf(chat_id).length
-  useEffect(() => {
-    let isCurrent = true
-    void call("listComments", { message_id: mid as never }).then(
-      (answer) => isCurrent && setComments(answer.comments),
-      () => isCurrent && setComments([])
-    )
-    return () => {
-      isCurrent = false
-    }
-  }, [mid, count, edits])
-  return comments
+  const read = () => call("listComments", { message_id: mid as never }).catch(() => ({ comments: [] }))
+  return useRead(read, [mid, count, edits])?.comments
 }
 
 const One = ({

@@ -1,8 +1,9 @@
-import { useEffect, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import { call, mediaUrl } from "../api.ts"
 import { ExternalLink } from "../parts/ExternalLink.tsx"
 import { durationOf, sizeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
+import { useRead } from "../parts/useRead.ts"
 import type { AttachmentOf, MediaInfo } from "../types.ts"
 
 const infos = new Map<string, Promise<MediaInfo | undefined>>()
@@ -16,17 +17,8 @@ const readInfo = (token: string): Promise<MediaInfo | undefined> => {
   return info
 }
 
-const useInfo = (token: string | undefined): MediaInfo | undefined => {
-  const [info, setInfo] = useState<MediaInfo | undefined>()
-  useEffect(() => {
-    let isCurrent = true
-    if (token !== undefined) void readInfo(token).then((read) => isCurrent && setInfo(read))
-    return () => {
-      isCurrent = false
-    }
-  }, [token])
-  return info
-}
+const useInfo = (token: string | undefined): MediaInfo | undefined =>
+  useRead(() => (token === undefined ? Promise.resolve(undefined) : readInfo(token)), [token])
 
 /** An uploaded image. The page requests nothing from other hosts, so an image by its URL is a picture with a link. */
 export const Image = ({ attachment }: { readonly attachment: AttachmentOf<"image"> }) => {

@@ -1,5 +1,5 @@
-import { useEffect, useState } from "preact/hooks"
 import { call, type Success } from "../api.ts"
+import { useRead } from "../parts/useRead.ts"
 
 const titles: Readonly<Record<string, string>> = {
   command: "Commands",
@@ -16,10 +16,10 @@ type Parts = Success<"listParts">
 
 /** The parts of the bot, as its module exports them. */
 export const Parts = () => {
-  const [read, setRead] = useState<Parts | undefined>()
-  useEffect(() => {
-    void call("listParts", undefined).then(setRead, (error) => setRead({ parts: [], problem: String(error) }))
-  }, [])
+  const read = useRead<Parts>(
+    () => call("listParts", undefined).catch((error) => ({ parts: [], problem: String(error) })),
+    []
+  )
   if (read === undefined) return <p class="empty">Reading…</p>
   if (read.problem !== undefined) return <p class="empty">{read.problem}</p>
   const kinds = [...new Set(read.parts.map(({ kind }) => kind))]

@@ -9,6 +9,7 @@ import { Select } from "../parts/Field.tsx"
 import { preciseTime } from "../parts/format.ts"
 import { pretty } from "../parts/json.ts"
 import { Rows } from "../parts/rows.tsx"
+import { useRead } from "../parts/useRead.ts"
 import { act, chats, messageFilter, openChat, panes, requests, shownRequest, titleOf, toast, view } from "../store.ts"
 import type { RequestView } from "../types.ts"
 import type { RequestEvent } from "./activity.ts"
@@ -52,15 +53,11 @@ const showMessage = ({ chat_id, message_id }: RequestEvent): void => {
 }
 
 const Details = ({ event }: { readonly event: RequestEvent }) => {
-  const [request, setRequest] = useState<RequestView | "missing" | undefined>()
-  useEffect(() => {
-    void call("listRequests", { from: event.number, count: 1 }).then(
-      ({ requests: [found] }) => setRequest(found?.number === event.number ? found : "missing"),
-      () => setRequest("missing")
-    )
-  }, [event.number])
-  if (request === undefined) return <p class="empty">Reading…</p>
-  if (request === "missing") return <p class="empty">The emulator no longer keeps this request.</p>
+  const { number } = event
+  const read = useRead(() => call("listRequests", { from: number, count: 1 }).catch(() => ({ requests: [] })), [number])
+  if (read === undefined) return <p class="empty">Reading…</p>
+  const request = read.requests.find((found) => found.number === number)
+  if (request === undefined) return <p class="empty">The emulator no longer keeps this request.</p>
   const full = event.limits.filter(({ limit, used }) => used >= limit)
   return (
     <div class="details">
