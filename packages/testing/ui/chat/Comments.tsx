@@ -82,33 +82,26 @@ export const Comments = ({
   const post = logOf(chat_id).find(mid)
   const comments = useComments(chat_id, mid)
   const field = useRef<HTMLTextAreaElement>(null)
-  const [replyTo, setReplyTo] = useState<Comment | undefined>()
-  const [edited, setEdited] = useState<Comment | undefined>()
+  /** The comment that is answered or edited. */
+  const [target, setTarget] = useState<{ readonly comment: Comment; readonly isEdit: boolean } | undefined>()
   const [isOnBehalf, setOnBehalf] = useState(false)
   const isAdmin = memberOf(view, person)?.is_admin === true
   const send = async (): Promise<void> => {
     const text = field.current?.value.trim() ?? ""
     if (text === "") return
     const user_id = person as never
-    const request = {
-      user_id,
-      message_id: mid as never,
-      text,
-      on_behalf: isOnBehalf,
-      ...(replyTo === undefined ? {} : { reply_to: replyTo.body.mid })
-    }
+    const known = target?.comment.body.mid
+    const reply = known === undefined ? {} : { reply_to: known }
     const done =
-      edited === undefined
-        ? await act("sendComment", request)
-        : await act("editComment", { user_id, comment_id: edited.body.mid, text })
+      known !== undefined && target?.isEdit === true
+        ? await act("editComment", { user_id, comment_id: known, text })
+        : await act("sendComment", { user_id, message_id: mid as never, text, on_behalf: isOnBehalf, ...reply })
     if (done === undefined || field.current === null) return
     field.current.value = ""
-    setReplyTo(undefined)
-    setEdited(undefined)
+    setTarget(undefined)
   }
   const start = (comment: Comment, isEdit: boolean) => {
-    setReplyTo(isEdit ? undefined : comment)
-    setEdited(isEdit ? comment : undefined)
+    setTarget({ comment, isEdit })
     if (field.current !== null && isEdit) field.current.value = comment.body.text ?? ""
     field.current?.focus()
   }
@@ -151,20 +144,13 @@ export const Comments = ({
             void send()
           }}
         >
-          {replyTo === undefined && edited === undefined ? null : (
+          {target === undefined ? null : (
             <div class="quoting">
               <span>
-                <b>{edited === undefined ? `Reply to ${nameOf(replyTo?.sender?.user_id)}` : "Edit"}</b>
-                <bdi>{(edited ?? replyTo)?.body.text}</bdi>
+                <b>{target.isEdit ? "Edit" : `Reply to ${nameOf(target.comment.sender?.user_id)}`}</b>
+                <bdi>{target.comment.body.text}</bdi>
               </span>
-              <IconButton
-                icon="close"
-                label="Cancel"
-                onClick={() => {
-                  setReplyTo(undefined)
-                  setEdited(undefined)
-                }}
-              />
+              <IconButton icon="close" label="Cancel" onClick={() => setTarget(undefined)} />
             </div>
           )}
           {isAdmin ? (

@@ -78,6 +78,7 @@ export const Composer = ({
   const log = logOf(chat_id)
   const replied = pane.replyTo.value === undefined ? undefined : log.find(pane.replyTo.value)
   const edited = pane.editing.value === undefined ? undefined : log.find(pane.editing.value)
+  const quoted = edited ?? replied
   const suggestions = suggestionsFor(chat, text.value)
   const selected = suggestions.length === 0 ? -1 : Math.min(chosen.value, suggestions.length - 1)
 
@@ -179,11 +180,11 @@ export const Composer = ({
           ))}
         </ul>
       )}
-      {replied === undefined && edited === undefined ? null : (
+      {quoted === undefined ? null : (
         <div class="quoting">
           <span>
-            <b>{edited === undefined ? `Reply to ${nameOf(replied?.message.sender?.user_id)}` : "Edit"}</b>
-            <bdi>{(edited ?? replied)?.message.body?.text || "message"}</bdi>
+            <b>{edited === undefined ? `Reply to ${nameOf(quoted.message.sender?.user_id)}` : "Edit"}</b>
+            <bdi>{quoted.message.body?.text || "message"}</bdi>
           </span>
           <IconButton icon="close" label="Cancel" onClick={cancel} />
         </div>
