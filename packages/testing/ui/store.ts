@@ -5,30 +5,21 @@ import type { routes } from "./routes.ts"
 import type { ChatView, EventOf, Faults, Limits, Message, State, User } from "./types.ts"
 
 /** A pane: the view of one person on a chat. */
-export interface Pane {
-  readonly id: number
-  readonly person: Signal<number | undefined>
-  readonly chat: Signal<number | undefined>
-  /** The channel post whose comments are shown. */
-  readonly post: Signal<string | undefined>
-  readonly replyTo: Signal<string | undefined>
-  readonly editing: Signal<string | undefined>
-  /** The bot that the person is about to start. */
-  readonly starting: Signal<number | undefined>
-  /** Whether the field of the chat that was opened takes the focus. */
-  readonly takesFocus: Signal<boolean>
-}
-
-export const makePane = (id: number): Pane => ({
+export const makePane = (id: number) => ({
   id,
-  person: signal(undefined),
-  chat: signal(undefined),
-  post: signal(undefined),
-  replyTo: signal(undefined),
-  editing: signal(undefined),
-  starting: signal(undefined),
+  person: signal<number>(),
+  chat: signal<number>(),
+  /** The channel post whose comments are shown. */
+  post: signal<string>(),
+  replyTo: signal<string>(),
+  editing: signal<string>(),
+  /** The bot that the person is about to start. */
+  starting: signal<number>(),
+  /** Whether the field of the chat that was opened takes the focus. */
   takesFocus: signal(false)
 })
+
+export type Pane = Readonly<ReturnType<typeof makePane>>
 
 /** A message of the page about the result of an action. */
 export interface Toast {
