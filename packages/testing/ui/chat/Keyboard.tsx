@@ -1,7 +1,7 @@
 import type { Button } from "@colloquy/core/model/Keyboard"
 import { copyText } from "../parts/clipboard.ts"
 import { safeUrl } from "../parts/format.ts"
-import { Icon } from "../parts/Icon.tsx"
+import { Icon, type IconName } from "../parts/Icon.tsx"
 import { act, pressed } from "../store.ts"
 import type { Attachment } from "../types.ts"
 import { openMiniApp } from "./MiniApp.tsx"
@@ -16,91 +16,80 @@ const explain: Readonly<Record<string, string>> = {
   request_geo_location: "sends your location",
   message: "sends this text as your message",
   open_app: "opens a mini app",
-  clipboard: "copies a text",
-  link: "opens a link"
+  clipboard: "copies a text"
 }
 
-const press = async ({ mid, user_id }: Target, row: number, column: number): Promise<void> => {
-  if (user_id === undefined) return
-  await act("press", { user_id: user_id as never, message_id: mid as never, button: [row, column] })
+const icons: Readonly<Record<string, IconName>> = {
+  request_contact: "person",
+  request_geo_location: "place",
+  open_app: "split",
+  clipboard: "copy",
+  link: "link"
 }
 
-const OneButton = ({
-  button,
-  column,
-  row,
-  target
-}: {
+interface Props {
   readonly button: Button
   readonly row: number
   readonly column: number
   readonly target: Target
-}) => {
-  const isWaiting = [...pressed.value.values()].includes(`${target.mid} ${row} ${column}`)
-  const text = "text" in button ? String(button.text) : `Button of the type ${String(button.type)}`
-  const label = <bdi>{text}</bdi>
-  const title = explain[button.type]
+}
+
+/** What a press does, or `undefined` for a button that cannot be pressed. */
+const pressOf = ({ button, column, row, target: { mid, user_id } }: Props, text: string): (() => void) | undefined => {
   switch (button.type) {
-    case "link": {
-      const href = safeUrl(button.url)
-      if (href === undefined)
-        return (
-          <button type="button" class="key" disabled>
-            {label}
-          </button>
-        )
-      return (
-        <a class="key" href={href} title={href} target="_blank" rel="noopener noreferrer">
-          {label}
-          <Icon name="link" />
-        </a>
-      )
-    }
     case "clipboard":
-      return (
-        <button type="button" class="key" title={title} onClick={() => void copyText(button.payload, "The text")}>
-          {label}
-          <Icon name="copy" />
-        </button>
-      )
+      return () => void copyText(button.payload, "The text")
     case "open_app":
-      return (
-        <button
-          type="button"
-          class="key"
-          title={title}
-          onClick={() => {
-            if (target.user_id !== undefined) void openMiniApp(target.user_id, target.mid, [row, column], text)
-          }}
-        >
-          {label}
-          <Icon name="split" />
-        </button>
-      )
+      return () => {
+        if (user_id !== undefined) void openMiniApp(user_id, mid, [row, column], text)
+      }
     case "callback":
     case "message":
     case "request_contact":
     case "request_geo_location":
-      return (
-        <button
-          type="button"
-          class={isWaiting ? "key waiting" : "key"}
-          title={title}
-          aria-busy={isWaiting}
-          onClick={() => void press(target, row, column)}
-        >
-          {label}
-          {button.type === "request_contact" ? <Icon name="person" /> : null}
-          {button.type === "request_geo_location" ? <Icon name="place" /> : null}
-        </button>
-      )
+      return () => {
+        if (user_id !== undefined)
+          void act("press", { user_id: user_id as never, message_id: mid as never, button: [row, column] })
+      }
     default:
-      return (
-        <button type="button" class="key" disabled>
-          {label}
-        </button>
-      )
+      return undefined
   }
+}
+
+const OneButton = (props: Props) => {
+  const { button, column, row, target } = props
+  const text = "text" in button ? String(button.text) : `Button of the type ${String(button.type)}`
+  const label = <bdi>{text}</bdi>
+  const name = icons[button.type]
+  const icon = name === undefined ? null : <Icon name={name} />
+  const href = button.type === "link" ? safeUrl(button.url) : undefined
+  if (href !== undefined)
+    return (
+      <a class="key" href={href} title={href} target="_blank" rel="noopener noreferrer">
+        {label}
+        {icon}
+      </a>
+    )
+  const onClick = pressOf(props, text)
+  if (onClick === undefined)
+    return (
+      <button type="button" class="key" disabled>
+        {label}
+      </button>
+    )
+  const isWaiting = [...pressed.value.values()].includes(`${target.mid} ${row} ${column}`)
+  return (
+    <button
+      type="button"
+      class={isWaiting ? "key waiting" : "key"}
+      title={explain[button.type]}
+      aria-busy={isWaiting}
+      onClick={onClick}
+    >
+      {label}
+      {icon}
+    </button>
+  )
 }
 
 /** The buttons below a message. */
