@@ -1,5 +1,5 @@
 import * as Json from "@colloquy/core/base/Json"
-import { batch } from "@preact/signals"
+import { batch, type Signal } from "@preact/signals"
 import { call, eventsUrl } from "./api.ts"
 import { maxMessages } from "./chatLog.ts"
 import { summaryOf } from "./parts/summary.ts"
@@ -10,9 +10,11 @@ import type { EmulatorEvent, State } from "./types.ts"
 
 const maxListed = 5000
 
-/** The newest events first. */
-const prepend = <E extends { readonly id: number }>(list: ReadonlyArray<E>, event: E): ReadonlyArray<E> =>
-  list[0] !== undefined && list[0].id >= event.id ? list : [event, ...list.slice(0, maxListed - 1)]
+/** Lists an event, the newest first. */
+const prepend = <E extends { readonly id: number }>(list: Signal<ReadonlyArray<E>>, event: E): void => {
+  const [newest] = list.value
+  if (newest === undefined || newest.id < event.id) list.value = [event, ...list.value.slice(0, maxListed - 1)]
+}
 
 const failedInterval = 1000
 
@@ -31,13 +33,8 @@ const afterBurst = (run: () => Promise<void>, delay: number): (() => void) => {
   return () => runIn(delay)
 }
 
-const setClock = ({ clock }: Pick<State, "clock">): void => {
-  store.clockAt.value = {
-    now: clock.now,
-    isRunning: clock.is_running,
-    isVirtual: clock.is_virtual,
-    readAt: performance.now()
-  }
+const setClock = ({ is_running, now }: Pick<State["clock"], "now" | "is_running">, isVirtual: boolean): void => {
+  store.clockAt.value = { now, isRunning: is_running, isVirtual, readAt: performance.now() }
 }
 
 /** Reads the people, chats and bots. */
@@ -51,7 +48,7 @@ export const readState = async (): Promise<State> => {
     store.connectedBots.value = new Set(
       state.bots.flatMap(({ is_connected, user }) => (is_connected ? [user.user_id] : []))
     )
-    setClock(state)
+    setClock(state.clock, state.clock.is_virtual)
     for (const pane of store.panes.value) choosePerson(pane, state)
   })
   return state
@@ -86,33 +83,20 @@ const isSeen = (chat_id: number): boolean => store.panes.value.some((pane) => pa
 
 const announce = (event: Extract<EmulatorEvent, { type: "message" }>): void => {
   if (isSeen(event.chat_id)) store.announcement.value = `${store.nameOf(event.user_id)}: ${summaryOf(event.message)}`
-  else
-    store.unread.value = new Map(store.unread.value).set(
-      event.chat_id,
-      (store.unread.value.get(event.chat_id) ?? 0) + 1
-    )
-}
-
-const stopAction = (chat_id: number): void => {
-  if (!store.actions.value.has(chat_id)) return
-  const rest = new Map(store.actions.value)
-  rest.delete(chat_id)
-  store.actions.value = rest
+  else store.setKey(store.unread, event.chat_id, (store.unread.value.get(event.chat_id) ?? 0) + 1)
 }
 
 const showAction = ({ action, chat_id }: Extract<EmulatorEvent, { type: "action" }>): void => {
   if (action === "mark_seen") return
   const until = performance.now() + 5000
-  store.actions.value = new Map(store.actions.value).set(chat_id, { action, until })
+  store.setKey(store.actions, chat_id, { action, until })
   setTimeout(() => {
-    if (store.actions.value.get(chat_id)?.until === until) stopAction(chat_id)
+    if (store.actions.value.get(chat_id)?.until === until) store.deleteKey(store.actions, chat_id)
   }, 5000)
 }
 
 const showNotification = (event: Extract<EmulatorEvent, { type: "answer" }>): void => {
-  const rest = new Map(store.pressed.value)
-  rest.delete(event.callback_id)
-  store.pressed.value = rest
+  store.deleteKey(store.pressed, event.callback_id)
   if (event.notification === undefined) return
   const shown = { chat_id: event.chat_id, user_id: event.user_id, text: event.notification }
   store.notification.value = shown
@@ -129,16 +113,12 @@ const followPoll = ({ bot_id, marker, query }: Extract<EmulatorEvent, { type: "r
   const acknowledged = Math.max(before.acknowledged, Number(new URLSearchParams(query).get("marker") ?? 0))
   const taken = Math.max(before.taken, marker ?? 0, acknowledged)
   if (taken === before.taken && acknowledged === before.acknowledged) return
-  store.polled.value = new Map(store.polled.value).set(bot_id, { taken, acknowledged })
+  store.setKey(store.polled, bot_id, { taken, acknowledged })
 }
 
 /** Empties what the tools list. */
 const clearLists = (): void => {
-  store.requests.value = []
-  store.updates.value = []
-  store.handled.value = []
-  store.deliveries.value = []
-  store.struck.value = []
+  for (const list of [store.requests, store.updates, store.handled, store.deliveries, store.struck]) list.value = []
 }
 
 const startOver = (count: number): void => {
@@ -162,9 +142,9 @@ export const apply = (event: EmulatorEvent, isPast: boolean): void => {
   if ("chat_id" in event && event.chat_id !== undefined) store.logOf(event.chat_id).apply(event, isPast)
   switch (event.type) {
     case "message":
-      stopAction(event.chat_id)
+      store.deleteKey(store.actions, event.chat_id)
       if (!isPast) {
-        store.lastMessages.value = new Map(store.lastMessages.value).set(event.chat_id, event.message)
+        store.setKey(store.lastMessages, event.chat_id, event.message)
         announce(event)
       }
       break
@@ -174,24 +154,24 @@ export const apply = (event: EmulatorEvent, isPast: boolean): void => {
     case "press":
       if (event.callback_id !== undefined && !isPast) {
         const place = `${event.message_id} ${event.button.join(" ")}`
-        store.pressed.value = new Map(store.pressed.value).set(event.callback_id, place)
+        store.setKey(store.pressed, event.callback_id, place)
       }
       break
     case "answer":
       if (!isPast) showNotification(event)
       break
     case "request":
-      store.requests.value = prepend(store.requests.value, event)
+      prepend(store.requests, event)
       if (event.endpoint === "Updates.list") followPoll(event)
       if (store.tool.value === "limits") refreshLimits()
       if (!isPast && (event.endpoint === "Me.setCommands" || event.endpoint?.startsWith("Subscriptions.")))
         refreshState()
       break
     case "update":
-      store.updates.value = prepend(store.updates.value, event)
+      prepend(store.updates, event)
       break
     case "handled":
-      store.handled.value = prepend(store.handled.value, event)
+      prepend(store.handled, event)
       break
     case "connection":
       if (!isPast) {
@@ -200,17 +180,14 @@ export const apply = (event: EmulatorEvent, isPast: boolean): void => {
       }
       break
     case "delivery":
-      store.deliveries.value = prepend(store.deliveries.value, event)
+      prepend(store.deliveries, event)
       break
     case "fault":
-      store.struck.value = prepend(store.struck.value, event)
+      prepend(store.struck, event)
       if (!isPast) refreshFaults()
       break
     case "clock":
-      if (!isPast) {
-        const { isVirtual } = store.clockAt.value
-        store.clockAt.value = { now: event.now, isRunning: event.is_running, isVirtual, readAt: performance.now() }
-      }
+      if (!isPast) setClock(event, store.clockAt.value.isVirtual)
       break
     case "reset":
       store.polled.value = new Map()

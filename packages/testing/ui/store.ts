@@ -94,6 +94,16 @@ export const connectedBots = signal<ReadonlySet<number>>(new Set())
 /** The last time from the emulator, and the moment of its arrival. */
 export const clockAt = signal({ now: 0, isRunning: true, isVirtual: false, readAt: 0 })
 
+type MapSignal<K, V> = Signal<ReadonlyMap<K, V>>
+
+export const setKey = <K, V>(map: MapSignal<K, V>, key: K, value: V): void => {
+  map.value = new Map(map.value).set(key, value)
+}
+
+export const deleteKey = <K, V>(map: MapSignal<K, V>, key: K): void => {
+  if (map.value.has(key)) map.value = new Map([...map.value].filter(([each]) => each !== key))
+}
+
 export const users = computed((): ReadonlyMap<number, User> => {
   const all = new Map<number, User>()
   for (const { user } of state.value?.people ?? []) all.set(user.user_id, user)
@@ -222,11 +232,7 @@ export const openChat = (pane: Pane, chat_id: number | undefined): void =>
       return
     }
     view.value = "chat"
-    if (unread.value.has(chat_id)) {
-      const rest = new Map(unread.value)
-      rest.delete(chat_id)
-      unread.value = rest
-    }
+    deleteKey(unread, chat_id)
   })
 
 /** Shows the bot that a person is about to start. */
