@@ -104,12 +104,13 @@ export const deleteKey = <K, V>(map: MapSignal<K, V>, key: K): void => {
   if (map.value.has(key)) map.value = new Map([...map.value].filter(([each]) => each !== key))
 }
 
-export const users = computed((): ReadonlyMap<number, User> => {
-  const all = new Map<number, User>()
-  for (const { user } of state.value?.people ?? []) all.set(user.user_id, user)
-  for (const { user } of state.value?.bots ?? []) all.set(user.user_id, user)
-  return all
-})
+export const people = computed(() => state.value?.people ?? [])
+
+export const bots = computed(() => state.value?.bots ?? [])
+
+export const users = computed(
+  (): ReadonlyMap<number, User> => new Map([...people.value, ...bots.value].map(({ user }) => [user.user_id, user]))
+)
 
 export const chats = computed(
   (): ReadonlyMap<number, ChatView> => new Map(state.value?.chats.map((each) => [each.chat.chat_id, each]))
@@ -148,10 +149,9 @@ export const clearLogs = (count: number): void => {
   for (const log of open) log.discard(count)
 }
 
-export const isChatMember = ({ members }: ChatView, user_id: number): boolean =>
-  members.some((member) => member.user_id === user_id)
-
 export const memberOf = ({ members }: ChatView, user_id: number) => members.find((member) => member.user_id === user_id)
+
+export const isChatMember = (view: ChatView, user_id: number): boolean => memberOf(view, user_id) !== undefined
 
 export const hasRight = (chat: ChatView, user_id: number, right: string): boolean =>
   memberOf(chat, user_id)?.permissions?.some((each) => each === right) === true
@@ -172,6 +172,9 @@ export const titleOf = ({ chat, members }: ChatView, person: number | undefined)
   const other = members.find(({ user_id }) => user_id !== person) ?? members[0]
   return nameOf(other?.user_id)
 }
+
+/** The title of a chat as its first bot sees the chat. */
+export const botTitleOf = (view: ChatView): string => titleOf(view, view.members.find(({ is_bot }) => is_bot)?.user_id)
 
 let lastToast = 0
 
@@ -208,7 +211,7 @@ export const togglePanes = (): void => {
     return
   }
   const pane = makePane(2)
-  const other = state.value?.people.find(({ user }) => user.user_id !== first.person.value)
+  const other = people.value.find(({ user }) => user.user_id !== first.person.value)
   pane.person.value = other?.user.user_id ?? first.person.value
   const chat = first.chat.value === undefined ? undefined : chats.value.get(first.chat.value)
   if (other !== undefined && chat !== undefined && isChatMember(chat, other.user.user_id)) {

@@ -3,7 +3,7 @@ import { Button, Submit } from "../parts/Button.tsx"
 import { Avatar } from "../parts/Avatar.tsx"
 import { Field, Input, Select, valuesOf } from "../parts/Field.tsx"
 import { Modal } from "../parts/Modal.tsx"
-import { act, isChatMember, nameOf, namesOf, state, titleOf } from "../store.ts"
+import { act, bots, isChatMember, nameOf, namesOf, people, titleOf } from "../store.ts"
 import type { ChatView } from "../types.ts"
 
 /** The rights of administrators, as the API document names them. */
@@ -78,8 +78,8 @@ export const ChatInfo = ({
   const { chat_id } = chat
   const ids = { user_id: person as never, chat_id }
   const isGroup = chat.type !== "dialog"
-  const outside = (state.value?.people ?? []).filter(({ user }) => !isChatMember(view, user.user_id))
-  const bots = (state.value?.bots ?? []).filter(({ user }) => !isChatMember(view, user.user_id))
+  const outside = people.value.filter(({ user }) => !isChatMember(view, user.user_id))
+  const outsideBots = bots.value.filter(({ user }) => !isChatMember(view, user.user_id))
   const save = (member: Member, permissions: ReadonlyArray<string> | undefined) => {
     const rights = permissions === undefined ? {} : { permissions: permissions as never }
     return member.is_bot
@@ -128,19 +128,19 @@ export const ChatInfo = ({
       </ul>
       {isGroup ? (
         <>
-          {outside.length + bots.length === 0 ? null : (
+          {outside.length + outsideBots.length === 0 ? null : (
             <form
               class="inline-form"
               onSubmit={(event) => {
                 const id = Number(valuesOf(event)["member"])
-                const isBot = bots.some(({ user }) => user.user_id === id)
+                const isBot = outsideBots.some(({ user }) => user.user_id === id)
                 void (isBot
                   ? act("addBot", { ...ids, bot_id: id as never })
                   : act("addMember", { ...ids, member_id: id as never }))
               }}
             >
               <Field label="Add">
-                <Select name="member" options={namesOf([...outside, ...bots])} />
+                <Select name="member" options={namesOf([...outside, ...outsideBots])} />
               </Field>
               <button type="submit">Add</button>
             </form>

@@ -5,6 +5,7 @@ import { summaryOf } from "../parts/summary.ts"
 import { actionOf } from "./actions.ts"
 import {
   act,
+  bots,
   chats,
   isChatMember,
   lastMessages,
@@ -12,7 +13,6 @@ import {
   openChat,
   type Pane,
   showStart,
-  state,
   titleOf,
   unread
 } from "../store.ts"
@@ -103,11 +103,10 @@ export const ChatList = ({ pane }: { readonly pane: Pane }) => {
   const own = [...chats.value.values()]
     .filter((view) => isChatMember(view, person))
     .sort((a, b) => lastTime(b) - lastTime(a))
-  const others = [...chats.value.values()].filter(({ chat, is_closed, members }) => {
-    const isMember = members.some(({ user_id }) => user_id === person)
-    return chat.type !== "dialog" && !is_closed && !isMember
-  })
-  const newBots = (state.value?.bots ?? []).filter(
+  const others = [...chats.value.values()].filter(
+    (view) => view.chat.type !== "dialog" && !view.is_closed && !isChatMember(view, person)
+  )
+  const newBots = bots.value.filter(
     ({ user }) => !own.some((view) => view.chat.type === "dialog" && isChatMember(view, user.user_id))
   )
   return (

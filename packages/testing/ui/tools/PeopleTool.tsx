@@ -4,7 +4,7 @@ import { ChatInfo } from "../chat/ChatInfo.tsx"
 import { Avatar } from "../parts/Avatar.tsx"
 import { Field, Input, Select, valuesOf } from "../parts/Field.tsx"
 import { CountedHeading } from "../parts/rows.tsx"
-import { act, activePane, becomePerson, chats, nameOf, namesOf, panes, state, titleOf, toast } from "../store.ts"
+import { act, activePane, becomePerson, botTitleOf, chats, nameOf, namesOf, panes, state, toast } from "../store.ts"
 import { readState } from "../events.ts"
 
 const currentPane = () => panes.value.find(({ id }) => id === activePane.value) ?? panes.value[0]
@@ -132,7 +132,7 @@ export const PeopleTool = () => {
         {[...chats.value.values()].map((each) => (
           <li key={each.chat.chat_id}>
             <span class="card-text">
-              <bdi class="file-name">{titleOf(each, each.members.find(({ is_bot }) => is_bot)?.user_id)}</bdi>
+              <bdi class="file-name">{botTitleOf(each)}</bdi>
               <small>
                 {each.chat.type} {each.chat.chat_id}
               </small>

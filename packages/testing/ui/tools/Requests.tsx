@@ -10,7 +10,18 @@ import { preciseTime } from "../parts/format.ts"
 import { pretty } from "../parts/json.ts"
 import { Rows } from "../parts/rows.tsx"
 import { useRead } from "../parts/useRead.ts"
-import { act, chats, messageFilter, openChat, panes, requests, shownRequest, titleOf, toast, view } from "../store.ts"
+import {
+  act,
+  botTitleOf,
+  chats,
+  messageFilter,
+  openChat,
+  panes,
+  requests,
+  shownRequest,
+  toast,
+  view
+} from "../store.ts"
 import type { RequestView } from "../types.ts"
 import type { RequestEvent } from "./activity.ts"
 import { curlOf } from "./curl.ts"
@@ -107,30 +118,16 @@ const Row_ = ({ event }: { readonly event: RequestEvent }) => {
 /** A new request renders only its own row. */
 const Row = memo(Row_)
 
-type Outcome = "all" | "succeeded" | "failed" | "limited" | "faults"
+/** The choices of the status: their texts and their requests. */
+const outcomes = {
+  all: ["Any status", () => true],
+  succeeded: ["Succeeded", ({ status }) => status !== null && status < 400],
+  failed: ["Failed", ({ status }) => status === null || status >= 400],
+  limited: ["429", ({ status }) => status === 429],
+  faults: ["By a fault", ({ fault }) => fault !== undefined]
+} satisfies Record<string, readonly [text: string, includes: (event: RequestEvent) => boolean]>
 
-const outcomes: Readonly<Record<Outcome, string>> = {
-  all: "Any status",
-  succeeded: "Succeeded",
-  failed: "Failed",
-  limited: "429",
-  faults: "By a fault"
-}
-
-const hasOutcome = ({ fault, status }: RequestEvent, outcome: Outcome): boolean => {
-  switch (outcome) {
-    case "all":
-      return true
-    case "succeeded":
-      return status !== null && status < 400
-    case "failed":
-      return status === null || status >= 400
-    case "limited":
-      return status === 429
-    case "faults":
-      return fault !== undefined
-  }
-}
+type Outcome = keyof typeof outcomes
 
 /** The requests of bots, the newest first. */
 export const Requests = () => {
@@ -146,7 +143,7 @@ export const Requests = () => {
     // The polls of a quiet bot are shown only if they are chosen.
     if (endpoint.value === "" && event.endpoint === "Updates.list" && event.status === 200) return false
     return (
-      hasOutcome(event, outcome.value) &&
+      outcomes[outcome.value][1](event) &&
       (endpoint.value === "" || event.endpoint === endpoint.value) &&
       (chat.value === "" || String(event.chat_id) === chat.value) &&
       (words === "" ||
@@ -162,7 +159,7 @@ export const Requests = () => {
         <Select
           aria-label="Status"
           value={outcome.value}
-          options={Object.entries(outcomes)}
+          options={Object.entries(outcomes).map(([name, [text]]) => [name, text])}
           onChange={({ currentTarget }) => (outcome.value = currentTarget.value as Outcome)}
         />
         <Select
@@ -176,10 +173,7 @@ export const Requests = () => {
           value={chat.value}
           options={[
             ["", "Any chat"],
-            ...[...chats.value.values()].map(
-              (view) =>
-                [String(view.chat.chat_id), titleOf(view, view.members.find(({ is_bot }) => is_bot)?.user_id)] as const
-            )
+            ...[...chats.value.values()].map((view) => [view.chat.chat_id, botTitleOf(view)] as const)
           ]}
           onChange={({ currentTarget }) => (chat.value = currentTarget.value)}
         />

@@ -2,7 +2,7 @@ import { memo } from "preact/compat"
 import { useState } from "preact/hooks"
 import { durationOf, preciseTime } from "../parts/format.ts"
 import { Rows } from "../parts/rows.tsx"
-import { activePane, chats, messageFilter, openTool, panes, requests, shownRequest, titleOf } from "../store.ts"
+import { activePane, botTitleOf, chats, messageFilter, openTool, panes, requests, shownRequest } from "../store.ts"
 import { attemptText, type RequestEvent, stateClass, stateOf, type Step, steps } from "./activity.ts"
 import { FaultMark, OneMessage, RequestLine } from "./RequestLine.tsx"
 import { UpdateDetails } from "./UpdateDetails.tsx"
@@ -14,7 +14,7 @@ const showRequest = ({ number }: RequestEvent): void => {
 
 const chatTitle = (chat_id: number | undefined): string => {
   const view = chat_id === undefined ? undefined : chats.value.get(chat_id)
-  return view === undefined ? "" : titleOf(view, view.members.find(({ is_bot }) => is_bot)?.user_id)
+  return view === undefined ? "" : botTitleOf(view)
 }
 
 const Rungs = ({ events }: { readonly events: ReadonlyArray<RequestEvent> }) => (
