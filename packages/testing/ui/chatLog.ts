@@ -26,20 +26,10 @@ export const maxMessages = 20_000
 /** A change of a chat, which leaves a line between the messages. */
 export type Note = EventOf<"chat" | "member">
 
-const noted = new Set<Note["change"]>([
-  "pin",
-  "title",
-  "description",
-  "icon",
-  "closed",
-  "started",
-  "stopped",
-  "added",
-  "removed"
-])
+const noted = ["pin", "title", "description", "icon", "closed", "started", "stopped", "added", "removed"]
 
 const isNote = (event: EmulatorEvent): event is Note =>
-  (event.type === "chat" || event.type === "member") && noted.has(event.change)
+  (event.type === "chat" || event.type === "member") && noted.includes(event.change)
 
 let lastChunk = 0
 

@@ -1,3 +1,4 @@
+import type { ComponentType } from "preact"
 import { ExternalLink } from "../parts/ExternalLink.tsx"
 import { sizeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
@@ -73,29 +74,22 @@ const Sticker = ({ attachment: { payload } }: { readonly attachment: Of<"sticker
   )
 }
 
+const views: { readonly [T in Attachment["type"]]?: ComponentType<{ readonly attachment: Of<T> }> } = {
+  image: Image,
+  video: Video,
+  audio: Audio,
+  file: File,
+  sticker: Sticker,
+  contact: Contact,
+  location: Place,
+  share: Share
+}
+
 const One = ({ attachment }: { readonly attachment: Attachment }) => {
-  switch (attachment.type) {
-    case "image":
-      return <Image attachment={attachment} />
-    case "video":
-      return <Video attachment={attachment} />
-    case "audio":
-      return <Audio attachment={attachment} />
-    case "file":
-      return <File attachment={attachment} />
-    case "sticker":
-      return <Sticker attachment={attachment} />
-    case "contact":
-      return <Contact attachment={attachment} />
-    case "location":
-      return <Place attachment={attachment} />
-    case "share":
-      return <Share attachment={attachment} />
-    case "inline_keyboard":
-      return null
-    default:
-      return <div class="card">Attachment of the type {String((attachment as { type: unknown }).type)}</div>
-  }
+  if (!Object.hasOwn(views, attachment.type))
+    return <div class="card">Attachment of the type {String(attachment.type)}</div>
+  const View = views[attachment.type] as ComponentType<{ readonly attachment: Attachment }>
+  return <View attachment={attachment} />
 }
 
 /** The attachments of a message, without its keyboard. */

@@ -5,16 +5,16 @@ import { midOf } from "../chatLog.ts"
 import { sizeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { Menu } from "../parts/Menu.tsx"
-import { act, draftOf, logOf, nameOf, type Pane, state } from "../store.ts"
+import { act, bots, draftOf, logOf, nameOf, type Pane } from "../store.ts"
 import type { ChatView } from "../types.ts"
 import { type Draft, upload } from "./files.ts"
-import { ContactForm, PlaceForm } from "./forms.tsx"
+import { forms } from "./forms.tsx"
 
 /** The commands of the bots in a chat that begin with the typed text. */
 const suggestionsFor = ({ members }: ChatView, text: string) => {
   const [, typed] = /^\/(\S*)$/.exec(text) ?? []
   if (typed === undefined) return []
-  return (state.value?.bots ?? [])
+  return bots.value
     .filter(({ user }) => members.some(({ user_id }) => user_id === user.user_id))
     .flatMap(({ commands }) => commands)
     .filter(({ name }) => name.startsWith(typed))
@@ -74,7 +74,8 @@ export const Composer = ({
   const chosen = useSignal(0)
   const [drafts, setDrafts] = useState<ReadonlyArray<Draft>>([])
   const [isMenuOpen, setMenuOpen] = useState(false)
-  const [form, setForm] = useState<"contact" | "place" | undefined>()
+  const [form, setForm] = useState<keyof typeof forms | undefined>()
+  const Form = form === undefined ? undefined : forms[form]
   const log = logOf(chat_id)
   const replied = pane.replyTo.value === undefined ? undefined : log.find(pane.replyTo.value)
   const edited = pane.editing.value === undefined ? undefined : log.find(pane.editing.value)
@@ -249,20 +250,9 @@ export const Composer = ({
           <Icon name="send" />
         </button>
       </div>
-      {form === "contact" ? (
-        <ContactForm
-          person={person}
-          onClose={() => setForm(undefined)}
-          onSend={(attachment) => void send([attachment])}
-        />
-      ) : null}
-      {form === "place" ? (
-        <PlaceForm
-          person={person}
-          onClose={() => setForm(undefined)}
-          onSend={(attachment) => void send([attachment])}
-        />
-      ) : null}
+      {Form === undefined ? null : (
+        <Form person={person} onClose={() => setForm(undefined)} onSend={(attachment) => void send([attachment])} />
+      )}
       <DropZone onFiles={(files) => void addFiles(files)} />
     </form>
   )

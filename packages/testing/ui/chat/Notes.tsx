@@ -3,21 +3,16 @@ import type { Note } from "../chatLog.ts"
 import { nameOf } from "../store.ts"
 import type { EventOf } from "../types.ts"
 
+const changes: Readonly<Record<string, string>> = {
+  title: "renamed the chat",
+  icon: "changed the picture of the chat",
+  stopped: "stopped the bot"
+}
+
 const changeText = ({ change, message_id, payload }: EventOf<"chat">): string => {
-  switch (change) {
-    case "pin":
-      return message_id === undefined ? "removed the pin" : "pinned a message"
-    case "title":
-      return "renamed the chat"
-    case "icon":
-      return "changed the picture of the chat"
-    case "started":
-      return payload === undefined ? "started the bot" : `started the bot with the payload “${payload}”`
-    case "stopped":
-      return "stopped the bot"
-    default:
-      return `changed the ${change}`
-  }
+  if (change === "pin") return message_id === undefined ? "removed the pin" : "pinned a message"
+  if (change === "started") return `started the bot${payload === undefined ? "" : ` with the payload “${payload}”`}`
+  return changes[change] ?? `changed the ${change}`
 }
 
 const textOf = (note: Note): string => {

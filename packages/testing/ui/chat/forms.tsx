@@ -1,7 +1,7 @@
 import { Submit } from "../parts/Button.tsx"
 import { Field, valuesOf } from "../parts/Field.tsx"
 import { Modal } from "../parts/Modal.tsx"
-import { nameOf, state } from "../store.ts"
+import { nameOf, people } from "../store.ts"
 
 interface Props {
   readonly person: number
@@ -9,12 +9,12 @@ interface Props {
   readonly onSend: (attachment: unknown) => void
 }
 
-const personOf = (user_id: number) => state.value?.people.find(({ user }) => user.user_id === user_id)
+const personOf = (user_id: number) => people.value.find(({ user }) => user.user_id === user_id)
 
 const escape = (text: string): string => text.replaceAll(/[\\,;]/g, "\\$&")
 
 /** Sends a contact with a name and a phone number. */
-export const ContactForm = ({ onClose, onSend, person }: Props) => (
+const ContactForm = ({ onClose, onSend, person }: Props) => (
   <Modal title="Send a contact" onClose={onClose}>
     <form
       class="form"
@@ -37,7 +37,7 @@ export const ContactForm = ({ onClose, onSend, person }: Props) => (
 )
 
 /** Sends a place by its coordinates. */
-export const PlaceForm = ({ onClose, onSend, person }: Props) => {
+const PlaceForm = ({ onClose, onSend, person }: Props) => {
   const { latitude, longitude } = personOf(person)?.location ?? { latitude: 0, longitude: 0 }
   return (
     <Modal title="Send a place" onClose={onClose}>
@@ -64,3 +64,6 @@ export const PlaceForm = ({ onClose, onSend, person }: Props) => {
     </Modal>
   )
 }
+
+/** The forms of attachments. */
+export const forms = { contact: ContactForm, place: PlaceForm }

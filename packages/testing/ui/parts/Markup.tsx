@@ -1,6 +1,6 @@
 import type { MarkupElement } from "@colloquy/core/model/Markup"
 import type { VNode } from "preact"
-import { act, nameOf, openBot, openTool, type Pane, state } from "../store.ts"
+import { act, nameOf, openBot, openTool, type Pane, bots, users } from "../store.ts"
 import { safeUrl } from "./format.ts"
 import { nest } from "./spans.ts"
 
@@ -18,7 +18,7 @@ const Link = ({
 
 /** A bot opens its dialog, a person the list of people. */
 const openUser = (pane: Pane, user_id: number): void =>
-  state.value?.bots.some(({ user }) => user.user_id === user_id) ? openBot(pane, user_id) : openTool("people")
+  bots.value.some(({ user }) => user.user_id === user_id) ? openBot(pane, user_id) : openTool("people")
 
 const Mention = ({
   pane,
@@ -41,9 +41,7 @@ const send = (pane: Pane, text: string): void => {
 }
 
 const userNamed = (name: string): number | undefined =>
-  [...(state.value?.people ?? []), ...(state.value?.bots ?? [])].find(
-    ({ user }) => user.username?.toLowerCase() === name.toLowerCase()
-  )?.user.user_id
+  [...users.value.values()].find(({ username }) => username?.toLowerCase() === name.toLowerCase())?.user_id
 
 /** Web addresses, commands and names in a plain text. */
 const active =
@@ -71,6 +69,15 @@ const activeText = (text: string, pane: Pane): VNode | string => {
   return from === 0 ? text : <span key={text}>{[...parts, text.slice(from)]}</span>
 }
 
+/** The tags of the elements that only have a style of their own. */
+const tags = new Map<MarkupElement["type"], "strong" | "em" | "s" | "u" | "mark">([
+  ["strong", "strong"],
+  ["emphasized", "em"],
+  ["strikethrough", "s"],
+  ["underline", "u"],
+  ["highlighted", "mark"]
+])
+
 /** The elements in which a text stays as it is. */
 const isFixed = ({ type }: MarkupElement): boolean =>
   type === "link" || type === "monospaced" || type === "user_mention"
@@ -79,31 +86,16 @@ const wrapWith =
   (pane: Pane) =>
   (element: MarkupElement, key: string, children: ReadonlyArray<VNode | string>): VNode => {
     switch (element.type) {
-      case "strong":
-        return <strong key={key}>{children}</strong>
-      case "emphasized":
-        return <em key={key}>{children}</em>
-      case "strikethrough":
-        return <s key={key}>{children}</s>
-      case "underline":
-        return <u key={key}>{children}</u>
       case "monospaced":
         return (
           <code key={key} class={children.some((child) => String(child).includes("\n")) ? "block" : ""}>
             {children}
           </code>
         )
-      case "highlighted":
-        return <mark key={key}>{children}</mark>
       case "quote":
-        return (
-          <span key={key} class="quote">
-            {children}
-          </span>
-        )
       case "heading":
         return (
-          <span key={key} class="heading">
+          <span key={key} class={element.type}>
             {children}
           </span>
         )
@@ -125,8 +117,10 @@ const wrapWith =
         ) : (
           <Mention key={key} pane={pane} user_id={element.user_id} text={children} />
         )
-      default:
-        return <span key={key}>{children}</span>
+      default: {
+        const Tag = tags.get(element.type) ?? "span"
+        return <Tag key={key}>{children}</Tag>
+      }
     }
   }
 
