@@ -17,6 +17,7 @@ import { useNow } from "./parts/useNow.ts"
 import {
   activePane,
   becomePerson,
+  bots,
   clockAt,
   connectedBots,
   connection,
@@ -26,6 +27,7 @@ import {
   openTool,
   type Pane,
   panes,
+  people,
   state,
   togglePanes,
   tool,
@@ -43,6 +45,7 @@ import { Requests } from "./tools/Requests.tsx"
 import { StateTool } from "./tools/StateTool.tsx"
 import { Timeline } from "./tools/Timeline.tsx"
 import { sizeStyle } from "./sizes.ts"
+import type { BotView } from "./types.ts"
 
 const tools: Readonly<Record<ToolName, { readonly label: string; readonly view: ComponentType }>> = {
   timeline: { label: "Timeline", view: Timeline },
@@ -56,7 +59,7 @@ const tools: Readonly<Record<ToolName, { readonly label: string; readonly view: 
   state: { label: "State", view: StateTool }
 }
 
-const tabs = toolNames.map((name) => ({ name, label: tools[name].label }))
+const tabs = toolNames.map((name) => ({ name, ...tools[name] }))
 
 const ClockChip = () => {
   const now = useNow()
@@ -70,21 +73,20 @@ const ClockChip = () => {
 
 /** Whether the bots are connected: by long polling, or by a webhook whose last delivery did not fail. */
 const BotsChip = () => {
-  const bots = state.value?.bots ?? []
-  const isConnected = ({ user, webhooks }: (typeof bots)[number]) =>
+  const isConnected = ({ user, webhooks }: BotView) =>
     connectedBots.value.has(user.user_id) ||
     (webhooks.length > 0 &&
       (deliveries.value.find(({ bot_id }) => bot_id === user.user_id)?.state ?? "delivered") === "delivered")
-  const count = bots.filter(isConnected).length
+  const count = bots.value.filter(isConnected).length
   const text =
-    bots.length === 1
+    bots.value.length === 1
       ? count === 1
         ? "Bot connected"
         : "No bot connected"
-      : `${count} of ${bots.length} bots connected`
-  return bots.length === 0 ? null : (
+      : `${count} of ${bots.value.length} bots connected`
+  return bots.value.length === 0 ? null : (
     <Button class="quiet bots-chip" onClick={() => openTool("deliveries")}>
-      <i class={count === bots.length ? "dot on" : "dot"} />
+      <i class={count === bots.value.length ? "dot on" : "dot"} />
       <span>{text}</span>
     </Button>
   )
@@ -134,7 +136,7 @@ const PersonPicker = ({ pane }: { readonly pane: Pane }) => (
         aria-label="The person you are"
         value={pane.person.value}
         onChange={({ currentTarget }) => becomePerson(pane, Number(currentTarget.value))}
-        options={namesOf(state.value?.people ?? [])}
+        options={namesOf(people.value)}
       />
     </label>
     <IconButton
@@ -168,20 +170,18 @@ const PaneView = ({ pane }: { readonly pane: Pane }) => {
   )
 }
 
-const Tools = () => {
-  const name = tool.value ?? "timeline"
-  const { label, view: View } = tools[name]
-  return (
-    <section class="tools" aria-label="Tools">
-      <Divider name="tools" label="Width of the tools" />
-      <Tabs label="Tools" tabs={tabs} current={name} panel="tool" onChange={(each) => (tool.value = each)} />
-      <div key={name} class="tool" id="tool" role="tabpanel" aria-label={label} tabIndex={0}>
-        <h2 class="spoken">{label}</h2>
-        <View />
-      </div>
-    </section>
-  )
-}
+const Tools = () => (
+  <section class="tools" aria-label="Tools">
+    <Divider name="tools" label="Width of the tools" />
+    <Tabs
+      label="Tools"
+      tabs={tabs}
+      current={tool.value ?? "timeline"}
+      panel="tool"
+      onChange={(name) => (tool.value = name)}
+    />
+  </section>
+)
 
 const BottomBar = () => (
   <nav class="bottom-bar" aria-label="Views">

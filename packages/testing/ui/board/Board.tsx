@@ -10,18 +10,18 @@ import { DeadLetters } from "./DeadLetters.tsx"
 import { Broadcasts, Chats, Timers, Updates } from "./lists.tsx"
 import { Conversations, Limits, Overview } from "./Overview.tsx"
 
-const tabs = [
-  { name: "overview", label: "Overview", view: () => <Overview /> },
-  { name: "updates", label: "Updates", view: () => <Updates /> },
-  { name: "dead", label: "Dead letters", view: () => <DeadLetters /> },
-  { name: "chats", label: "Chats", view: () => <Chats onOpen={() => (current.value = "updates")} /> },
-  { name: "conversations", label: "Conversations", view: () => <Conversations /> },
-  { name: "timers", label: "Timers", view: () => <Timers /> },
-  { name: "broadcasts", label: "Broadcasts", view: () => <Broadcasts /> },
-  { name: "limits", label: "Limits", view: () => <Limits /> }
-]
-
 const current = signal("overview")
+
+const tabs = [
+  { name: "overview", label: "Overview", view: Overview },
+  { name: "updates", label: "Updates", view: Updates },
+  { name: "dead", label: "Dead letters", view: DeadLetters },
+  { name: "chats", label: "Chats", view: () => <Chats onOpen={() => (current.value = "updates")} /> },
+  { name: "conversations", label: "Conversations", view: Conversations },
+  { name: "timers", label: "Timers", view: Timers },
+  { name: "broadcasts", label: "Broadcasts", view: Broadcasts },
+  { name: "limits", label: "Limits", view: Limits }
+]
 
 const Login = () => (
   <form
@@ -43,18 +43,9 @@ const Login = () => (
   </form>
 )
 
-const Views = () => {
-  const { label, name, view } = tabs.find((tab) => tab.name === current.value) ?? tabs[0]!
-  return (
-    <>
-      <Tabs label="Views" tabs={tabs} current={name} panel="view" onChange={(next) => (current.value = next)} />
-      <div key={name} class="tool" id="view" role="tabpanel" aria-label={label} tabIndex={0}>
-        <h2 class="spoken">{label}</h2>
-        {view()}
-      </div>
-    </>
-  )
-}
+const Views = () => (
+  <Tabs label="Views" tabs={tabs} current={current.value} panel="view" onChange={(next) => (current.value = next)} />
+)
 
 const Board = () => (
   <div class="app board">

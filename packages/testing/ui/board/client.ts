@@ -83,10 +83,7 @@ export const act = async (name: string, query: Query = {}): Promise<void> => {
 const interval = 2000
 
 /** The data of a view, which are read again every 2 seconds while the page is visible, and after each action. */
-export const useView = <K extends keyof Views>(
-  name: K,
-  query: Query = {}
-): { readonly data: Views[K] | undefined; readonly error: string | undefined } => {
+export const useView = <K extends keyof Views>(name: K, query: Query = {}) => {
   const [read, setRead] = useState<{ readonly data?: Views[K]; readonly error?: string }>({})
   const dependency = Json.stringify(query)
   useEffect(() => {
@@ -108,5 +105,5 @@ export const useView = <K extends keyof Views>(
       clearTimeout(timer)
     }
   }, [name, dependency, token.value, version.value])
-  return { data: read.data, error: read.error }
+  return read
 }

@@ -4,7 +4,7 @@ import { testOf } from "../conversationTest.ts"
 import { copyText } from "../parts/clipboard.ts"
 import { Field, valuesOf } from "../parts/Field.tsx"
 import { Modal } from "../parts/Modal.tsx"
-import { act, state, titleOf, toast } from "../store.ts"
+import { act, people, state, titleOf, toast } from "../store.ts"
 import { trailOf } from "../trail.ts"
 import type { ChatView } from "../types.ts"
 
@@ -36,7 +36,7 @@ export const CopyTest = ({ onClose, view }: { readonly view: ChatView; readonly 
   const text = testOf({
     module,
     view,
-    people: state.value?.people ?? [],
+    people: people.value,
     events: trailOf(view.chat.chat_id),
     title: `the conversation with ${titleOf(view, undefined)}`
   })

@@ -3,7 +3,7 @@ import { Avatar } from "../parts/Avatar.tsx"
 import { Field, Input, valuesOf } from "../parts/Field.tsx"
 import { Icon } from "../parts/Icon.tsx"
 import { readState } from "../events.ts"
-import { act, becomePerson, nameOf, openBot, openChat, type Pane, state } from "../store.ts"
+import { act, becomePerson, bots, nameOf, openBot, openChat, type Pane, state } from "../store.ts"
 
 /** Starts a bot, perhaps with the payload of a deep link. */
 const start = async (pane: Pane, person: number, bot_id: number, payload?: string): Promise<void> => {
@@ -17,7 +17,7 @@ const start = async (pane: Pane, person: number, bot_id: number, payload?: strin
 /** The dialog with a bot before its start. */
 const Start = ({ bot_id, pane, person }: { readonly bot_id: number; readonly pane: Pane; readonly person: number }) => {
   const name = nameOf(bot_id)
-  const user = state.value?.bots.find(({ user }) => user.user_id === bot_id)?.user
+  const user = bots.value.find(({ user }) => user.user_id === bot_id)?.user
   return (
     <div class="welcome">
       <IconButton icon="back" class="quiet back" label="Back to the chats" onClick={() => openChat(pane, undefined)} />

@@ -3,7 +3,7 @@ import { Button } from "../parts/Button.tsx"
 import { useNow } from "../parts/useNow.ts"
 import { durationOf, preciseTime } from "../parts/format.ts"
 import { CountedHeading, OpenRow, Rows } from "../parts/rows.tsx"
-import { act, deliveries, nameOf, state, updates } from "../store.ts"
+import { act, bots, deliveries, nameOf, updates } from "../store.ts"
 import type { EventOf } from "../types.ts"
 import { attemptText, stateClass, stateOf, type Step, steps, type UpdateEvent, type UpdateState } from "./activity.ts"
 import { UpdateDetails } from "./UpdateDetails.tsx"
@@ -77,7 +77,7 @@ export const Deliveries = () => {
   const now = useNow()
   const shown = steps.value.flatMap(({ update, ...step }) => (update === undefined ? [] : [{ ...step, update }]))
   const last = lastAttempts()
-  const webhooks = (state.value?.bots ?? []).flatMap(({ user, webhooks }) =>
+  const webhooks = bots.value.flatMap(({ user, webhooks }) =>
     webhooks.map(({ url }) => ({ url, name: nameOf(user.user_id) }))
   )
   const section = (title: string, state: DeliveryEvent["state"]) => {

@@ -2,7 +2,7 @@ import * as Json from "@colloquy/core/base/Json"
 import { useRef } from "preact/hooks"
 import { Button } from "../parts/Button.tsx"
 import { type Request, journalUrl } from "../api.ts"
-import { act, chats, state, toast } from "../store.ts"
+import { act, chats, people, state, toast } from "../store.ts"
 
 const download = (name: string, text: string): void => {
   const url = URL.createObjectURL(new Blob([text], { type: "application/json" }))
@@ -35,7 +35,7 @@ export const StateTool = () => {
   return (
     <>
       <p class="note">
-        {state.value?.people.length ?? 0} people, {chats.value.size} chats, {state.value?.next_event ?? 0} events.
+        {people.value.length} people, {chats.value.size} chats, {state.value?.next_event ?? 0} events.
       </p>
       <div class="stack-buttons">
         <Button class="primary" onClick={() => void save()}>
