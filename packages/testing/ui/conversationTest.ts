@@ -51,22 +51,14 @@ const toHtml = (text: string, markup: ReadonlyArray<MarkupElement>): string =>
 
 /** An attachment in the form that a person of the emulator sends. */
 const toSent = (attachment: Attachment): unknown => {
-  switch (attachment.type) {
-    case "image":
-    case "video":
-    case "audio":
-      return { type: attachment.type }
-    case "file":
-      return { type: "file", filename: attachment.filename, size: attachment.size }
-    case "contact":
-      return { type: "contact", payload: { vcf_info: attachment.payload?.vcf_info } }
-    default:
-      return attachment
-  }
+  const { type } = attachment
+  if (type === "image" || type === "video" || type === "audio") return { type }
+  if (type === "file") return { type, filename: attachment.filename, size: attachment.size }
+  return type === "contact" ? { type, payload: { vcf_info: attachment.payload?.vcf_info } } : attachment
 }
 
-const isBot = ({ members }: ChatView, people: ReadonlyArray<PersonView>, user_id: number): boolean =>
-  members.find((member) => member.user_id === user_id)?.is_bot ?? !people.some(({ user }) => user.user_id === user_id)
+/** Names that a person cannot have in a test. */
+const reserved = ["bot", "chat", "it", "assert", "platform", "new", "in", "do", "if"]
 
 /** The unique button of this text, or the place. */
 const buttonRef = (message: Message | undefined, [row, column]: readonly [number, number]): string => {
@@ -117,14 +109,13 @@ class Writer {
     )
   }
 
-  get usesClock(): boolean {
-    return this.lines.some((line) => line.includes("TestClock"))
-  }
-
   #isOfBot(event: TrailEvent): boolean {
     const { people, view } = this.#conversation
     if (event.type === "answer") return true
-    return "user_id" in event && event.user_id !== undefined && isBot(view, people, event.user_id)
+    if (!("user_id" in event) || event.user_id === undefined) return false
+    const { user_id } = event
+    const member = view.members.find((each) => each.user_id === user_id)
+    return member?.is_bot ?? !people.some(({ user }) => user.user_id === user_id)
   }
 
   /** The people of the conversation as variables, in the order in which they act. */
@@ -136,29 +127,14 @@ class Writer {
       const person = people.find(({ user }) => user.user_id === user_id)
       if (person === undefined) continue
       const { first_name, last_name, username } = person.user
+      const more = { last_name: last_name ?? undefined, username: username ?? undefined, locale: person.locale }
+      const isPlain = Object.values(more).every((each) => each === undefined)
       const letters = first_name.toLowerCase().replaceAll(/[^a-z]/g, "")
-      const taken = new Set([
-        ...this.#names.values(),
-        "bot",
-        "chat",
-        "it",
-        "assert",
-        "platform",
-        "new",
-        "in",
-        "do",
-        "if"
-      ])
-      const name = letters.length < 2 || taken.has(letters) ? `person${this.#names.size + 1}` : letters
+      const taken = [...reserved, ...this.#names.values()]
+      const name = letters.length < 2 || taken.includes(letters) ? `person${this.#names.size + 1}` : letters
       this.#names.set(user_id, name)
-      const options = literal({
-        first_name,
-        last_name: last_name ?? undefined,
-        username: username ?? undefined,
-        locale: person.locale
-      })
-      const isPlain = last_name == null && username == null && person.locale === undefined
-      this.lines.push(`const ${name} = yield* Emulator.user(${isPlain ? quote(first_name) : options})`)
+      const options = isPlain ? quote(first_name) : literal({ first_name, ...more })
+      this.lines.push(`const ${name} = yield* Emulator.user(${options})`)
     }
     if (view.chat.type !== "dialog") this.#writeChat()
   }
@@ -167,13 +143,10 @@ class Writer {
     const { events, view } = this.#conversation
     const { members } = view
     const bot = members.find(({ is_bot }) => is_bot)
-    const joined = new Set<number>(
-      events.flatMap((event) => (event.type === "member" && event.change === "added" ? [event.user_id] : []))
-    )
-    const left = events.flatMap((event) =>
-      event.type === "member" && event.change === "removed" ? [event.user_id] : []
-    )
-    const initial = [...members.map(({ user_id }) => user_id as number), ...left].filter((id) => !joined.has(id))
+    const who = (change: "added" | "removed") =>
+      events.flatMap((event) => (event.type === "member" && event.change === change ? [event.user_id] : []))
+    const joined = new Set(who("added"))
+    const initial = [...members.map(({ user_id }) => user_id), ...who("removed")].filter((id) => !joined.has(id))
     const owner = this.#names.get(members.find(({ is_owner }) => is_owner)?.user_id ?? 0)
     const names = initial.flatMap((id) => this.#names.get(id) ?? []).filter((name) => name !== owner)
     const role = bot?.is_admin === true ? `{ permissions: ${literal(bot.permissions ?? [])} }` : "{}"
@@ -185,10 +158,6 @@ class Writer {
       `bot: ${role}`
     ]
     this.lines.push(`const chat = yield* Emulator.chat({ ${options.join(", ")} })`)
-  }
-
-  #name(user_id: number): string | undefined {
-    return this.#names.get(user_id)
   }
 
   /** The person who sees the actions of the bot. */
@@ -212,7 +181,7 @@ class Writer {
   #sent(event: EventOf<"message">): void {
     const { body, link } = event.message
     const mid = midOf(event.message)
-    const name = this.#name(event.user_id)
+    const name = this.#names.get(event.user_id)
     if (name === undefined) return
     const markup = body?.markup ?? []
     const text = markup.length === 0 ? (body?.text ?? "") : toHtml(body?.text ?? "", markup)
@@ -242,7 +211,7 @@ class Writer {
   }
 
   #edited(event: EventOf<"edited">): void {
-    const name = this.#name(event.user_id)
+    const name = this.#names.get(event.user_id)
     const variable = this.#variables.get(midOf(event.message))
     if (name !== undefined) {
       if (variable !== undefined)
@@ -256,14 +225,14 @@ class Writer {
 
   #pressed(event: EventOf<"press">): void {
     const variable = this.#variables.get(event.message_id)
-    const name = this.#name(event.user_id)
+    const name = this.#names.get(event.user_id)
     if (variable === undefined || name === undefined) return
     const button = buttonRef(this.#messages.get(event.message_id), event.button)
     this.lines.push(`yield* ${name}.press(${variable}, ${button})`)
   }
 
   #chatChanged(event: EventOf<"chat">, next: TrailEvent | undefined): void {
-    const name = event.user_id === undefined ? undefined : this.#name(event.user_id)
+    const name = this.#names.get(event.user_id ?? 0)
     if (name === undefined) return
     // The first message starts the dialog by itself.
     const isImplicit = next?.type === "message" && next.user_id === event.user_id && next.at === event.at
@@ -277,8 +246,8 @@ class Writer {
   }
 
   #memberChanged({ by, change, user_id }: EventOf<"member">): void {
-    const name = this.#name(user_id)
-    const other = by === undefined ? undefined : this.#name(by)
+    const name = this.#names.get(user_id)
+    const other = this.#names.get(by ?? 0)
     if (name === undefined || change === "rights") return
     if (other !== undefined)
       this.lines.push(`yield* ${other}.${change === "added" ? "addMember" : "removeMember"}(chat, ${name})`)
@@ -301,20 +270,21 @@ class Writer {
       case "removed": {
         const variable = this.#variables.get(event.message_id)
         if (isOfBot) this.lines.push(`yield* ${this.#observer}.next("Removed")`)
-        else if (variable !== undefined) this.lines.push(`yield* ${this.#name(event.user_id)}.remove(${variable})`)
+        else if (variable !== undefined) this.lines.push(`yield* ${this.#names.get(event.user_id)}.remove(${variable})`)
         return
       }
       case "comment": {
         const post = this.#variables.get(event.comment.recipient.post_id ?? "")
         const text = quote(event.comment.body.text ?? "")
         if (isOfBot) this.lines.push(`yield* ${this.#observer}.next("Comment")`)
-        else if (post !== undefined) this.lines.push(`yield* ${this.#name(event.user_id)}.comment(${post}, ${text})`)
+        else if (post !== undefined)
+          this.lines.push(`yield* ${this.#names.get(event.user_id)}.comment(${post}, ${text})`)
         return
       }
       case "press":
         return this.#pressed(event)
       case "answer": {
-        const name = this.#name(event.user_id)
+        const name = this.#names.get(event.user_id)
         if (event.notification === undefined || name === undefined) return
         this.lines.push(`assert.strictEqual(yield* ${name}.notification, ${quote(event.notification)})`)
         return
@@ -335,13 +305,14 @@ export const testOf = (conversation: Conversation): string => {
   writer.writePeople()
   const own = events.filter(({ type }) => type !== "clock")
   for (const [index, event] of own.entries()) writer.write(event, own[index - 1], own[index + 1])
+  const usesClock = writer.lines.some((line) => line.includes("TestClock"))
   const bot = view.members.find(({ is_bot }) => is_bot)?.first_name
   const options = bot === undefined || bot === "Bot" ? "" : `{ botName: ${quote(bot)} }`
   return `import { LongPolling } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-${writer.usesClock ? `import { TestClock } from "effect/testing"\n` : ""}import { bot } from ${quote(module)}
+${usesClock ? `import { TestClock } from "effect/testing"\n` : ""}import { bot } from ${quote(module)}
 
 const platform = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot(${options})))
 
