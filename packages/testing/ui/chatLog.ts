@@ -113,10 +113,6 @@ export class ChatLog {
       .slice(-count)
   }
 
-  get size(): number {
-    return this.chunks.value.reduce((size, { items }) => size + items.value.length, 0)
-  }
-
   indexOfChunk(mid: string): number {
     const chunk = this.#chunkOf.get(mid)
     return chunk === undefined ? -1 : this.chunks.value.indexOf(chunk)

@@ -21,6 +21,13 @@ export const makePane = (id: number) => ({
 
 export type Pane = Readonly<ReturnType<typeof makePane>>
 
+/** A chat as the person of a pane sees the chat. */
+export interface Seen {
+  readonly pane: Pane
+  readonly person: number
+  readonly view: ChatView
+}
+
 /** A message of the page about the result of an action. */
 export interface Toast {
   readonly id: number

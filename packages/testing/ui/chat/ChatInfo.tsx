@@ -3,7 +3,7 @@ import { Button, Submit } from "../parts/Button.tsx"
 import { Avatar } from "../parts/Avatar.tsx"
 import { Field, Input, Select, valuesOf } from "../parts/Field.tsx"
 import { Modal } from "../parts/Modal.tsx"
-import { act, bots, isChatMember, nameOf, namesOf, people, titleOf } from "../store.ts"
+import { act, bots, isChatMember, nameOf, namesOf, people, type Seen, titleOf } from "../store.ts"
 import type { ChatView } from "../types.ts"
 
 /** The rights of administrators, as the API document names them. */
@@ -64,15 +64,7 @@ const roleOf = ({ is_admin, is_owner, permissions }: Member): string => {
 }
 
 /** The members of a chat, their rights, and the changes that a person can make. */
-export const ChatInfo = ({
-  onClose,
-  person,
-  view
-}: {
-  readonly view: ChatView
-  readonly person: number
-  readonly onClose: () => void
-}) => {
+export const ChatInfo = ({ onClose, person, view }: Omit<Seen, "pane"> & { readonly onClose: () => void }) => {
   const [changed, setChanged] = useState<number | undefined>()
   const { chat, has_comments, is_closed, members } = view
   const { chat_id } = chat

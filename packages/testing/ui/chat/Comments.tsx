@@ -6,8 +6,8 @@ import { preciseTime, timeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { Marked } from "../parts/Markup.tsx"
 import { useRead } from "../parts/useRead.ts"
-import { act, hasRight, logOf, memberOf, nameOf, type Pane } from "../store.ts"
-import type { ChatView, Comment } from "../types.ts"
+import { act, hasRight, logOf, memberOf, nameOf, type Seen } from "../store.ts"
+import type { Comment } from "../types.ts"
 import { Attachments } from "./Attachments.tsx"
 import { trailOf } from "../trail.ts"
 
@@ -18,21 +18,13 @@ const useComments = (chat_id: number, mid: string) => {
   return useRead(read, [mid, count, edits])?.comments
 }
 
-const One = ({
-  comment,
-  onEdit,
-  onReply,
-  pane,
-  person,
-  view
-}: {
+interface OneProps extends Seen {
   readonly comment: Comment
-  readonly pane: Pane
-  readonly view: ChatView
-  readonly person: number
   readonly onReply: () => void
   readonly onEdit: () => void
-}) => {
+}
+
+const One = ({ comment, onEdit, onReply, pane, person, view }: OneProps) => {
   const { body, link, sender, timestamp } = comment
   const name = sender == null ? (view.chat.title ?? "Channel") : nameOf(sender.user_id)
   const isOwn = sender?.user_id === person
@@ -67,17 +59,7 @@ const One = ({
 }
 
 /** The comments on a channel post. */
-export const Comments = ({
-  mid,
-  pane,
-  person,
-  view
-}: {
-  readonly pane: Pane
-  readonly view: ChatView
-  readonly person: number
-  readonly mid: string
-}) => {
+export const Comments = ({ mid, pane, person, view }: Seen & { readonly mid: string }) => {
   const { chat_id } = view.chat
   const post = logOf(chat_id).find(mid)
   const comments = useComments(chat_id, mid)

@@ -5,7 +5,7 @@ import { midOf } from "../chatLog.ts"
 import { sizeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { Menu } from "../parts/Menu.tsx"
-import { act, bots, draftOf, logOf, nameOf, type Pane } from "../store.ts"
+import { act, bots, draftOf, logOf, nameOf, type Seen } from "../store.ts"
 import type { ChatView } from "../types.ts"
 import { type Draft, upload } from "./files.ts"
 import { forms } from "./forms.tsx"
@@ -56,18 +56,10 @@ const inMessages = (drafts: ReadonlyArray<Draft>): ReadonlyArray<ReadonlyArray<D
 }
 
 /** The field in which a person writes. */
-export const Composer = ({
-  chat,
-  pane,
-  person
-}: {
-  readonly chat: ChatView
-  readonly pane: Pane
-  readonly person: number
-}) => {
+export const Composer = ({ pane, person, view }: Seen) => {
   const field = useRef<HTMLTextAreaElement>(null)
   const picker = useRef<HTMLInputElement>(null)
-  const { chat_id } = chat.chat
+  const { chat_id, type } = view.chat
   const text = draftOf(person, chat_id)
   /** The draft while a message is edited. */
   const kept = useRef("")
@@ -80,7 +72,7 @@ export const Composer = ({
   const replied = pane.replyTo.value === undefined ? undefined : log.find(pane.replyTo.value)
   const edited = pane.editing.value === undefined ? undefined : log.find(pane.editing.value)
   const quoted = edited ?? replied
-  const suggestions = suggestionsFor(chat, text.value)
+  const suggestions = suggestionsFor(view, text.value)
   const selected = suggestions.length === 0 ? -1 : Math.min(chosen.value, suggestions.length - 1)
 
   // The focus moves before the quote is painted, so that the field receives all further keys.
@@ -228,8 +220,8 @@ export const Composer = ({
           ref={field}
           rows={1}
           dir="auto"
-          placeholder={chat.chat.type === "channel" ? "Post" : "Message, with **markdown**"}
-          aria-label={chat.chat.type === "channel" ? "Post" : "Message"}
+          placeholder={type === "channel" ? "Post" : "Message, with **markdown**"}
+          aria-label={type === "channel" ? "Post" : "Message"}
           aria-autocomplete="list"
           aria-controls={selected >= 0 ? `commands-${pane.id}` : undefined}
           aria-activedescendant={selected >= 0 ? `command-${pane.id}-${selected}` : undefined}
@@ -262,8 +254,6 @@ export const Composer = ({
 const DropZone = ({ onFiles }: { readonly onFiles: (files: ReadonlyArray<File>) => void }) => {
   const marker = useRef<HTMLDivElement>(null)
   const [isOver, setOver] = useState(false)
-  const receive = useRef(onFiles)
-  receive.current = onFiles
   useEffect(() => {
     const zone = marker.current?.closest<HTMLElement>(".conversation")
     if (zone == null) return undefined
@@ -280,16 +270,13 @@ const DropZone = ({ onFiles }: { readonly onFiles: (files: ReadonlyArray<File>) 
       if (!hasFiles(event)) return
       event.preventDefault()
       setOver(false)
-      receive.current([...(event.dataTransfer?.files ?? [])])
+      onFiles([...(event.dataTransfer?.files ?? [])])
     }
-    zone.addEventListener("dragover", over)
-    zone.addEventListener("dragleave", leave)
-    zone.addEventListener("drop", drop)
-    return () => {
-      zone.removeEventListener("dragover", over)
-      zone.removeEventListener("dragleave", leave)
-      zone.removeEventListener("drop", drop)
-    }
+    const shown = new AbortController()
+    zone.addEventListener("dragover", over, shown)
+    zone.addEventListener("dragleave", leave, shown)
+    zone.addEventListener("drop", drop, shown)
+    return () => shown.abort()
   }, [])
   return (
     <div ref={marker} class={isOver ? "drop-zone over" : "drop-zone"} aria-hidden="true">

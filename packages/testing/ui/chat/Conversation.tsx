@@ -5,7 +5,7 @@ import { CopyTest } from "./CopyTest.tsx"
 import { Avatar } from "../parts/Avatar.tsx"
 import { Icon } from "../parts/Icon.tsx"
 import { Menu } from "../parts/Menu.tsx"
-import { act, chats, hasRight, logOf, nameOf, notification, openChat, type Pane, titleOf } from "../store.ts"
+import { act, chats, hasRight, logOf, nameOf, notification, openChat, type Pane, type Seen, titleOf } from "../store.ts"
 import type { ChatView } from "../types.ts"
 import { ChatInfo } from "./ChatInfo.tsx"
 import { Comments } from "./Comments.tsx"
@@ -28,10 +28,10 @@ const problemOf = (view: ChatView, person: number): string | undefined => {
     : undefined
 }
 
-const Header = ({ pane, person, view }: { readonly pane: Pane; readonly person: number; readonly view: ChatView }) => {
+const Header = ({ pane, person, view }: Seen) => {
   const [isMenuOpen, setMenuOpen] = useState(false)
-  const [isInfoOpen, setInfoOpen] = useState(false)
-  const [isTestOpen, setTestOpen] = useState(false)
+  const [dialog, setDialog] = useState<"info" | "test" | undefined>()
+  const close = () => setDialog(undefined)
   const { chat, is_stopped, members } = view
   const { chat_id, type } = chat
   const title = titleOf(view, person)
@@ -40,8 +40,8 @@ const Header = ({ pane, person, view }: { readonly pane: Pane; readonly person: 
   const other = members.find(({ user_id }) => user_id !== person)
   const ids = { user_id: person as never, ...(bot === undefined ? {} : { bot_id: bot.user_id }) }
   const items = [
-    { label: "Copy as test", run: () => setTestOpen(true) },
-    { label: type === "dialog" ? "Information" : "Members and rights", run: () => setInfoOpen(true) },
+    { label: "Copy as test", run: () => setDialog("test") },
+    { label: type === "dialog" ? "Information" : "Members and rights", run: () => setDialog("info") },
     ...(type === "dialog"
       ? [
           is_stopped
@@ -55,7 +55,7 @@ const Header = ({ pane, person, view }: { readonly pane: Pane; readonly person: 
     <header class="chat-header">
       <IconButton icon="back" class="quiet back" label="Back to the chats" onClick={() => openChat(pane, undefined)} />
       <Avatar id={type === "dialog" ? (other?.user_id ?? 0) : chat_id} name={title} isBot={type === "dialog"} />
-      <Button class="chat-title" onClick={() => setInfoOpen(true)}>
+      <Button class="chat-title" onClick={() => setDialog("info")}>
         <bdi class="title">{title}</bdi>
         <small aria-live="polite">
           {action === undefined ? (
@@ -72,15 +72,15 @@ const Header = ({ pane, person, view }: { readonly pane: Pane; readonly person: 
           )}
         </small>
       </Button>
-      <Button class="outline copy-test" onClick={() => setTestOpen(true)}>
+      <Button class="outline copy-test" onClick={() => setDialog("test")}>
         Copy as test
       </Button>
       <div class="menu-anchor end">
         <IconButton icon="more" label="Chat menu" aria-haspopup="menu" onClick={() => setMenuOpen(true)} />
         {isMenuOpen ? <Menu label="Chat" items={items} onClose={() => setMenuOpen(false)} /> : null}
       </div>
-      {isInfoOpen ? <ChatInfo view={view} person={person} onClose={() => setInfoOpen(false)} /> : null}
-      {isTestOpen ? <CopyTest view={view} onClose={() => setTestOpen(false)} /> : null}
+      {dialog === "info" ? <ChatInfo view={view} person={person} onClose={close} /> : null}
+      {dialog === "test" ? <CopyTest view={view} onClose={close} /> : null}
     </header>
   )
 }
@@ -135,7 +135,7 @@ export const Conversation = ({ pane }: { readonly pane: Pane }) => {
       ) : null}
       <Messages key={chat_id} log={logOf(chat_id)} pane={pane} />
       {problem === undefined ? (
-        <Composer key={`${chat_id} ${person}`} chat={view} pane={pane} person={person} />
+        <Composer key={`${chat_id} ${person}`} pane={pane} person={person} view={view} />
       ) : (
         <p class="composer-note">{problem}</p>
       )}

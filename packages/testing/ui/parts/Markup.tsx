@@ -4,13 +4,10 @@ import { act, nameOf, openBot, openTool, type Pane, bots, users } from "../store
 import { safeUrl } from "./format.ts"
 import { nest } from "./spans.ts"
 
-const Link = ({
-  href,
-  text
-}: {
-  readonly href: string
-  readonly text: VNode | string | ReadonlyArray<VNode | string>
-}) => (
+/** A text, or a text with markup of its own. */
+type Content = VNode | string | ReadonlyArray<VNode | string>
+
+const Link = ({ href, text }: { readonly href: string; readonly text: Content }) => (
   <a href={href} title={href} target="_blank" rel="noopener noreferrer">
     {text}
   </a>
@@ -20,15 +17,13 @@ const Link = ({
 const openUser = (pane: Pane, user_id: number): void =>
   bots.value.some(({ user }) => user.user_id === user_id) ? openBot(pane, user_id) : openTool("people")
 
-const Mention = ({
-  pane,
-  text,
-  user_id
-}: {
+interface MentionProps {
   readonly pane: Pane
   readonly user_id: number
-  readonly text: VNode | string | ReadonlyArray<VNode | string>
-}) => (
+  readonly text: Content
+}
+
+const Mention = ({ pane, text, user_id }: MentionProps) => (
   <button type="button" class="mention" title={nameOf(user_id)} onClick={() => openUser(pane, user_id)}>
     {text}
   </button>
