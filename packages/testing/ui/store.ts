@@ -123,6 +123,9 @@ export const chats = computed(
   (): ReadonlyMap<number, ChatView> => new Map(state.value?.chats.map((each) => [each.chat.chat_id, each]))
 )
 
+export const currentPane = (): Pane | undefined =>
+  panes.value.find(({ id }) => id === activePane.value) ?? panes.value[0]
+
 const drafts = new Map<string, Signal<string>>()
 
 /** The text that a person has written in a chat and not sent. */

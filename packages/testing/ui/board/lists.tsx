@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals"
 import { Button } from "../parts/Button.tsx"
-import { Field, Input, Select } from "../parts/Field.tsx"
+import { Choice, Input } from "../parts/Field.tsx"
 import { durationOf } from "../parts/format.ts"
 import { OpenRow } from "../parts/rows.tsx"
 import { act } from "./client.ts"
@@ -23,13 +23,12 @@ export const Updates = () => (
         value={chat.value}
         onInput={({ currentTarget }) => (chat.value = currentTarget.value.trim())}
       />
-      <Field label="Outcome">
-        <Select
-          value={outcome.value}
-          onChange={({ currentTarget }) => (outcome.value = currentTarget.value)}
-          options={[["", "All"], ...Object.keys(outcomes).map((each) => [each, each] as const)]}
-        />
-      </Field>
+      <Choice
+        label="Outcome"
+        value={outcome.value}
+        onChange={({ currentTarget }) => (outcome.value = currentTarget.value)}
+        options={[["", "All"], ...Object.keys(outcomes).map((each) => [each, each] as const)]}
+      />
     </div>
     <List
       name="updates"

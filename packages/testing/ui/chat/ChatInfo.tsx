@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks"
 import { Button, Submit } from "../parts/Button.tsx"
 import { Avatar } from "../parts/Avatar.tsx"
-import { Field, Input, Select, valuesOf } from "../parts/Field.tsx"
+import { CardText } from "../parts/CardText.tsx"
+import { Check, Choice, Input, valuesOf } from "../parts/Field.tsx"
 import { Modal } from "../parts/Modal.tsx"
 import { act, bots, isChatMember, nameOf, namesOf, people, type Seen, titleOf } from "../store.ts"
 import type { ChatView } from "../types.ts"
@@ -45,9 +46,7 @@ const RightsForm = ({
       <fieldset>
         <legend>Rights of {nameOf(member.user_id)}. Without rights: a plain member.</legend>
         {rights.map((right) => (
-          <label class="check" key={right}>
-            <input type="checkbox" name={right} checked={has.has(right)} /> {right}
-          </label>
+          <Check key={right} text={right} name={right} checked={has.has(right)} />
         ))}
       </fieldset>
       <div class="row">
@@ -89,10 +88,7 @@ export const ChatInfo = ({ onClose, person, view }: Omit<Seen, "pane"> & { reado
         {members.map((member) => (
           <li key={member.user_id}>
             <Avatar id={member.user_id} name={nameOf(member.user_id)} isBot={member.is_bot} small />
-            <span class="card-text">
-              <bdi class="file-name">{nameOf(member.user_id)}</bdi>
-              <small>{roleOf(member)}</small>
-            </span>
+            <CardText name={nameOf(member.user_id)} note={roleOf(member)} />
             {isGroup && member.is_owner !== true && member.user_id !== person ? (
               <span class="row">
                 <Button onClick={() => setChanged(member.user_id)}>Rights</Button>
@@ -131,9 +127,7 @@ export const ChatInfo = ({ onClose, person, view }: Omit<Seen, "pane"> & { reado
                   : act("addMember", { ...ids, member_id: id as never }))
               }}
             >
-              <Field label="Add">
-                <Select name="member" options={namesOf([...outside, ...outsideBots])} />
-              </Field>
+              <Choice label="Add" name="member" options={namesOf([...outside, ...outsideBots])} />
               <button type="submit">Add</button>
             </form>
           )}

@@ -2,6 +2,7 @@ import { useRef, useState } from "preact/hooks"
 import { Button, IconButton } from "../parts/Button.tsx"
 import { call } from "../api.ts"
 import { Avatar, toneOf } from "../parts/Avatar.tsx"
+import { Check } from "../parts/Field.tsx"
 import { preciseTime, timeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { Marked } from "../parts/Markup.tsx"
@@ -136,10 +137,7 @@ export const Comments = ({ mid, pane, person, view }: Seen & { readonly mid: str
             </div>
           )}
           {isAdmin ? (
-            <label class="check">
-              <input type="checkbox" checked={isOnBehalf} onChange={() => setOnBehalf(!isOnBehalf)} /> On behalf of the
-              channel
-            </label>
+            <Check text="On behalf of the channel" checked={isOnBehalf} onChange={() => setOnBehalf(!isOnBehalf)} />
           ) : null}
           <div class="composer-row">
             <textarea

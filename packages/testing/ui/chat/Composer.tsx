@@ -272,11 +272,12 @@ const DropZone = ({ onFiles }: { readonly onFiles: (files: ReadonlyArray<File>) 
       setOver(false)
       onFiles([...(event.dataTransfer?.files ?? [])])
     }
-    const shown = new AbortController()
-    zone.addEventListener("dragover", over, shown)
-    zone.addEventListener("dragleave", leave, shown)
-    zone.addEventListener("drop", drop, shown)
-    return () => shown.abort()
+    const listening = new AbortController()
+    const { signal } = listening
+    zone.addEventListener("dragover", over, { signal })
+    zone.addEventListener("dragleave", leave, { signal })
+    zone.addEventListener("drop", drop, { signal })
+    return () => listening.abort()
   }, [])
   return (
     <div ref={marker} class={isOver ? "drop-zone over" : "drop-zone"} aria-hidden="true">

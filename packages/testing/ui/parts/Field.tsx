@@ -1,4 +1,4 @@
-import type { ComponentChildren, ComponentProps } from "preact"
+import type { ComponentChildren, ComponentProps, VNode } from "preact"
 
 interface Labels {
   readonly label: string
@@ -33,6 +33,24 @@ export const Select = ({
       </option>
     ))}
   </select>
+)
+
+/** A labelled choice. */
+export const Choice = ({ hint, label, ...select }: Labels & ComponentProps<typeof Select>) => (
+  <Field label={label} hint={hint}>
+    <Select {...select} />
+  </Field>
+)
+
+interface CheckProps extends Pick<ComponentProps<"input">, "name" | "checked" | "disabled" | "onChange"> {
+  readonly text: VNode | string
+}
+
+/** A box that is checked or not, with a text. */
+export const Check = ({ text, ...input }: CheckProps) => (
+  <label class="check">
+    <input type="checkbox" {...input} /> {text}
+  </label>
 )
 
 /** The values of the fields of a form, by name. An empty field is absent. */

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { Button, Submit } from "../parts/Button.tsx"
-import { Field, Input, Select, valuesOf } from "../parts/Field.tsx"
+import { Choice, Input, valuesOf } from "../parts/Field.tsx"
 import { preciseTime } from "../parts/format.ts"
 import { CountedHeading } from "../parts/rows.tsx"
 import { faultText } from "../parts/faultText.ts"
@@ -48,11 +48,7 @@ const Effects = ({ effect }: { readonly effect: Effect }) => {
     case "delay":
       return <Input label="Milliseconds" name="delay" type="number" min="0" required value={3000} />
     case "reset":
-      return (
-        <Field label="When">
-          <Select name="reset" options={moments} />
-        </Field>
-      )
+      return <Choice label="When" name="reset" options={moments} />
     case "truncate":
       return <Input label="Characters that are sent" name="truncate" type="number" min="0" required value={10} />
     default:
@@ -112,13 +108,12 @@ export const FaultsTool = () => {
       <details class="box">
         <summary>Another fault</summary>
         <form class="form" onSubmit={(event) => void save([...rules, ruleOf(effect, valuesOf(event))])}>
-          <Field label="What happens">
-            <Select
-              value={effect}
-              options={Object.entries(effects)}
-              onChange={({ currentTarget }) => setEffect(currentTarget.value as Effect)}
-            />
-          </Field>
+          <Choice
+            label="What happens"
+            value={effect}
+            options={Object.entries(effects)}
+            onChange={({ currentTarget }) => setEffect(currentTarget.value as Effect)}
+          />
           <Effects effect={effect} />
           {isDelivery(effect) ? (
             <Input label="Type of update" hint="Empty: all" name="update_type" placeholder="message_created" />

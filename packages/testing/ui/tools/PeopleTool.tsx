@@ -2,12 +2,11 @@ import { useState } from "preact/hooks"
 import { Button, Submit } from "../parts/Button.tsx"
 import { ChatInfo } from "../chat/ChatInfo.tsx"
 import { Avatar } from "../parts/Avatar.tsx"
-import { Field, Input, Select, valuesOf } from "../parts/Field.tsx"
+import { CardText } from "../parts/CardText.tsx"
+import { Check, Choice, Input, valuesOf } from "../parts/Field.tsx"
 import { CountedHeading } from "../parts/rows.tsx"
-import { act, activePane, becomePerson, botTitleOf, chats, nameOf, namesOf, panes, state, toast } from "../store.ts"
+import { act, becomePerson, bots, botTitleOf, chats, currentPane, nameOf, namesOf, people, toast } from "../store.ts"
 import { readState } from "../events.ts"
-
-const currentPane = () => panes.value.find(({ id }) => id === activePane.value) ?? panes.value[0]
 
 const createPerson = async (event: Event): Promise<void> => {
   const { first_name = "", last_name, locale, phone, username } = valuesOf(event)
@@ -39,7 +38,7 @@ const NewPerson = () => (
 const createChat = async (event: Event): Promise<void> => {
   const form = event.currentTarget as HTMLFormElement
   const values = valuesOf(event)
-  const ids = (state.value?.people ?? []).map(({ user }) => user.user_id)
+  const ids = people.value.map(({ user }) => user.user_id)
   const owner = Number(values["owner"])
   const chat = await act("createChat", {
     type: values["type"] === "channel" ? "channel" : "chat",
@@ -67,32 +66,24 @@ const botRoles = [
 ] as const
 
 const NewChat = () => {
-  const people = state.value?.people ?? []
-  const bots = state.value?.bots ?? []
   return (
     <form class="form" onSubmit={(event) => void createChat(event)}>
-      <Field label="Kind">
-        <Select name="type" options={kinds} />
-      </Field>
+      <Choice label="Kind" name="type" options={kinds} />
       <Input label="Title" name="title" required maxLength={200} autocomplete="off" />
-      <Field label="Owner">
-        <Select name="owner" required options={namesOf(people)} />
-      </Field>
+      <Choice label="Owner" name="owner" required options={namesOf(people.value)} />
       <fieldset>
         <legend>Members</legend>
-        {people.map(({ user }) => (
-          <label class="check" key={user.user_id}>
-            <input type="checkbox" name={`member-${user.user_id}`} checked /> <bdi>{nameOf(user.user_id)}</bdi>
-          </label>
+        {people.value.map(({ user }) => (
+          <Check key={user.user_id} name={`member-${user.user_id}`} checked text={<bdi>{nameOf(user.user_id)}</bdi>} />
         ))}
       </fieldset>
-      <Field label={bots.length > 1 ? `Bot ${nameOf(bots[0]?.user.user_id)}` : "Bot"}>
-        <Select name="bot" options={botRoles} />
-      </Field>
-      <label class="check">
-        <input type="checkbox" name="is_public" /> public, with a link
-      </label>
-      <Submit disabled={people.length === 0}>Create the chat</Submit>
+      <Choice
+        label={bots.value.length > 1 ? `Bot ${nameOf(bots.value[0]?.user.user_id)}` : "Bot"}
+        name="bot"
+        options={botRoles}
+      />
+      <Check text="public, with a link" name="is_public" />
+      <Submit disabled={people.value.length === 0}>Create the chat</Submit>
     </form>
   )
 }
@@ -107,18 +98,15 @@ export const PeopleTool = () => {
   const isMember = view?.members.some(({ user_id }) => user_id === person) === true
   return (
     <>
-      <CountedHeading title="People" count={state.value?.people.length ?? 0} />
+      <CountedHeading title="People" count={people.value.length} />
       <ul class="members">
-        {state.value?.people.map(({ locale, phone, user }) => (
+        {people.value.map(({ locale, phone, user }) => (
           <li key={user.user_id}>
             <Avatar id={user.user_id} name={nameOf(user.user_id)} small />
-            <span class="card-text">
-              <bdi class="file-name">{nameOf(user.user_id)}</bdi>
-              <small>
-                {user.user_id}, {phone}
-                {locale === undefined ? "" : `, ${locale}`}
-              </small>
-            </span>
+            <CardText
+              name={nameOf(user.user_id)}
+              note={`${user.user_id}, ${phone}${locale === undefined ? "" : `, ${locale}`}`}
+            />
             <Button onClick={() => pane !== undefined && becomePerson(pane, user.user_id)}>Be them</Button>
           </li>
         ))}
@@ -131,12 +119,7 @@ export const PeopleTool = () => {
       <ul class="members">
         {[...chats.value.values()].map((each) => (
           <li key={each.chat.chat_id}>
-            <span class="card-text">
-              <bdi class="file-name">{botTitleOf(each)}</bdi>
-              <small>
-                {each.chat.type} {each.chat.chat_id}
-              </small>
-            </span>
+            <CardText name={botTitleOf(each)} note={`${each.chat.type} ${each.chat.chat_id}`} />
             <Button onClick={() => setOpened(each.chat.chat_id)}>Rights</Button>
           </li>
         ))}

@@ -1,8 +1,9 @@
 import { memo } from "preact/compat"
 import { useState } from "preact/hooks"
+import { Check } from "../parts/Field.tsx"
 import { durationOf, preciseTime } from "../parts/format.ts"
 import { Rows } from "../parts/rows.tsx"
-import { activePane, botTitleOf, chats, messageFilter, openTool, panes, requests, shownRequest } from "../store.ts"
+import { botTitleOf, chats, currentPane, messageFilter, openTool, requests, shownRequest } from "../store.ts"
 import { attemptText, type RequestEvent, stateClass, stateOf, type Step, steps } from "./activity.ts"
 import { FaultMark, OneMessage, RequestLine } from "./RequestLine.tsx"
 import { UpdateDetails } from "./UpdateDetails.tsx"
@@ -88,7 +89,7 @@ const concerns = ({ requests, update }: Step, mid: string): boolean =>
 export const Timeline = () => {
   const [isOneChat, setOneChat] = useState(false)
   const mid = messageFilter.value
-  const chat_id = panes.value.find(({ id }) => id === activePane.value)?.chat.value
+  const chat_id = currentPane()?.chat.value
   const isShown = (step: Step): boolean => {
     if (mid !== undefined) return concerns(step, mid)
     return !isOneChat || (step.update ?? step.requests[0])?.chat_id === chat_id
@@ -97,15 +98,12 @@ export const Timeline = () => {
   return (
     <>
       <div class="row tool-bar">
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isOneChat}
-            disabled={chat_id === undefined}
-            onChange={() => setOneChat(!isOneChat)}
-          />{" "}
-          Only the open chat
-        </label>
+        <Check
+          text="Only the open chat"
+          checked={isOneChat}
+          disabled={chat_id === undefined}
+          onChange={() => setOneChat(!isOneChat)}
+        />
         <OneMessage />
       </div>
       {shown.length === 0 ? (
