@@ -20,7 +20,7 @@ const subtitleOf = ({ chat, is_closed, is_stopped, members }: ChatView): string 
 }
 
 /** Why a person cannot write in a chat, or `undefined`. */
-const problemOf = (view: ChatView, person: number): string | undefined => {
+export const problemOf = (view: ChatView, person: number): string | undefined => {
   if (view.is_closed) return "The chat is closed."
   const { type } = view.chat
   return type === "channel" && !hasRight(view, person, "write")

@@ -1,6 +1,7 @@
 import { Button } from "../parts/Button.tsx"
 import { Modal } from "../parts/Modal.tsx"
-import { act, chats, hasRight, isChatMember, titleOf, toast } from "../store.ts"
+import { act, chats, isChatMember, titleOf, toast } from "../store.ts"
+import { problemOf } from "./Conversation.tsx"
 import { forwarding } from "./forwarding.ts"
 
 /** Lets a person choose the chat to which a message is forwarded. */
@@ -12,8 +13,7 @@ export const Forward = () => {
     forwarding.value = undefined
   }
   const targets = [...chats.value.values()].filter(
-    (view) =>
-      isChatMember(view, person) && !view.is_closed && (view.chat.type !== "channel" || hasRight(view, person, "write"))
+    (view) => isChatMember(view, person) && problemOf(view, person) === undefined
   )
   return (
     <Modal title="Forward to" onClose={close}>
