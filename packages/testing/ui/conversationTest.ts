@@ -215,7 +215,7 @@ class Writer {
     const variable = this.#variables.get(midOf(event.message))
     if (name !== undefined) {
       if (variable !== undefined)
-        this.lines.push(`yield* ${name}.edit(${variable}, ${quote(event.message.body?.text ?? "")})`)
+        this.#does(event.user_id, `edit(${variable}, ${quote(event.message.body?.text ?? "")})`)
       return
     }
     const edited = `edited${++this.#count}`
@@ -225,33 +225,33 @@ class Writer {
 
   #pressed(event: EventOf<"press">): void {
     const variable = this.#variables.get(event.message_id)
-    const name = this.#names.get(event.user_id)
-    if (variable === undefined || name === undefined) return
     const button = buttonRef(this.#messages.get(event.message_id), event.button)
-    this.lines.push(`yield* ${name}.press(${variable}, ${button})`)
+    if (variable !== undefined) this.#does(event.user_id, `press(${variable}, ${button})`)
+  }
+
+  /** An action of a person of the conversation. */
+  #does(user_id: number | undefined, call: string): void {
+    const name = this.#names.get(user_id ?? 0)
+    if (name !== undefined) this.lines.push(`yield* ${name}.${call}`)
   }
 
   #chatChanged(event: EventOf<"chat">, next: TrailEvent | undefined): void {
-    const name = this.#names.get(event.user_id ?? 0)
-    if (name === undefined) return
+    const { change, payload, user_id } = event
     // The first message starts the dialog by itself.
-    const isImplicit = next?.type === "message" && next.user_id === event.user_id && next.at === event.at
-    if (event.change === "started" && !isImplicit) {
-      this.lines.push(`yield* ${name}.start(${event.payload === undefined ? "" : quote(event.payload)})`)
-    } else if (event.change === "stopped") this.lines.push(`yield* ${name}.stop`)
-    else if (event.change === "cleared") this.lines.push(`yield* ${name}.clearDialog`)
-    else if (event.change === "title") {
-      this.lines.push(`yield* ${name}.rename(chat, ${quote(this.#conversation.view.chat.title ?? "Chat")})`)
-    }
+    const isImplicit = next?.type === "message" && next.user_id === user_id && next.at === event.at
+    if (change === "started" && !isImplicit)
+      this.#does(user_id, `start(${payload === undefined ? "" : quote(payload)})`)
+    else if (change === "stopped") this.#does(user_id, "stop")
+    else if (change === "cleared") this.#does(user_id, "clearDialog")
+    else if (change === "title")
+      this.#does(user_id, `rename(chat, ${quote(this.#conversation.view.chat.title ?? "Chat")})`)
   }
 
   #memberChanged({ by, change, user_id }: EventOf<"member">): void {
     const name = this.#names.get(user_id)
-    const other = this.#names.get(by ?? 0)
     if (name === undefined || change === "rights") return
-    if (other !== undefined)
-      this.lines.push(`yield* ${other}.${change === "added" ? "addMember" : "removeMember"}(chat, ${name})`)
-    else if (by === undefined) this.lines.push(`yield* ${name}.${change === "added" ? "join" : "leave"}(chat)`)
+    if (by === undefined) this.#does(user_id, `${change === "added" ? "join" : "leave"}(chat)`)
+    else this.#does(by, `${change === "added" ? "addMember" : "removeMember"}(chat, ${name})`)
   }
 
   write(event: TrailEvent, previous: TrailEvent | undefined, next: TrailEvent | undefined): void {
@@ -270,15 +270,14 @@ class Writer {
       case "removed": {
         const variable = this.#variables.get(event.message_id)
         if (isOfBot) this.lines.push(`yield* ${this.#observer}.next("Removed")`)
-        else if (variable !== undefined) this.lines.push(`yield* ${this.#names.get(event.user_id)}.remove(${variable})`)
+        else if (variable !== undefined) this.#does(event.user_id, `remove(${variable})`)
         return
       }
       case "comment": {
         const post = this.#variables.get(event.comment.recipient.post_id ?? "")
         const text = quote(event.comment.body.text ?? "")
         if (isOfBot) this.lines.push(`yield* ${this.#observer}.next("Comment")`)
-        else if (post !== undefined)
-          this.lines.push(`yield* ${this.#names.get(event.user_id)}.comment(${post}, ${text})`)
+        else if (post !== undefined) this.#does(event.user_id, `comment(${post}, ${text})`)
         return
       }
       case "press":
