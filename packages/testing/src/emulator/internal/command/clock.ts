@@ -75,15 +75,11 @@ export class SteppedClock implements Clock.Clock {
 
   /** Prevents the clock from moving on while the effect runs. */
   track<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    return Effect.suspend(() => {
-      this.#pending++
-      return Effect.ensuring(
-        effect,
-        Effect.sync(() => {
-          this.#pending--
-        })
-      )
-    })
+    return Effect.acquireUseRelease(
+      Effect.sync(() => this.#pending++),
+      () => effect,
+      () => Effect.sync(() => this.#pending--)
+    )
   }
 
   // Waits until no effect is pending and the event loop has been idle for a few ticks.

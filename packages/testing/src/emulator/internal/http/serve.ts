@@ -26,12 +26,6 @@ import { allow, textBody } from "./wire.ts"
 
 type Answering = Effect.Effect<Response, ConnectionLost>
 
-type EndpointHandler = (
-  parts: requestReader.Parts,
-  call: Call,
-  exchange: MutableExchange
-) => refusal.Refusable<Response>
-
 /** The API document specifies a response with 200 and `success: false` for invalid requests of this endpoint. */
 const subscribe: Endpoints.Name = "Subscriptions.subscribe"
 
@@ -63,13 +57,13 @@ const link = (exchange: MutableExchange, { bot, state }: Call, value: unknown): 
   else if (typeof chat_id === "number") exchange.chat_id = chat_id
 }
 
-const makeEndpointHandler = (endpoint: Endpoint.Any): EndpointHandler => {
+const makeEndpointHandler = (endpoint: Endpoint.Any) => {
   const handler = handlerOf(endpoint)
   const read = requestReader.make(withoutWebhookChecks(endpoint))
   const write = makeWriter(endpoint)
   const invalid =
     endpoint.endpoint === subscribe ? (problem: string) => refusal.rejected(problem) : refusal.invalidPayload
-  return Effect.fnUntracedEager(function* (parts, call, exchange) {
+  return Effect.fnUntracedEager(function* (parts: requestReader.Parts, call: Call, exchange: MutableExchange) {
     const request = read(parts)
     if (Result.isFailure(request)) return yield* invalid(request.failure)
     link(exchange, call, request.success)

@@ -1,7 +1,8 @@
 import type { UserId } from "@colloquy/core/model/User"
 import type { EmulatorEvent } from "../../EmulatorEvent.ts"
 import type { Exchange } from "../../EmulatorHttp.ts"
-import { type ChatState, type FaultState, now, type PlatformState, type UserState } from "./state.ts"
+import type { FaultState } from "./faults.ts"
+import { type ChatState, now, type PlatformState, type UserState } from "./state.ts"
 
 type WithoutId<E> = E extends unknown ? Omit<E, "id"> : never
 

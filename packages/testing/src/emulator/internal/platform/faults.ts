@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { Rule } from "../../Faults.ts"
 import { describe } from "../http/requestReader.ts"
-import type { FaultState, PlatformState } from "./state.ts"
+import type { PlatformState } from "./state.ts"
 
 /** `*` matches any text, and `{chatId}` any segment of a path. */
 const patternOf = (path: string): RegExp => {
@@ -31,6 +31,9 @@ export const activate = Effect.fnUntraced(function* (rule: Rule) {
   const isOver = () => end !== Infinity && clock.currentTimeMillisUnsafe() >= end
   return { rule: checked, path, random: () => random.nextDoubleUnsafe(), isOver, matched: 0, applied: 0 }
 })
+
+/** A rule of the scripted faults, with the random sequence of `probability`, the end of its time, and its counters. */
+export type FaultState = Effect.Success<ReturnType<typeof activate>>
 
 /** Replaces the rules. */
 export const setFaults = (state: PlatformState, rules: ReadonlyArray<Rule>): Effect.Effect<void> =>

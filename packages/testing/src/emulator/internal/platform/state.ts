@@ -9,13 +9,13 @@ import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import type { Exchange, Listener } from "../../EmulatorHttp.ts"
 import type { Revocation, UserOptions } from "../../EmulatorOptions.ts"
-import type { Rule } from "../../Faults.ts"
 import type { PersonEvent } from "../../Person.ts"
 import type { Delivery } from "../../WebhookSender.ts"
 import type { MediaProbe } from "../upload/mediaProbe.ts"
 import type { VideoInfo } from "../upload/mp4.ts"
 import * as bounds from "./bounds.ts"
 import type { EventRecord } from "./events.ts"
+import type { FaultState } from "./faults.ts"
 import { KeptMap } from "./keptMap.ts"
 import { Log } from "./log.ts"
 
@@ -75,22 +75,31 @@ export interface WaitingDelivery extends Sending {
   readonly start: () => void
 }
 
-export interface BotState {
+export class BotState {
   readonly token: string
   readonly user: UserState
-  commands: ReadonlyArray<BotCommand>
-  readonly updates: Log<StoredUpdate>
+  commands: ReadonlyArray<BotCommand> = []
+  readonly updates = new Log<StoredUpdate>(bounds.updates(() => neededFrom(this)))
   /** The position after the last update that GET /updates returned. */
   polledTo: number | undefined
   /** The position up to which polls have acknowledged the updates. */
-  committedTo: number
+  committedTo = 0
   /** Whether the bot waits for updates by long polling, or did when its last poll was answered. */
-  isConnected: boolean
-  readonly subscriptions: Map<string, SubscriptionState>
+  isConnected = false
+  readonly subscriptions = new Map<string, SubscriptionState>()
   /** The subscribed URLs, in order. */
-  readonly subscribed: Log<string>
-  readonly callbacks: KeptMap<string, CallbackState>
+  readonly subscribed = new Log<string>()
+  readonly callbacks = new KeptMap<string, CallbackState>(bounds.objects)
+
+  constructor(token: string, user: UserState) {
+    this.token = token
+    this.user = user
+  }
 }
+
+/** The position of the first update that the bot has not received: webhooks read on, and polls acknowledge by a marker. */
+const neededFrom = ({ committedTo, subscriptions }: BotState): number =>
+  subscriptions.size === 0 ? committedTo : Math.min(...[...subscriptions.values()].map(({ position }) => position))
 
 export interface MemberState {
   readonly user: UserState
@@ -183,18 +192,6 @@ export interface UploadSlot {
 export interface SeenEvent {
   readonly event: PersonEvent
   readonly audience: ReadonlySet<UserId>
-}
-
-/** A rule of the scripted faults, with its counters. */
-export interface FaultState {
-  readonly rule: Rule
-  readonly path: RegExp | undefined
-  /** The next number of the rule's random sequence, from 0 to 1. */
-  readonly random: () => number
-  /** Whether the time of the rule is over. */
-  readonly isOver: () => boolean
-  matched: number
-  applied: number
 }
 
 /** How long media are processed, and how long a link to an image is valid, in milliseconds. */

@@ -1,17 +1,7 @@
 import type { UserId, UserWithPhoto } from "@colloquy/core/model/User"
 import { emit } from "./events.ts"
 import { nextUserId } from "./ids.ts"
-import * as bounds from "./bounds.ts"
-import { KeptMap } from "./keptMap.ts"
-import { Log } from "./log.ts"
-import {
-  type BotState,
-  type CallbackState,
-  now,
-  type PlatformState,
-  type StoredUpdate,
-  type UserState
-} from "./state.ts"
+import { BotState, now, type PlatformState, type UserState } from "./state.ts"
 import { withoutUndefined } from "./validation.ts"
 
 export const idOf = ({ profile }: UserState): UserId => profile.user_id
@@ -49,27 +39,12 @@ export const addUser = (
   return user
 }
 
-/** The position of the first update that the bot has not received: webhooks read on, and polls acknowledge by a marker. */
-const neededFrom = ({ committedTo, subscriptions }: BotState): number =>
-  subscriptions.size === 0 ? committedTo : Math.min(...[...subscriptions.values()].map(({ position }) => position))
-
 export const addBot = (
   state: PlatformState,
   options: { readonly token: string; readonly name: string; readonly username: string }
 ): BotState => {
   const { token, name, username } = options
-  const bot: BotState = {
-    token,
-    user: addUser(state, { first_name: name, username, is_bot: true }),
-    commands: [],
-    updates: new Log<StoredUpdate>(bounds.updates(() => neededFrom(bot))),
-    polledTo: undefined,
-    committedTo: 0,
-    isConnected: false,
-    subscriptions: new Map(),
-    subscribed: new Log(),
-    callbacks: new KeptMap<string, CallbackState>(bounds.objects)
-  }
+  const bot = new BotState(token, addUser(state, { first_name: name, username, is_bot: true }))
   state.bots.set(token, bot)
   return bot
 }
