@@ -5,30 +5,23 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import {
-  EndpointName,
-  problemOfHeaders,
-  problemOfMethod,
-  problemOfPath,
-  problemOfRule,
-  problemOfUpdateType
-} from "./internal/platform/faultRules.ts"
+import * as faultRules from "./internal/platform/faultRules.ts"
 
 const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
 
 const fields = {
   /** Selects requests by their method. */
-  method: Schema.optionalKey(Schema.String.check(Schema.makeFilter(problemOfMethod))),
+  method: Schema.optionalKey(Schema.String.check(Schema.makeFilter(faultRules.problemOfMethod))),
   /**
    * Selects requests by their path: `*` matches anything, `{chatId}` one segment. Paths of uploads begin with `/upload/`,
    * paths of images with `/images/`, and
    * those of other files with `/files/`.
    */
-  path: Schema.optionalKey(Schema.String.check(Schema.makeFilter(problemOfPath))),
+  path: Schema.optionalKey(Schema.String.check(Schema.makeFilter(faultRules.problemOfPath))),
   /** Selects requests by the name of their endpoint, such as `Messages.send`. */
-  endpoint: Schema.optionalKey(EndpointName),
+  endpoint: Schema.optionalKey(faultRules.EndpointName),
   /** Selects deliveries by the type of the update. */
-  update_type: Schema.optionalKey(Schema.String.check(Schema.makeFilter(problemOfUpdateType))),
+  update_type: Schema.optionalKey(Schema.String.check(Schema.makeFilter(faultRules.problemOfUpdateType))),
   /** Selects requests and deliveries that concern this chat, also if the request names a user or a message. */
   chat_id: Schema.optionalKey(Schema.Int),
 
@@ -52,7 +45,9 @@ const fields = {
   /** The whole body: a string is sent unchanged, any other value as JSON. Default of `status`: 200. */
   body: Schema.optionalKey(Schema.Unknown),
   /** Headers of the response, also of a response of the platform. `content-length` and similar headers are not allowed. */
-  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String).check(Schema.makeFilter(problemOfHeaders))),
+  headers: Schema.optionalKey(
+    Schema.Record(Schema.String, Schema.String).check(Schema.makeFilter(faultRules.problemOfHeaders))
+  ),
   /** Delay of the response in milliseconds. The request is executed immediately, even if the client gives up. */
   delay: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
   /** Resets the connection `before` the request is executed, or `after`. */
@@ -101,7 +96,7 @@ const fields = {
  * @category models
  * @since 0.1.0
  */
-export const Rule = Schema.Struct(fields).check(Schema.makeFilter((rule) => problemOfRule(rule)))
+export const Rule = Schema.Struct(fields).check(Schema.makeFilter((rule) => faultRules.problemOfRule(rule)))
 
 /**
  * @category models

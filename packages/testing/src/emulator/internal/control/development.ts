@@ -1,4 +1,5 @@
 import { fingerprintOf } from "@colloquy/core/inbox/QueuedUpdate"
+import type { Part } from "@colloquy/core/inbox/Handler"
 import type { Entry } from "@colloquy/core/inbox/UpdateLog"
 import * as Effect from "effect/Effect"
 import { hasProperty } from "effect/Predicate"
@@ -12,12 +13,6 @@ import type { BotState, PlatformState } from "../platform/state.ts"
 import { idOf } from "../platform/users.ts"
 import { defined } from "../platform/validation.ts"
 import { type Handlers, success } from "./call.ts"
-
-interface Part {
-  readonly kind: string
-  readonly name: string
-  readonly description?: string
-}
 
 /** The parts of a bot, which has its own copy of the library, so the bot is recognized by its data. */
 const partsIn = (exported: unknown): ReadonlyArray<Part> | undefined =>
