@@ -4,41 +4,21 @@ import type { Person } from "../../Person.ts"
 import { emitChat } from "./events.ts"
 import { nextChatId, nextName } from "./ids.ts"
 import { addMember, allRights, insertMember, recordActivity, setAdminRights } from "./members.ts"
-import { type BotState, type ChatState, now, type PlatformState, type UserState } from "./state.ts"
+import { type BotState, ChatState, now, type PlatformState, type UserState } from "./state.ts"
 import { notifyBots } from "./updates.ts"
 import { addUser, idOf } from "./users.ts"
 import { defined } from "./validation.ts"
 
-/** The default titles: only dialogs have none. */
-const titles = { chat: "Group chat", channel: "Channel", dialog: null }
+const defaultTitles = { chat: "Group chat", channel: "Channel" }
 
 export const createChat = (
   state: PlatformState,
-  options: Pick<ChatState, "type"> &
-    Partial<Pick<ChatState, "chat_id" | "title" | "link" | "owner" | "hasComments" | "allowsForwarding">>
+  type: ChatState["type"],
+  chat_id = nextChatId(state, type),
+  settings: Partial<Pick<ChatState, "title" | "link" | "owner" | "hasComments" | "allowsForwarding">> = {}
 ): ChatState => {
-  const chat: ChatState = {
-    chat_id: options.chat_id ?? nextChatId(state, options.type),
-    type: options.type,
-    title: options.title ?? titles[options.type],
-    description: null,
-    icon: undefined,
-    link: options.link ?? null,
-    owner: options.owner,
-    members: new Map(),
-    memberIds: new Set(),
-    former: new Map(),
-    blocked: new Set(),
-    messages: [],
-    forgottenMessages: 0,
-    pinned: undefined,
-    isClosed: false,
-    isSuspended: false,
-    hasComments: options.hasComments ?? true,
-    allowsForwarding: options.allowsForwarding ?? true,
-    lastEventAt: now(state)
-  }
-  state.chats.set(chat.chat_id, chat)
+  const chat = Object.assign(new ChatState(chat_id, type, now(state)), settings)
+  state.chats.set(chat_id, chat)
   return chat
 }
 
@@ -46,13 +26,14 @@ const userOf = (state: PlatformState, { user_id }: Person): UserState => state.u
 
 /** Creates a group chat or channel with its members, then adds the bot. */
 export const createGroup = (state: PlatformState, bot: BotState, options: ChatOptions): ChatState => {
-  const { allowsForwarding, bot: role = {}, chat_id, hasComments, isPublic = false, title, type = "chat" } = options
+  const { allowsForwarding, bot: role = {}, chat_id, hasComments, isPublic = false, type = "chat" } = options
   const members = (options.members ?? []).map((person) => userOf(state, person))
   const owner =
     options.owner === undefined ? (members[0] ?? addUser(state, { first_name: "Owner" })) : userOf(state, options.owner)
   const link = isPublic ? `https://emulator.test/${nextName(state, "c")}` : null
-  const settings = defined({ chat_id, title, hasComments, allowsForwarding })
-  const chat = createChat(state, { type, link, owner: idOf(owner), ...settings })
+  const title = options.title ?? defaultTitles[type]
+  const settings = { title, link, owner: idOf(owner), ...defined({ hasComments, allowsForwarding }) }
+  const chat = createChat(state, type, chat_id, settings)
   for (const user of new Set([owner, ...members])) insertMember(state, chat, user)
   emitChat(state, chat, "created", owner)
   if (role !== false) {
@@ -70,7 +51,7 @@ export const findDialog = (state: PlatformState, person: UserState, bot: BotStat
   state.dialogs.get(dialogKey(person, bot))
 
 export const createDialog = (state: PlatformState, person: UserState, bot: BotState, chat_id?: ChatId): ChatState => {
-  const chat = createChat(state, { type: "dialog", ...defined({ chat_id }) })
+  const chat = createChat(state, "dialog", chat_id)
   insertMember(state, chat, person)
   insertMember(state, chat, bot.user)
   state.dialogs.set(dialogKey(person, bot), chat)

@@ -5,7 +5,7 @@ import type { UploadType } from "@colloquy/core/endpoints/Upload"
 import { uploadOrigins } from "../http/wire.ts"
 import { emit } from "./events.ts"
 import { nextName, nextPhotoId } from "./ids.ts"
-import { type MediaState, now, type PlatformState } from "./state.ts"
+import { MediaState, now, type PlatformState } from "./state.ts"
 
 const origin = "https://media.emulator.test"
 
@@ -20,17 +20,7 @@ export const createMedia = (
   given: Partial<Pick<MediaState, "token" | "photo_id" | "sourceUrl">> = {}
 ): MediaState => {
   const { token = nextName(state, type), photo_id = nextPhotoId(state), sourceUrl } = given
-  const media: MediaState = {
-    type,
-    token,
-    photo_id,
-    filename: undefined,
-    size: 0,
-    readyAt: undefined,
-    sourceUrl,
-    holders: 0,
-    video: undefined
-  }
+  const media = new MediaState(type, token, photo_id, sourceUrl)
   state.media.set(token, media)
   if (type === "image" && sourceUrl !== undefined) state.imageUrls.set(String(photo_id), sourceUrl)
   return media

@@ -110,29 +110,35 @@ export interface MemberState {
   alias: string | undefined
 }
 
-export interface ChatState {
+export class ChatState {
   readonly chat_id: ChatId
   readonly type: "chat" | "channel" | "dialog"
-  title: string | null
-  description: string | null
+  title: string | null = null
+  description: string | null = null
   icon: MediaState | undefined
-  readonly link: string | null
+  readonly link: string | null = null
   owner: UserId | undefined
-  readonly members: Map<UserId, MemberState>
+  readonly members = new Map<UserId, MemberState>()
   /** The keys of `members`: a new set after each change, so that an event can keep the set of its time. */
-  memberIds: ReadonlySet<UserId>
-  readonly former: Map<UserId, "removed" | "left">
-  readonly blocked: Set<UserId>
-  messages: Array<MessageState>
+  memberIds: ReadonlySet<UserId> = new Set()
+  readonly former = new Map<UserId, "removed" | "left">()
+  readonly blocked = new Set<UserId>()
+  messages: Array<MessageState> = []
   /** How many old messages are no longer kept. */
-  forgottenMessages: number
+  forgottenMessages = 0
   pinned: MessageState | undefined
-  isClosed: boolean
+  isClosed = false
   /** Whether the person stopped the dialog. */
-  isSuspended: boolean
-  hasComments: boolean
-  readonly allowsForwarding: boolean
+  isSuspended = false
+  hasComments = true
+  readonly allowsForwarding: boolean = true
   lastEventAt: number
+
+  constructor(chat_id: ChatId, type: ChatState["type"], at: number) {
+    this.chat_id = chat_id
+    this.type = type
+    this.lastEventAt = at
+  }
 }
 
 /** A message or a channel post. */
@@ -154,19 +160,26 @@ export interface CommentState {
 }
 
 /** An uploaded or expected file. */
-export interface MediaState {
+export class MediaState {
   readonly type: UploadType
   readonly token: string
   readonly photo_id: bigint
   filename: string | undefined
-  size: number
+  size = 0
   /** The end of the processing; `undefined` before the upload. */
   readyAt: number | undefined
   readonly sourceUrl: string | undefined
   /** The number of messages with this file. */
-  holders: number
+  holders = 0
   /** The properties in the header of a video. */
   video: VideoInfo | undefined
+
+  constructor(type: UploadType, token: string, photo_id: bigint, sourceUrl: string | undefined) {
+    this.type = type
+    this.token = token
+    this.photo_id = photo_id
+    this.sourceUrl = sourceUrl
+  }
 }
 
 /** A file whose content is kept. */
