@@ -141,17 +141,9 @@ export type Interceptor = (
  * @category models
  * @since 0.1.0
  */
-export interface Exchange {
+export interface Exchange extends Pick<Request, "method" | "path" | "query" | "headers"> {
   /** When the request arrived, in Unix milliseconds. */
   readonly at: number
-  /** The HTTP method. */
-  readonly method: string
-  /** The path, without the query. */
-  readonly path: string
-  /** The query with its `?`, or an empty string. */
-  readonly query: string
-  /** The headers of the request. */
-  readonly headers: Readonly<Record<string, string | undefined>>
   /** The endpoint, such as `Messages.send`; `undefined` if no endpoint matched. */
   readonly endpoint: string | undefined
   /** The body of the request; `undefined` if the emulator did not read it. */

@@ -73,30 +73,24 @@ const decodeName = (name: string): string =>
 const isFileField = ({ media }: UploadSlot, name: string): boolean =>
   name === "data" || (name === "file" && (media.type === "audio" || media.type === "video"))
 
-const readForm = (slot: UploadSlot, request: Request): refusal.Refusable<ReceivedFile> =>
-  Effect.suspend(() => {
-    let file: ReceivedFile | undefined
-    const readPart = (part: Multipart.Part): Effect.Effect<void, unknown> => {
-      if (!Multipart.isFile(part)) return Effect.void
-      if (!isFileField(slot, part.key)) return Stream.runDrain(part.content)
-      if (file !== undefined) {
-        return refusal.of(400, "upload.more.files", "An upload address accepts one file, but the form has more")
-      }
-      return Effect.map(readFile(slot, decodeName(part.name), part.content, request.body.release), (received) => {
-        file = received
-      })
-    }
-    return request.body.bytes.pipe(
-      Stream.pipeThroughChannel(Multipart.makeChannel(headersIn(request))),
-      Stream.runForEach(readPart),
-      Effect.mapError(toRefusal),
-      Effect.flatMap(() =>
-        file === undefined
-          ? refusal.of(400, "upload.no.data", "The form has no file in the field `data`")
-          : Effect.succeed(file)
-      )
+const readForm = (slot: UploadSlot, request: Request): refusal.Refusable<ReceivedFile> => {
+  type Received = ReceivedFile | undefined
+  const readPart = (file: Received, part: Multipart.Part): Effect.Effect<Received, unknown> => {
+    if (!Multipart.isFile(part)) return Effect.succeed(file)
+    if (!isFileField(slot, part.key)) return Effect.as(Stream.runDrain(part.content), file)
+    return file === undefined
+      ? readFile(slot, decodeName(part.name), part.content, request.body.release)
+      : refusal.of(400, "upload.more.files", "An upload address accepts one file, but the form has more")
+  }
+  return request.body.bytes.pipe(
+    Stream.pipeThroughChannel(Multipart.makeChannel(headersIn(request))),
+    Stream.runFoldEffect((): Received => undefined, readPart),
+    Effect.mapError(toRefusal),
+    Effect.flatMap((file) =>
+      refusal.found(file, () => refusal.of(400, "upload.no.data", "The form has no file in the field `data`"))
     )
-  })
+  )
+}
 
 const filenameOf = (contentDisposition: string | undefined): string | undefined => {
   const [, quoted, bare] =
