@@ -1,14 +1,8 @@
 /** The rules that hold for every bot. */
 import * as Duration from "effect/Duration"
 import type { History, Invariant } from "../Simulation.ts"
-import type { HandlingBegan, RequestExecuted, SimulationEvent } from "../SimulationEvent.ts"
-
-type Of<Type extends SimulationEvent["type"]> = Extract<SimulationEvent, { readonly type: Type }>
-
-export const ofType = <Type extends SimulationEvent["type"]>(
-  { events }: History,
-  type: Type
-): ReadonlyArray<Of<Type>> => events.filter((event): event is Of<Type> => event.type === type)
+import type { HandlingBegan, RequestExecuted } from "../SimulationEvent.ts"
+import { type Of, ofType } from "./history.ts"
 
 const isSending = ({ method, path, status }: RequestExecuted): boolean =>
   method === "POST" && path.startsWith("/messages?") && status === 200

@@ -1,6 +1,7 @@
 /** All seeds of a simulation. */
 import * as Effect from "effect/Effect"
 import type { Case, End, Invariant, Options, Services, SimulationFailed, Violation } from "../Simulation.ts"
+import { ofType } from "./history.ts"
 import * as invariants from "./invariants.ts"
 import { type Outcome, simulate, type Subject } from "./run.ts"
 import { shrink } from "./shrink.ts"
@@ -14,9 +15,8 @@ export interface Broken extends Violation {
 /** The calls of each service that were carried out. */
 const endOf = ({ history }: Outcome, services: Services): End<Services> => {
   const calls = Object.fromEntries(Object.keys(services).map((name) => [name, {} as Record<string, Array<unknown>>]))
-  for (const event of history.events) {
-    if (event.type !== "called" || !event.isSuccess) continue
-    const { args, at, method, result, service } = event
+  for (const { args, at, isSuccess, method, result, service } of ofType(history, "called")) {
+    if (!isSuccess) continue
     const ofMethod = (calls[service][method] ??= [])
     ofMethod.push({ at, args, result })
   }

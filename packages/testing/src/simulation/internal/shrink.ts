@@ -1,5 +1,6 @@
 /** Finds less of a seed that breaks the same rule: fewer faults, fewer people and fewer actions. */
 import type { Case } from "../Simulation.ts"
+import { ofType } from "./history.ts"
 import type { Outcome } from "./run.ts"
 
 /** A case that breaks a rule. */
@@ -16,24 +17,17 @@ const halvesOf = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
 
 /** The numbers of the people who have done something. */
 const activeIn = ({ history, people }: Outcome): ReadonlyArray<number> => {
-  const active = new Set(history.events.flatMap((event) => (event.type === "did" ? [event.user_id] : [])))
+  const active = new Set(ofType(history, "did").map(({ user_id }) => user_id))
   return [...people.keys()].filter((index) => active.has(people[index]))
 }
-
-const kindsIn = ({ history }: Outcome): ReadonlyArray<string> => [
-  ...new Set(history.events.flatMap((event) => (event.type === "fault" ? [event.kind] : [])))
-]
 
 /** Cases that are smaller than this one, the smallest first. */
 const smallerThan = ({ outcome, seedCase }: Failed): ReadonlyArray<Case> => {
   const { disturbances } = outcome.plan
   const { without = [] } = seedCase
-  const kinds = kindsIn(outcome)
+  const kinds = [...new Set(ofType(outcome.history, "fault").map(({ kind }) => kind))]
   const active = activeIn(outcome)
-  const actions = Math.min(
-    seedCase.actions ?? Infinity,
-    outcome.history.events.filter(({ type }) => type === "did").length
-  )
+  const actions = Math.min(seedCase.actions ?? Infinity, ofType(outcome.history, "did").length)
   return [
     ...(kinds.length > 0 && disturbances.length > 0
       ? [{ ...seedCase, disturbances: 0, without: [...without, ...kinds] }]

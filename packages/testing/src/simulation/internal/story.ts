@@ -1,6 +1,7 @@
 /** A failure as a short story in plain sentences. */
 import type { History, Violation } from "../Simulation.ts"
-import type { PersonActed, SimulationEvent } from "../SimulationEvent.ts"
+import type { PersonActed, RequestExecuted, RequestSent, SimulationEvent } from "../SimulationEvent.ts"
+import { ofType } from "./history.ts"
 
 /** At most this many sentences are told, the last ones. */
 const maxSentences = 20
@@ -64,14 +65,14 @@ const textIn = (body: string): string => {
   }
 }
 
-const requestOf = (method: string, path: string, body: string): string => {
+const requestOf = ({ body, method, path }: RequestSent): string => {
   if (path.startsWith("/answers")) return "an answer to a press"
   if (!path.startsWith("/messages")) return `${method} ${path.split("?")[0]}`
   const verbs: Readonly<Record<string, string>> = { POST: "the message", PUT: "the edit", DELETE: "a removal" }
   return `${verbs[method] ?? method}${textIn(body)}`
 }
 
-const saidOf = (method: string, path: string, body: string): string | undefined => {
+const saidOf = ({ body, method, path }: RequestExecuted): string | undefined => {
   if (path.startsWith("/answers")) return "the bot answered a press"
   if (!path.startsWith("/messages") || method === "GET") return undefined
   if (method === "POST") return textIn(body) === "" ? "the bot sent a message" : `the bot wrote${textIn(body)}`
@@ -88,7 +89,7 @@ const sentenceOf = (event: SimulationEvent, requests: ReadonlyMap<string, string
     case "process":
       return event.change === "ended" ? undefined : `${nameOf(event.process)} ${changes[event.change]}`
     case "executed":
-      return event.status === 200 ? saidOf(event.method, event.path, event.body) : undefined
+      return event.status === 200 ? saidOf(event) : undefined
     case "called":
       return `${event.service}.${event.method} was carried out${event.isSuccess ? "" : " and failed"}`
     case "ended":
@@ -109,13 +110,9 @@ const sentenceOf = (event: SimulationEvent, requests: ReadonlyMap<string, string
   }
 }
 
-/** The runs of handlers for a chat. */
-const runsIn = (history: History, chat_id: number): ReadonlySet<number> =>
-  new Set(history.events.flatMap((event) => (event.type === "began" && event.chat_id === chat_id ? [event.run] : [])))
-
 /** The events that concern a chat, and what happened to processes while they handled something in the chat. */
 const concerning = (history: History, chat_id: number): ReadonlyArray<SimulationEvent> => {
-  const runs = runsIn(history, chat_id)
+  const runs = new Set(ofType(history, "began").flatMap((began) => (began.chat_id === chat_id ? [began.run] : [])))
   const busy = new Map<string, number>()
   const disturbed = new Set<string>()
   const requests = new Set<string>()
@@ -168,13 +165,7 @@ export const storyOf = (
   history: History,
   { at = Infinity, chat_id }: Pick<Violation, "at" | "chat_id">
 ): ReadonlyArray<string> => {
-  const requests = new Map(
-    history.events.flatMap((event) =>
-      event.type === "sent"
-        ? [[`request ${event.request}`, requestOf(event.method, event.path, event.body)] as const]
-        : []
-    )
-  )
+  const requests = new Map(ofType(history, "sent").map((sent) => [`request ${sent.request}`, requestOf(sent)]))
   const events = chat_id === undefined ? history.events : concerning(history, chat_id)
   const sentences = merged(
     events.flatMap((event) => {
