@@ -6,7 +6,8 @@ import * as Stream from "effect/Stream"
 import * as assert from "node:assert/strict"
 import * as Fixtures from "../../../bot/Fixtures.ts"
 import { test } from "../test.ts"
-import { added, at, chat_id, equals, idOf, ids, inDialog, knownChatOf, titled, upsert, total } from "./support.ts"
+import { equals, ids, knownChatOf, upsert } from "./operations.ts"
+import { added, at, chat_id, idOf, inDialog, titled, total } from "./updates.ts"
 
 export const readCases = [
   test("filters chats by type and by the time of the last update", function* () {

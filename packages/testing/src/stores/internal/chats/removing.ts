@@ -2,21 +2,8 @@ import * as ChatStore from "@colloquy/core/bot/ChatStore"
 import * as Option from "effect/Option"
 import * as Fixtures from "../../../bot/Fixtures.ts"
 import { test } from "../test.ts"
-import {
-  added,
-  appointed,
-  at,
-  chat_id,
-  equals,
-  idOf,
-  ids,
-  inDialog,
-  knownChatOf,
-  removed,
-  titled,
-  upsert,
-  user_id
-} from "./support.ts"
+import { equals, ids, knownChatOf, upsert } from "./operations.ts"
+import { added, appointed, at, chat_id, idOf, inDialog, removed, titled, user_id } from "./updates.ts"
 
 export const removeCases = [
   test("removes a chat when the bot is removed or stopped, or the dialog is removed", function* () {

@@ -4,22 +4,15 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Fixtures from "../../../bot/Fixtures.ts"
 import { test } from "../test.ts"
-import {
-  added,
-  appointed,
-  at,
-  chat_id,
-  equals,
-  idOf,
-  ids,
-  knownChatOf,
-  permutations,
-  removed,
-  titled,
-  upsert,
-  user,
-  user_id
-} from "./support.ts"
+import { equals, ids, knownChatOf, upsert } from "./operations.ts"
+import { added, appointed, at, chat_id, idOf, removed, titled, user, user_id } from "./updates.ts"
+
+const permutations = <A>(values: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
+  values.length < 2
+    ? [values]
+    : values.flatMap((value, at) =>
+        permutations([...values.slice(0, at), ...values.slice(at + 1)]).map((rest) => [value, ...rest])
+      )
 
 export const upsertCases = [
   test("stores the facts that the updates of a chat contain", function* () {

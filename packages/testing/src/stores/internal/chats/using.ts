@@ -9,7 +9,8 @@ import * as Stream from "effect/Stream"
 import * as Fixtures from "../../../bot/Fixtures.ts"
 import * as TestBotApi from "../../../bot/TestBotApi.ts"
 import { test } from "../test.ts"
-import { added, at, chat_id, equals, idOf, ids, knownChatOf, removed, titled, total, upsert } from "./support.ts"
+import { equals, ids, knownChatOf, upsert } from "./operations.ts"
+import { added, at, chat_id, idOf, removed, titled, total } from "./updates.ts"
 
 /** Refreshes the chat. `answer` is the answer of the platform. */
 const refreshed = (answer: Effect.Effect<Chat, ApiError.NotFound>) =>

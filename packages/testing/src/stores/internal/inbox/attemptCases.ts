@@ -1,21 +1,7 @@
 import { deepStrictEqual } from "node:assert"
-import {
-  acknowledgeAll,
-  change,
-  claim,
-  claimChat,
-  commit,
-  counts,
-  enqueue,
-  fingerprints,
-  idsOf,
-  listDeadLetters,
-  now,
-  release,
-  stats,
-  update,
-  updatesOf
-} from "./operations.ts"
+import { listDeadLetters } from "./deadLetters.ts"
+import { acknowledgeAll, claim, claimChat, commit, enqueue, release, stats } from "./operations.ts"
+import { change, counts, fingerprints, idsOf, now, update, updatesOf } from "./updates.ts"
 import { test } from "../test.ts"
 
 export const attemptCases = [

@@ -1,26 +1,7 @@
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, strictEqual } from "node:assert"
-import {
-  claim,
-  claimChat,
-  fingerprints,
-  acknowledgeAll,
-  change,
-  counts,
-  lease,
-  namesIn,
-  namesOf,
-  queue,
-  release,
-  renew,
-  update,
-  updatesOf,
-  now,
-  enqueue,
-  commit,
-  stats,
-  drain
-} from "./operations.ts"
+import { acknowledgeAll, claim, claimChat, commit, drain, enqueue, queue, release, renew, stats } from "./operations.ts"
+import { change, counts, fingerprints, lease, namesIn, namesOf, now, update, updatesOf } from "./updates.ts"
 import { test } from "../test.ts"
 
 export const claimCases = [

@@ -1,31 +1,9 @@
 import { InboxStore } from "@colloquy/core/inbox/InboxStore"
 import { deepStrictEqual, strictEqual } from "node:assert"
-import {
-  failAll,
-  change,
-  claim,
-  claimChat,
-  counts,
-  listDeadLetters,
-  namesIn,
-  namesOf,
-  fingerprints,
-  acknowledgeAll,
-  update,
-  now,
-  release,
-  enqueue,
-  commit,
-  stats,
-  drain,
-  takeDeadLetters,
-  malformedUpdate
-} from "./operations.ts"
+import { drop, failAll, listDeadLetters, replay } from "./deadLetters.ts"
+import { acknowledgeAll, claim, claimChat, commit, drain, enqueue, release, stats } from "./operations.ts"
+import { change, counts, fingerprints, malformedUpdate, namesIn, namesOf, now, update } from "./updates.ts"
 import { test } from "../test.ts"
-
-const replay = (...ids: ReadonlyArray<string>) => takeDeadLetters(true, ...ids)
-
-const drop = (...ids: ReadonlyArray<string>) => takeDeadLetters(false, ...ids)
 
 const cleanup = (fingerprintsBefore: number, deadLettersBefore: number) =>
   InboxStore.use((store) => store.cleanup({ fingerprintsBefore, deadLettersBefore, rowsBefore: 0 }))

@@ -1,19 +1,8 @@
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, strictEqual } from "node:assert"
-import {
-  claim,
-  day,
-  listDeadLetters,
-  namesOf,
-  acknowledgeAll,
-  update,
-  updatesOf,
-  now,
-  enqueue,
-  stats,
-  drain,
-  malformedUpdate
-} from "./operations.ts"
+import { listDeadLetters } from "./deadLetters.ts"
+import { acknowledgeAll, claim, drain, enqueue, stats } from "./operations.ts"
+import { day, malformedUpdate, namesOf, now, update, updatesOf } from "./updates.ts"
 import { test } from "../test.ts"
 import { put, read } from "../rows/operations.ts"
 

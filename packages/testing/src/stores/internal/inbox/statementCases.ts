@@ -2,7 +2,8 @@ import { type Commit, InboxStore, type Statement } from "@colloquy/core/inbox/In
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, strictEqual } from "node:assert"
-import { change, claim, commit, enqueue, fingerprints, release, stats, updatesOf } from "./operations.ts"
+import { claim, commit, enqueue, release, stats } from "./operations.ts"
+import { change, fingerprints, updatesOf } from "./updates.ts"
 import { put, texts } from "../rows/operations.ts"
 
 const statement = (sql: string, expectedRows?: number): Statement => ({ sql, params: [], expectedRows })

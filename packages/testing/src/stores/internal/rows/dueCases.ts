@@ -2,19 +2,9 @@ import { type Due, InboxStore, type RowWrite } from "@colloquy/core/inbox/InboxS
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, ok, strictEqual } from "node:assert"
-import {
-  acknowledgeAll,
-  change,
-  claim,
-  claimChat,
-  commit,
-  enqueue,
-  lease,
-  listDeadLetters,
-  stats,
-  update,
-  updatesOf
-} from "../inbox/operations.ts"
+import { listDeadLetters, replay } from "../inbox/deadLetters.ts"
+import { acknowledgeAll, claim, claimChat, commit, enqueue, stats } from "../inbox/operations.ts"
+import { change, lease, update, updatesOf } from "../inbox/updates.ts"
 import { keysIn, pages, put, read, revisionOf, texts, write } from "./operations.ts"
 import { test } from "../test.ts"
 
@@ -165,7 +155,7 @@ export const dueCases = [
     const failure = { error: "failed", attempts: 1, failedAt: 1 }
     yield* commit(change("one", "chat", { completed: [{ id, failure }], release: true }))
     const [{ id: dead }] = yield* listDeadLetters()
-    strictEqual(yield* InboxStore.use((store) => store.takeDeadLetters({ ids: [dead], replay: true })), 1)
+    strictEqual(yield* replay(dead), 1)
     strictEqual((yield* claimOne).update.fingerprint, update.fingerprint)
     strictEqual(yield* revisionOf("dead"), update.fingerprint)
   }),

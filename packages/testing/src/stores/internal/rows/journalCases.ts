@@ -2,19 +2,9 @@ import { InboxStore, type RowWrite } from "@colloquy/core/inbox/InboxStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, strictEqual } from "node:assert"
-import {
-  change,
-  claim,
-  claimChat,
-  commit,
-  enqueue,
-  failAll,
-  listDeadLetters,
-  now,
-  release,
-  takeDeadLetters,
-  updatesOf
-} from "../inbox/operations.ts"
+import { drop, failAll, listDeadLetters, replay } from "../inbox/deadLetters.ts"
+import { claim, claimChat, commit, enqueue, release } from "../inbox/operations.ts"
+import { change, now, updatesOf } from "../inbox/updates.ts"
 import { pages, put, read, texts, write } from "./operations.ts"
 import { test } from "../test.ts"
 
@@ -114,7 +104,7 @@ export const journalCases = [
     yield* failAll("one", failing, "broken")
     const [{ id }] = yield* listDeadLetters()
     yield* enqueue(updatesOf("failing", 2).slice(1))
-    yield* takeDeadLetters(true, id)
+    yield* replay(id)
     deepStrictEqual(yield* claimJournals("two"), [undefined, { b: "1" }])
   }),
 
@@ -126,7 +116,7 @@ export const journalCases = [
     yield* enqueue(updatesOf("chat", 3).slice(2))
     yield* claim("two")
     yield* commit(change("two", key, { completed: [{ id: first.id }, { id: second.id }], release: true }))
-    yield* takeDeadLetters(true, first.id)
+    yield* replay(first.id)
     deepStrictEqual(yield* claimJournals("three"), [undefined, { a: "1" }])
   }),
 
@@ -134,7 +124,7 @@ export const journalCases = [
     const { key, updates } = yield* claimChat(2)
     for (const { id } of updates) yield* record("one", key, id, put("a", "1"))
     yield* failAll("one", { key, updates }, "broken")
-    yield* takeDeadLetters(false, updates[0].id)
+    yield* drop(updates[0].id)
     yield* InboxStore.use(({ cleanup }) =>
       cleanup({ fingerprintsBefore: 0, deadLettersBefore: now + 1, rowsBefore: 0 })
     )

@@ -1,7 +1,8 @@
 import { InboxStore, type Partition } from "@colloquy/core/inbox/InboxStore"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, notStrictEqual, strictEqual } from "node:assert"
-import { change, claim, claimChat, commit, enqueue, now, stats, updatesOf } from "../inbox/operations.ts"
+import { claim, claimChat, commit, enqueue, stats } from "../inbox/operations.ts"
+import { change, now, updatesOf } from "../inbox/updates.ts"
 import { keysIn, pages, put, read, revisionOf, texts, write } from "./operations.ts"
 import { test } from "../test.ts"
 

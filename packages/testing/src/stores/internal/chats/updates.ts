@@ -1,18 +1,7 @@
+/** The updates of the cases. */
 import { ChatId } from "@colloquy/core/model/Chat"
-import * as ChatStore from "@colloquy/core/bot/ChatStore"
 import type * as Update from "@colloquy/core/model/Update"
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
-import * as assert from "node:assert/strict"
 import * as Fixtures from "../../../bot/Fixtures.ts"
-
-export const permutations = <A>(values: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
-  values.length < 2
-    ? [values]
-    : values.flatMap((value, at) =>
-        permutations([...values.slice(0, at), ...values.slice(at + 1)]).map((rest) => [value, ...rest])
-      )
 
 export const at = (seconds: number) => Fixtures.timestamp + seconds * 1000
 
@@ -62,16 +51,6 @@ export const inDialog = (
 ): Update.Update => ({ update_type, timestamp: at(seconds), chat_id: id, user: Fixtures.user() })
 
 export const idOf = (index: number): ChatId => ChatId.make(index)
-
-export const ids = (filter?: ChatStore.Filter) =>
-  Stream.runCollect(Stream.map(ChatStore.stream(filter), ({ chat_id }) => chat_id))
-
-export const knownChatOf = (id: ChatId) =>
-  Effect.map(ChatStore.get(id), Option.match({ onNone: () => undefined, onSome: (chat): ChatStore.KnownChat => chat }))
-
-export const upsert = (...updates: ReadonlyArray<Update.Update>) => ChatStore.upsert(updates)
-
-export const equals: <A>(actual: A, expected: A) => void = (actual, expected) => assert.deepEqual(actual, expected)
 
 /** Number of chats that need several pages. */
 export const total = 1_203
