@@ -7,24 +7,6 @@ import { Dice } from "./world/dice.ts"
 
 export type FaultLevel = "none" | "mild" | "harsh"
 
-/** Probabilities of faults of the author's services. */
-export interface ServiceFaults {
-  /** A call fails, and is not carried out. */
-  readonly serviceBefore: number
-  /** A call fails, and is carried out. */
-  readonly serviceAfter: number
-  /** A call takes up to 20 seconds longer. */
-  readonly serviceSlow: number
-  /** A call is carried out, and never answered. */
-  readonly serviceSilent: number
-  /** A call is carried out twice. */
-  readonly serviceAgain: number
-}
-
-export type AllFaults = Faults & ServiceFaults
-
-export type FaultName = keyof AllFaults
-
 /** When a process is disturbed: a handler has begun, a service or the platform has carried out a call, or the store a commit. */
 export type Moment = "began" | "called" | "executed" | "commit" | "write"
 
@@ -33,13 +15,13 @@ export type PlannedDisturbance = Disturbance & Timed<Moment>
 export interface Plan extends MachinePlan {
   readonly order: "random" | "fifo"
   readonly yieldProbability: number
-  readonly faults: AllFaults
+  readonly faults: Readonly<Partial<Record<FaultName, number>>>
   readonly disturbances: ReadonlyArray<PlannedDisturbance>
   /** For how long people act, in milliseconds. */
   readonly duration: number
 }
 
-/** The highest probability of each fault. */
+/** The highest probability of each fault, also of the faults of the author's services. */
 const highest = {
   resetBefore: 0.05,
   resetAfter: 0.08,
@@ -56,12 +38,19 @@ const highest = {
   deliveryUnanswered: 0.05,
   deliveryDoubled: 0.2,
   deliveryLate: 0.1,
+  /** A call fails, and is not carried out. */
   serviceBefore: 0.15,
+  /** A call fails, and is carried out. */
   serviceAfter: 0.2,
+  /** A call takes up to 20 seconds longer. */
   serviceSlow: 0.2,
+  /** A call is carried out, and never answered. */
   serviceSilent: 0.05,
+  /** A call is carried out twice. */
   serviceAgain: 0.1
-} satisfies AllFaults
+} satisfies Faults & Readonly<Record<string, number>>
+
+export type FaultName = keyof Faults | keyof typeof highest
 
 /** Which faults are possible differs from seed to seed, because frequent faults hide defects that need quiet phases. */
 const planFaults = (dice: Dice, level: FaultLevel): typeof highest => {
