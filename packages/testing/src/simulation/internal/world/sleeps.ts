@@ -26,13 +26,12 @@ export class Sleeps<A extends Timed> {
     return this.#sorted.at(-1)
   }
 
-  takeFirst(): A | undefined {
-    const first = this.first()
+  /** Removes the entry that `first` has returned. */
+  removeFirst(): void {
     this.#sorted.pop()
-    return first
   }
 
-  /** The entries that were not cancelled. */
+  /** The entries that were not cancelled, the next entry last. */
   all(): ReadonlyArray<A> {
     return this.#sorted.filter(({ isCancelled }) => !isCancelled)
   }

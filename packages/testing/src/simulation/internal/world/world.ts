@@ -141,9 +141,7 @@ export class World {
 
   /** Returns when the first of the sleeps ends that match. */
   dueAt(matches: (process: Process, millis: number) => boolean): number {
-    return this.#sleeps
-      .all()
-      .reduce((first, { at, millis, process }) => (matches(process, millis) ? Math.min(first, at) : first), Infinity)
+    return this.#sleeps.all().findLast(({ millis, process }) => matches(process, millis))?.at ?? Infinity
   }
 
   /** How many tasks and sleeps a process has. */
@@ -175,22 +173,23 @@ export class World {
     // A chain of promises, such as that of a stream, takes more turns than the tasks that began it.
     await new Promise((resolve) => process.nextTick(resolve))
     if (this.#ready.size > 0) return true
-    const before = this.now
-    this.now = Math.max(before, Math.min(until, this.onIdle?.() ?? 0))
-    if (this.now > before) this.#movedAt = this.tasks
+    this.#moveTo(Math.min(until, this.onIdle?.() ?? 0))
     const next = this.#sleeps.first()
     if (next === undefined || next.at > until) {
-      if (until > this.now) this.#movedAt = this.tasks
-      this.now = Math.max(this.now, until)
+      this.#moveTo(until)
       return false
     }
-    if (next.at > this.now) {
-      this.#movedAt = this.tasks
-      this.now = next.at
-    }
-    this.#sleeps.takeFirst()
+    this.#moveTo(next.at)
+    this.#sleeps.removeFirst()
     this.#ready.add(next)
     return true
+  }
+
+  /** Moves the time forward. A time in the past changes nothing. */
+  #moveTo(time: number): void {
+    if (time <= this.now) return
+    this.now = time
+    this.#movedAt = this.tasks
   }
 
   /** Runs for some milliseconds of virtual time. */
