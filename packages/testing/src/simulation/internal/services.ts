@@ -10,23 +10,16 @@ import { SimulatedFault } from "./recording.ts"
 import type { Stage } from "./run.ts"
 import { Process } from "./world/process.ts"
 
-/** A service without faults. */
-interface Instance {
-  readonly name: string
-  readonly process: Process
-  readonly service: AnyService
-  readonly shape: object
-}
-
 /** A call of a process that is carried out in the process of the service. */
 const callOf =
   (
     { plan, recording, strikes, subject, world }: Stage,
-    from: Process,
-    { name, process, service }: Instance
+    service: AnyService,
+    process: Process,
+    from: Process
   ): RemoteCall =>
   (method, args, effect) => {
-    const detail = `${name}.${method}`
+    const detail = `${process.name}.${method}`
     const failed = Effect.suspend((): Effect.Effect<never, unknown> => {
       const error = service.failure?.(method)
       return error === undefined
@@ -40,7 +33,8 @@ const callOf =
         Effect.sync(() => {
           const isSuccess = Exit.isSuccess(exit)
           const result = isSuccess ? exit.value : exit.cause
-          recording.add({ type: "called", process: from.name, run, service: name, method, args, result, isSuccess })
+          const call = { process: from.name, run, service: process.name, method, args, result, isSuccess }
+          recording.add({ type: "called", ...call })
         })
       )
       const answered = Effect.gen(function* () {
@@ -62,22 +56,13 @@ const callOf =
 export const makeServices = async (stage: Stage): Promise<(from: Process) => Context.Context<never>> => {
   const { subject, world } = stage
   const { context, options } = subject
-  const instances: Array<Instance> = []
+  const reached: Array<(from: Process) => Context.Context<never>> = []
   for (const [name, service] of Object.entries(options.services ?? {})) {
     const process = new Process(name)
     const scope = await world.open(process, context, Scope.make())
-    instances.push({
-      name,
-      process,
-      service,
-      shape: await world.open(
-        process,
-        context,
-        Effect.provideService(service.make as Effect.Effect<object, never, Scope.Scope>, Scope.Scope, scope)
-      )
-    })
+    const made = Effect.provideService(service.make as Effect.Effect<object, never, Scope.Scope>, Scope.Scope, scope)
+    const shape = await world.open(process, context, made)
+    reached.push((from) => Context.make(service.tag, remoteOf(shape, callOf(stage, service, process, from))))
   }
-  const reachedBy = (from: Process, instance: Instance): Context.Context<never> =>
-    Context.make(instance.service.tag, remoteOf(instance.shape, callOf(stage, from, instance)))
-  return (from) => Context.mergeAll(...instances.map((instance) => reachedBy(from, instance)))
+  return (from) => Context.mergeAll(...reached.map((reachedBy) => reachedBy(from)))
 }
