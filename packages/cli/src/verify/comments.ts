@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
-import { expects, type Observe, succeeds, withMessage } from "./observe.ts"
+import * as Predicate from "effect/Predicate"
+import { expects, type Observe, returns, succeeds, withMessage } from "./observe.ts"
 import { type Probe, read } from "./probe.ts"
 
 const commentOf = (body: unknown): unknown => read(body, "body", "mid") ?? read(body, "message", "body", "mid")
@@ -17,31 +18,23 @@ const withComment = (observe: (probe: Probe, path: string, comment_id: string) =
 /** The observations of comments, in a channel. */
 export const comments = {
   sendComment: withMessage((probe, mid) =>
-    expects(
+    returns(
       probe.call("POST", `/messages/${mid}/comments`, { body: { text: "A comment alone" } }),
       "the comment",
-      (status, body) => status === 200 && typeof commentOf(body) === "string"
+      (body) => Predicate.isString(commentOf(body))
     )
   ),
   getComment: withComment((probe, path, comment_id) =>
-    expects(
-      probe.call("GET", `${path}/${comment_id}`),
-      "the comment",
-      (status, body) => status === 200 && read(body, "body", "mid") === comment_id
-    )
+    returns(probe.call("GET", `${path}/${comment_id}`), "the comment", { body: { mid: comment_id } })
   ),
   listComments: withComment((probe, path, comment_id) =>
-    expects(
-      probe.call("GET", path),
-      "`messages` with the comment",
-      (status, body) => status === 200 && read(body, "messages", 0, "body", "mid") === comment_id
-    )
+    returns(probe.call("GET", path), "`messages` with the comment", { messages: [{ body: { mid: comment_id } }] })
   ),
   editComment: withComment((probe, path, comment_id) =>
     expects(
       probe.call("PUT", path, { query: { comment_id }, body: { text: "Edited" } }),
       "200 for the query parameter `comment_id`",
-      (status) => status === 200
+      { status: 200 }
     )
   ),
   removeComment: withComment((probe, path, comment_id) =>

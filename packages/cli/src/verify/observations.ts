@@ -1,14 +1,22 @@
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import { hexOf } from "../base/anonymous.ts"
 import { type Observation, type Probe, read, unless } from "./probe.ts"
 import { comments } from "./comments.ts"
-import { expects, failsWith, lists, midOf, type Observe, refuses, sent, succeeds, withMessage } from "./observe.ts"
+import {
+  expects,
+  failsWith,
+  lists,
+  midOf,
+  type Observe,
+  refuses,
+  returns,
+  sent,
+  some,
+  succeeds,
+  withMessage
+} from "./observe.ts"
 import { uploads } from "./uploads.ts"
-
-const markupTypes = (body: unknown): ReadonlyArray<unknown> => {
-  const markup = read(body, "markup")
-  return Array.isArray(markup) ? markup.map((element) => read(element, "type")) : []
-}
 
 const chat = ({ subject }: Probe, rest = ""): string => `/chats/${subject.chat_id}${rest}`
 
@@ -40,17 +48,9 @@ const forward = (mid: string) => ({ link: { type: "forward", mid } })
 
 const me: Readonly<Record<"botInfo" | "userNames" | "commandLimits" | "listSubscriptions", Observe>> = {
   botInfo: (probe) =>
-    expects(
-      probe.call("GET", "/me"),
-      "the profile of the bot",
-      (status, body) => status === 200 && read(body, "is_bot") === true && typeof read(body, "user_id") === "number"
-    ),
+    returns(probe.call("GET", "/me"), "the profile of the bot", { is_bot: true, user_id: Predicate.isNumber }),
   userNames: (probe) =>
-    expects(
-      probe.call("GET", "/me"),
-      "a `name` beside `first_name`",
-      (_, body) => typeof read(body, "name") === "string"
-    ),
+    expects(probe.call("GET", "/me"), "a `name` beside `first_name`", { body: { name: Predicate.isString } }),
   // The call is refused, so the commands of the bot do not change.
   commandLimits: (probe) =>
     refuses(
@@ -63,63 +63,41 @@ const me: Readonly<Record<"botInfo" | "userNames" | "commandLimits" | "listSubsc
 }
 
 const texts = {
-  messageIds: sent(
-    { text: "An id" },
-    "`mid.` and 16 digits of the chat and of `seq`",
-    (body, { subject }) =>
-      new RegExp(`^mid\\.${hexOf(subject.chat_id)}[0-9a-f]{16}$`).test(String(read(body, "mid"))) &&
-      String(read(body, "mid")).endsWith(
-        BigInt(String(read(body, "seq") ?? 0))
-          .toString(16)
-          .padStart(16, "0")
-      )
-  ),
-  absentParts: sent(
-    { text: "A text alone" },
-    "neither `attachments` nor `markup`",
-    (body) => read(body, "attachments") === undefined && read(body, "markup") === undefined
-  ),
-  emptyText: sent({ attachments: [location] }, "an empty `text`", (body) => read(body, "text") === ""),
-  markupUnits: sent(
-    { text: "😀<b>x</b>", format: "html" },
-    "markup from 2",
-    (body) => read(body, "markup", 0, "from") === 2 && read(body, "markup", 0, "length") === 1
-  ),
-  characters: sent({ text: "😀".repeat(4000) }, "a message with 4000 emoji", () => true),
-  markupSyntax: sent(
-    { text: "**b** _i_ ++u++ ~~s~~ `m`", format: "markdown" },
-    "five types of markup",
-    (body) => new Set(markupTypes(body)).size === 5 && read(body, "text") === "b i u s m"
-  ),
-  quotesRecognized: sent(
-    { text: "<blockquote>q</blockquote>", format: "html" },
-    "a quote",
-    (body) => markupTypes(body).includes("quote") && read(body, "text") === "q"
-  ),
-  unknownHtmlTags: sent(
-    { text: "a <foo>b</foo>", format: "html" },
-    "the text without the tag",
-    (body) => read(body, "text") === "a b"
-  ),
-  markdownEscapes: sent(
-    { text: "\\*x\\*", format: "markdown" },
-    "a plain text *x*",
-    (body) => read(body, "text") === "*x*" && markupTypes(body).length === 0
-  ),
+  messageIds: (probe) =>
+    returns(probe.send({ text: "An id" }), "`mid.` and 16 digits of the chat and of `seq`", (body) => {
+      const seq = BigInt(String(read(body, "message", "body", "seq") ?? 0))
+      return midOf(body) === `mid.${hexOf(probe.subject.chat_id)}${seq.toString(16).padStart(16, "0")}`
+    }),
+  absentParts: sent({ text: "A text alone" }, "neither `attachments` nor `markup`", {
+    attachments: undefined,
+    markup: undefined
+  }),
+  emptyText: sent({ attachments: [location] }, "an empty `text`", { text: "" }),
+  markupUnits: sent({ text: "😀<b>x</b>", format: "html" }, "markup from 2", { markup: [{ from: 2, length: 1 }] }),
+  characters: sent({ text: "😀".repeat(4000) }, "a message with 4000 emoji", {}),
+  markupSyntax: sent({ text: "**b** _i_ ++u++ ~~s~~ `m`", format: "markdown" }, "five types of markup", {
+    text: "b i u s m",
+    markup: (markup) => Array.isArray(markup) && new Set(markup.map((element) => read(element, "type"))).size === 5
+  }),
+  quotesRecognized: sent({ text: "<blockquote>q</blockquote>", format: "html" }, "a quote", {
+    text: "q",
+    markup: some({ type: "quote" })
+  }),
+  unknownHtmlTags: sent({ text: "a <foo>b</foo>", format: "html" }, "the text without the tag", { text: "a b" }),
+  markdownEscapes: sent({ text: "\\*x\\*", format: "markdown" }, "a plain text *x*", {
+    text: "*x*",
+    markup: (markup) => !some({})(markup)
+  }),
   markupLength: (probe) =>
     refuses(probe.send({ text: `<b>${"x".repeat(3996)}</b>`, format: "html" }), "400 for 4003 characters with markup"),
   keyboardLimits: (probe) =>
     refuses(probe.send({ text: "A keyboard", attachments: [keyboard(31, 1)] }), "400 for 31 rows"),
-  markdownQuoteEnd: sent(
-    { text: "> a\nb", format: "markdown" },
-    "a quote of the first line",
-    (body) => read(body, "markup", 0, "type") === "quote" && read(body, "markup", 0, "length") === 1
-  ),
-  markupTypes: sent(
-    { text: '<a href="https://example.com/">x</a>', format: "html" },
-    "a link with its `url`",
-    (body) => read(body, "markup", 0, "type") === "link" && read(body, "markup", 0, "url") === "https://example.com/"
-  ),
+  markdownQuoteEnd: sent({ text: "> a\nb", format: "markdown" }, "a quote of the first line", {
+    markup: [{ type: "quote", length: 1 }]
+  }),
+  markupTypes: sent({ text: '<a href="https://example.com/">x</a>', format: "html" }, "a link with its `url`", {
+    markup: [{ type: "link", url: "https://example.com/" }]
+  }),
   expiredTokens: (probe) =>
     refuses(
       probe.send({ attachments: [{ type: "image", payload: { token: "a-token-that-never-existed" } }] }),
@@ -127,24 +105,16 @@ const texts = {
     ),
   soleAttachments: (probe) =>
     refuses(probe.send({ attachments: [contact, location] }), "400 for a contact beside a location"),
-  sentAttachments: sent(
-    { attachments: [contact] },
-    "a contact with `vcf_info`",
-    (body) =>
-      read(body, "attachments", 0, "type") === "contact" &&
-      typeof read(body, "attachments", 0, "payload", "vcf_info") === "string"
-  ),
+  sentAttachments: sent({ attachments: [contact] }, "a contact with `vcf_info`", {
+    attachments: [{ type: "contact", payload: { vcf_info: Predicate.isString } }]
+  }),
   receivedAttachments: sent(
     { attachments: [location, keyboard(1, 1)] },
     "a location with `latitude`, and a keyboard with `buttons`",
-    (body) => {
-      const attachments = read(body, "attachments")
-      const of = (type: string): unknown =>
-        Array.isArray(attachments) ? attachments.find((attachment) => read(attachment, "type") === type) : undefined
-      return (
-        read(of("location"), "latitude") === location.latitude &&
-        read(of("inline_keyboard"), "payload", "buttons", 0, 0, "text") === "A"
-      )
+    {
+      attachments: (attachments) =>
+        some({ type: "location", latitude: location.latitude })(attachments) &&
+        some({ type: "inline_keyboard", payload: { buttons: [[{ text: "A" }]] } })(attachments)
     }
   ),
   buttonTypes: sent(
@@ -153,8 +123,7 @@ const texts = {
       attachments: [{ type: "inline_keyboard", payload: { buttons: buttons.map((button) => [button]) } }]
     },
     `buttons of the types ${buttons.map(({ type }) => type).join(", ")}`,
-    (body) =>
-      buttons.every(({ type }, row) => read(body, "attachments", 0, "payload", "buttons", row, 0, "type") === type)
+    { attachments: [{ payload: { buttons: buttons.map(({ type }) => [{ type }]) } }] }
   )
 } satisfies Readonly<Record<string, Observe>>
 
@@ -168,7 +137,7 @@ const messages = {
     expects(
       probe.call("GET", "/messages", { query: { chat_id: probe.subject.chat_id, message_ids: mid } }),
       "this message",
-      (_, body) => read(body, "messages", 0, "body", "mid") === mid
+      { body: { messages: [{ body: { mid } }] } }
     )
   ),
   listMessages: (probe) =>
@@ -197,13 +166,13 @@ const messages = {
   ),
   removeMessage: withMessage((probe, mid) => succeeds(probe.remove(mid))),
   forwardBody: withMessage((probe, mid) =>
-    expects(probe.send(forward(mid)), "an empty `text`", (_, body) => read(body, "message", "body", "text") === "")
+    expects(probe.send(forward(mid)), "an empty `text`", { body: { message: { body: { text: "" } } } })
   ),
   forwardOfForward: withMessage((probe, mid) =>
     expects(
       Effect.flatMap(probe.send(forward(mid)), ({ body }) => probe.send(forward(midOf(body)))),
       "a link to the original",
-      (_, body) => read(body, "message", "link", "message", "mid") === mid
+      { body: { message: { link: { message: { mid } } } } }
     )
   ),
   pin: withMessage((probe, mid) => succeeds(pin(probe, mid))),
@@ -212,7 +181,7 @@ const messages = {
       const { status } = yield* pin(probe, mid)
       if (status !== 200) return "the message was not pinned"
       const pinned = probe.call("GET", chat(probe, "/pin"))
-      return yield* expects(pinned, "the pinned `message`", (_, body) => read(body, "message", "body", "mid") === mid)
+      return yield* expects(pinned, "the pinned `message`", { body: { message: { body: { mid } } } })
     })
   ),
   unpin: (probe) => succeeds(probe.call("DELETE", chat(probe, "/pin")))
@@ -220,17 +189,10 @@ const messages = {
 
 const chats = {
   dialogIds: (probe) =>
-    expects(
-      probe.call("GET", chat(probe)),
-      "a positive id of a dialog, or a negative one",
-      (_, body) => (read(body, "type") === "dialog") === probe.subject.chat_id > 0
-    ),
-  chatStatus: (probe) =>
-    expects(
-      probe.call("GET", chat(probe)),
-      "the status `active`",
-      (status, body) => status === 200 && read(body, "status") === "active"
-    ),
+    expects(probe.call("GET", chat(probe)), "a positive id of a dialog, or a negative one", {
+      body: { type: (type) => (type === "dialog") === probe.subject.chat_id > 0 }
+    }),
+  chatStatus: (probe) => returns(probe.call("GET", chat(probe)), "the status `active`", { status: "active" }),
   chatActions: (probe) => succeeds(probe.call("POST", chat(probe, "/actions"), { body: { action: "typing_on" } })),
   senderActions: (probe) =>
     refuses(probe.call("POST", chat(probe, "/actions"), { body: { action: "singing" } }), "400 for an unknown action"),
@@ -238,11 +200,10 @@ const chats = {
   membersPage: (probe) =>
     refuses(probe.call("GET", chat(probe, "/members"), { query: { count: 101 } }), "400 for 101 members"),
   getMe: (probe) =>
-    expects(
-      probe.call("GET", chat(probe, "/members/me")),
-      "the bot as a member",
-      (status, body) => status === 200 && read(body, "is_bot") === true && typeof read(body, "is_admin") === "boolean"
-    ),
+    returns(probe.call("GET", chat(probe, "/members/me")), "the bot as a member", {
+      is_bot: true,
+      is_admin: Predicate.isBoolean
+    }),
   listAdmins: (probe) => lists(probe.call("GET", chat(probe, "/members/admins")), "members")
 } satisfies Readonly<Record<string, Observe>>
 

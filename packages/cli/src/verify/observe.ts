@@ -7,38 +7,53 @@ export const midOf = (body: unknown): string => String(read(body, "message", "bo
 
 type Answered = ReturnType<Probe["call"]>
 
-/** Observes the answer to one call. */
+/** Parts of JSON: values that are equal, or functions that accept a value. */
+export type Pattern =
+  | string
+  | number
+  | boolean
+  | undefined
+  | ((value: unknown) => boolean)
+  | ReadonlyArray<Pattern>
+  | { readonly [key: string]: Pattern }
+
+const matches = (value: unknown, pattern: Pattern): boolean => {
+  if (typeof pattern === "function") return pattern(value)
+  if (typeof pattern !== "object") return value === pattern
+  return Object.entries(pattern).every(([key, part]) => matches(read(value, key), part))
+}
+
+/** Whether a list has an element of the pattern. */
+export const some =
+  (pattern: Pattern) =>
+  (list: unknown): boolean =>
+    Array.isArray(list) && list.some((element) => matches(element, pattern))
+
+/** Observes the status and the body of the answer to one call. */
 export const expects = (
   answered: Answered,
   expected: string,
-  isExpected: (status: number, body: unknown) => boolean
-): ReturnType<Observe> =>
-  Effect.map(answered, (answer) => unless(isExpected(answer.status, answer.body), expected, answer))
+  pattern: { readonly status?: Pattern; readonly body?: Pattern }
+): ReturnType<Observe> => Effect.map(answered, (answer) => unless(matches(answer, pattern), expected, answer))
 
-export const succeeds = (answered: Answered) =>
-  expects(answered, "`success: true`", (status, body) => status === 200 && read(body, "success") === true)
+/** Observes the body of the answer to a call that succeeds. */
+export const returns = (answered: Answered, expected: string, body: Pattern) =>
+  expects(answered, expected, { status: 200, body })
 
-export const refuses = (answered: Answered, expected: string) => expects(answered, expected, (status) => status === 400)
+export const succeeds = (answered: Answered) => returns(answered, "`success: true`", { success: true })
+
+export const refuses = (answered: Answered, expected: string) => expects(answered, expected, { status: 400 })
 
 export const failsWith = (answered: Answered, status: number, code: string) =>
-  expects(answered, `${status} \`${code}\``, (found, body) => found === status && read(body, "code") === code)
+  expects(answered, `${status} \`${code}\``, { status, body: { code } })
 
-export const lists = (answered: Answered, name: string) =>
-  expects(answered, `\`${name}\``, (status, body) => status === 200 && Array.isArray(read(body, name)))
+export const lists = (answered: Answered, name: string) => returns(answered, `\`${name}\``, { [name]: Array.isArray })
 
-/** Observes a message that is sent. */
+/** Observes the body of a message that is sent. */
 export const sent =
-  (
-    content: Readonly<Record<string, unknown>>,
-    expected: string,
-    isExpected: (body: unknown, probe: Probe) => boolean
-  ): Observe =>
+  (content: Readonly<Record<string, unknown>>, expected: string, body: Pattern): Observe =>
   (probe) =>
-    expects(
-      probe.send(content),
-      expected,
-      (status, body) => status === 200 && isExpected(read(body, "message", "body"), probe)
-    )
+    returns(probe.send(content), expected, { message: { body } })
 
 /** Sends a message, and then observes a call that concerns the message. */
 export const withMessage =

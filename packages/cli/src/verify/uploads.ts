@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
-import { expects, type Observe } from "./observe.ts"
+import * as Predicate from "effect/Predicate"
+import { expects, type Observe, returns } from "./observe.ts"
 import { type Probe, read } from "./probe.ts"
 
 const encoder = new TextEncoder()
@@ -43,49 +44,45 @@ const sendPart = (probe: Probe, url: string, first: number, last: number) =>
     new Uint8Array(last - first + 1)
   )
 
-const hasPhotoToken = (status: number, body: unknown): boolean => {
-  const photos = read(body, "photos")
-  const [photo] = typeof photos === "object" && photos !== null ? Object.values(photos) : []
-  return status === 200 && typeof read(photo, "token") === "string"
+const photoToken = {
+  photos: (photos: unknown) =>
+    Predicate.isObjectOrArray(photos) && Predicate.isString(read(Object.values(photos)[0], "token"))
 }
 
 const isFirstPart = (body: unknown): boolean => String(body).trim() === "0-3/8"
 
 /** The observations of uploads. A file that no message has is not visible to anybody. */
 export const uploads = {
-  mediaUploadResponse: (probe) =>
-    expects(upload(probe, "image", "a.png", image), "`photos` with a token", hasPhotoToken),
+  mediaUploadResponse: (probe) => returns(upload(probe, "image", "a.png", image), "`photos` with a token", photoToken),
   unrecognizedImages: (probe) =>
-    expects(
+    returns(
       upload(probe, "image", "a.png", encoder.encode("No image")),
       "`photos` with a token for a text",
-      hasPhotoToken
+      photoToken
     ),
   fileUploadResponse: (probe) =>
-    expects(
-      upload(probe, "file", "a.txt", encoder.encode("A file")),
-      "`token` and `fileId`",
-      (status, body) =>
-        status === 200 && typeof read(body, "token") === "string" && typeof read(body, "fileId") === "number"
-    ),
+    returns(upload(probe, "file", "a.txt", encoder.encode("A file")), "`token` and `fileId`", {
+      token: Predicate.isString,
+      fileId: Predicate.isNumber
+    }),
   forbiddenExtension: (probe) =>
-    expects(upload(probe, "image", "a.exe", image), "415 for an image a.exe", (status) => status === 415),
+    expects(upload(probe, "image", "a.exe", image), "415 for an image a.exe", { status: 415 }),
   partResponse: (probe) =>
     expects(
       atAddress(probe, "file", (url) => sendPart(probe, url, 0, 3)),
       "`0-3/8`",
-      (_, body) => isFirstPart(body)
+      { body: isFirstPart }
     ),
   uploadStatus: (probe) =>
-    expects(
+    returns(
       atAddress(probe, "file", (url) => Effect.andThen(sendPart(probe, url, 0, 3), probe.host("GET", url, {}))),
       "200 and `0-3/8`",
-      (status, body) => status === 200 && isFirstPart(body)
+      isFirstPart
     ),
   misplacedPart: (probe) =>
     expects(
       atAddress(probe, "file", (url) => sendPart(probe, url, 4, 7)),
       "416 or 500",
-      (status) => status === 416 || status === 500
+      { status: (status) => status === 416 || status === 500 }
     )
 } satisfies Readonly<Record<string, Observe>>
