@@ -232,6 +232,6 @@ const observationsOf = (
 /** The observations that one bot can make in one chat, in order. */
 export const observations: ReadonlyArray<Observation> = [
   ...observationsOf({ ...me, ...texts, ...messages, ...chats, ...uploads, ...errors }),
-  ...observationsOf(comments, ({ type }) => type === "channel"),
+  ...observationsOf(comments, ({ chatType }) => chatType === "channel"),
   ...observationsOf(updates, ({ isSubscribed }) => !isSubscribed)
 ]

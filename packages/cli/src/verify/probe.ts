@@ -42,8 +42,10 @@ export class Probe {
   readonly subject: Subject
   /** The messages that the probe has sent and not removed. */
   readonly #sent = new Set<string>()
-  /** Whether the test chat is a channel, in which every post notifies. */
-  isChannel = false
+  /** The type of the test chat. */
+  chatType: unknown
+  /** Whether a webhook of the bot is subscribed, so that the bot gets no updates by GET /updates. */
+  isSubscribed = true
   /** The status by which the platform has refused the last call for a reason that no assumption is about. */
   refusedBy: number | undefined
 
@@ -86,8 +88,9 @@ export class Probe {
     )
   }
 
+  /** In a channel, every post notifies. */
   get silently(): { readonly notify?: false } {
-    return this.isChannel ? {} : { notify: false }
+    return this.chatType === "channel" ? {} : { notify: false }
   }
 
   /** Sends a message to the test chat, without a notification. */
@@ -121,20 +124,12 @@ export const read = (value: unknown, ...path: ReadonlyArray<string | number>): u
     value
   )
 
-/** The conditions under which an assumption can be observed. */
-export interface Circumstances {
-  /** The type of the test chat. */
-  readonly type: unknown
-  /** Whether a webhook of the bot is subscribed, so that the bot gets no updates by GET /updates. */
-  readonly isSubscribed: boolean
-}
-
 /** An observation of an assumption: returns what differs, or `undefined`. */
 export interface Observation {
   readonly assumption: AssumptionName
   readonly observe: (probe: Probe) => Observed<string | undefined>
   /** Whether the assumption can be observed. */
-  readonly isPossible: (circumstances: Circumstances) => boolean
+  readonly isPossible: (probe: Probe) => boolean
 }
 
 const shown = (value: unknown): string => {

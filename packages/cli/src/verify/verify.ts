@@ -24,22 +24,20 @@ const observe = (probe: Probe, { assumption, observe }: Observation) => {
 }
 
 /** Without an answer, nothing is assumed: the observations say why. */
-const circumstancesOf = (probe: Probe) =>
+const readCircumstances = (probe: Probe) =>
   Effect.gen(function* () {
     const chat = yield* probe.call("GET", `/chats/${probe.subject.chat_id}`)
     const { body } = yield* probe.call("GET", "/subscriptions")
     const subscriptions = read(body, "subscriptions")
-    const isSubscribed = !Array.isArray(subscriptions) || subscriptions.length > 0
-    const type = read(chat.body, "type")
-    probe.isChannel = type === "channel"
-    return { type, isSubscribed }
-  }).pipe(Effect.orElseSucceed(() => ({ type: undefined, isSubscribed: true })))
+    probe.isSubscribed = !Array.isArray(subscriptions) || subscriptions.length > 0
+    probe.chatType = read(chat.body, "type")
+  }).pipe(Effect.ignore)
 
 /** Tries every assumption that the bot can observe in a chat, and removes what was sent. */
 export const verify = Effect.fnUntraced(function* (subject: Subject) {
   const probe = new Probe(subject)
-  const circumstances = yield* circumstancesOf(probe)
-  const possible = observations.filter(({ isPossible }) => isPossible(circumstances))
+  yield* readCircumstances(probe)
+  const possible = observations.filter(({ isPossible }) => isPossible(probe))
   return yield* Effect.forEach(possible, (observation) => observe(probe, observation)).pipe(
     Effect.ensuring(Effect.ignore(probe.cleanUp))
   )
