@@ -1,15 +1,14 @@
 import * as Incident from "@colloquy/core/inbox/Incident"
-import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { action } from "../base/commands.ts"
 import { makeAnonymous, mapTexts } from "../base/anonymous.ts"
-import { failed } from "../base/failure.ts"
 import { textArgument } from "../base/flags.ts"
 import { testFlags, writeTest } from "../base/testSource.ts"
 import { time } from "../base/output.ts"
 import { onInbox } from "../base/stores.ts"
+import { unknownDeadLetter } from "./updateView.ts"
 
 /** The names of the operations in the journal with and without a result. */
 const operationsOf = ({ journal }: Incident.Incident) => {
@@ -57,24 +56,17 @@ const sourceOf = (id: string, module: string, isRaw: boolean, incident: Incident
   })
 }
 
-const deadTestFlags = {
-  id: textArgument("id", "Id of the dead letter"),
-  ...testFlags
-}
-
-const write = ({ bot, id, raw }: Command.Command.Config.Infer<typeof deadTestFlags>) =>
-  Effect.gen(function* () {
-    const found = yield* Incident.ofDeadLetter(id)
-    if (Option.isNone(found)) {
-      return yield* failed(`There is no dead letter ${id}. \`colloquy dead list\` prints the ids.`)
-    }
-    yield* Console.log(sourceOf(id, bot, raw, found.value))
-  })
-
 /** The command `dead test`. */
 export const deadTest = action(
   "test",
   "Prints a Vitest test that handles the update of a dead letter again, with its state and recorded answers, in virtual time and without a network",
-  deadTestFlags,
-  (flags) => onInbox(write(flags))
+  {
+    id: textArgument("id", "Id of the dead letter"),
+    ...testFlags
+  },
+  Effect.fnUntraced(function* ({ bot, id, raw }) {
+    const found = yield* Incident.ofDeadLetter(id)
+    if (Option.isNone(found)) return yield* unknownDeadLetter(id)
+    yield* Console.log(sourceOf(id, bot, raw, found.value))
+  }, onInbox)
 )

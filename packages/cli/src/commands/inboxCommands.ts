@@ -22,6 +22,7 @@ import {
   describeDeadLetter,
   entryRow,
   limitFlag,
+  unknownDeadLetter,
   type UpdateFilter,
   updateFlags
 } from "./updateView.ts"
@@ -105,12 +106,10 @@ const isEmpty = ({ cause, chat, kinds, since, until }: DeadFilter): boolean =>
 const listDead = ({ limit, ...filter }: DeadFilter & { readonly limit: number }) =>
   printRows(Operations.deadLetters(filter), limit, "No dead letter matches.", deadLetterRow)
 
-const unknownId = (id: string) => failed(`There is no dead letter ${id}. \`colloquy dead list\` prints the ids.`)
-
 const showDead = (id: string) =>
   Effect.gen(function* () {
     const found = yield* Stream.runHead(Stream.filter(Inbox.deadLetters, (letter) => letter.id === id))
-    if (Option.isNone(found)) return yield* unknownId(id)
+    if (Option.isNone(found)) return yield* unknownDeadLetter(id)
     const letter = found.value
     yield* print(
       Operations.deadLetterToJson(letter),

@@ -5,6 +5,7 @@ import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import { failed } from "../base/failure.ts"
 import { optional, positiveFlag } from "../base/flags.ts"
 import { type Row, time } from "../base/output.ts"
 import { lateAfter } from "../base/stores.ts"
@@ -50,6 +51,9 @@ export const deadLetterRow = (letter: DeadLetter): Row => ({
 /** A dead letter in one line. */
 export const describeDeadLetter = (letter: DeadLetter): string =>
   deadLetterRow(letter).cells.filter(Predicate.isNotUndefined).join("  ")
+
+export const unknownDeadLetter = (id: string) =>
+  failed(`There is no dead letter ${id}. \`colloquy dead list\` prints the ids.`)
 
 /** The flag `--chat`. Accepts only whole numbers, because another value would select no chat. */
 export const chatFlag = (description: string) =>
