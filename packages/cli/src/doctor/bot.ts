@@ -2,7 +2,7 @@ import * as Bot from "@colloquy/core/bot/Bot"
 import * as Me from "@colloquy/core/endpoints/Me"
 import * as Effect from "effect/Effect"
 import { type AnyBot, importBot, shownParts } from "../base/botModule.ts"
-import { type Check, ok, problem, resultsOf } from "./check.ts"
+import { ok, type Outcome, problem, skipped, warning } from "./check.ts"
 
 const slash = (names: ReadonlyArray<string>): string => names.map((name) => `/${name}`).join(", ")
 
@@ -11,11 +11,11 @@ export const checkParts = (file: string) =>
   importBot(file).pipe(
     Effect.map((bot) => {
       const parts = shownParts(bot).map(({ kind, name }) => `${kind} ${kind === "command" ? "/" : ""}${name}`)
-      return { bot, check: ok("parts", [...new Set(parts)].join(", ") || "the bot has no parts") }
+      return { bot, check: ok([...new Set(parts)].join(", ") || "the bot has no parts") }
     }),
     Effect.orElseSucceed(({ message }) => ({
       bot: undefined,
-      check: problem("parts", message, "Correct the module, or pass the module of the bot to --bot.")
+      check: problem(message, "Correct the module, or pass the module of the bot to --bot.")
     }))
   )
 
@@ -38,20 +38,16 @@ const differences = (bot: AnyBot, published: ReadonlyArray<Me.NewCommand>): Read
 }
 
 /** The commands of the platform, compared with those of the bot. */
-export const checkCommands = (bot: AnyBot) => {
-  const check = resultsOf("commands")
-  return Me.get().pipe(
-    Effect.map(({ commands }): Check => {
+export const checkCommands = (bot: AnyBot) =>
+  Me.get().pipe(
+    Effect.map(({ commands }): Outcome => {
       const found = differences(bot, commands ?? [])
       return found.length === 0
-        ? check.ok(
-            slash(Bot.commands(bot).map((command) => command.name)) || "neither the platform nor the bot has one"
-          )
-        : check.warning(
+        ? ok(slash(Bot.commands(bot).map((command) => command.name)) || "neither the platform nor the bot has one")
+        : warning(
             found.join("; "),
             "Run the bot with the option publishCommands, or set the commands by Me.setCommands."
           )
     }),
-    Effect.orElseSucceed(() => check.skipped("GET /me failed: see the check of the token"))
+    Effect.orElseSucceed(() => skipped("GET /me failed: see the check of the token"))
   )
-}

@@ -1,28 +1,24 @@
-/** The result of a check, with the remedy of a problem. */
-export interface Check {
-  readonly name: string
+/** The outcome of a check, with the remedy of a problem. */
+export interface Outcome {
   /** `skipped`: not needed with these settings, or another check must succeed first. */
   readonly status: "ok" | "warning" | "problem" | "skipped"
   readonly detail: string
   readonly advice?: string | undefined
 }
 
-export const ok = (name: string, detail: string): Check => ({ name, status: "ok", detail })
+/** A check that was made. */
+export interface Check extends Outcome {
+  readonly name: string
+}
 
-export const skipped = (name: string, detail: string): Check => ({ name, status: "skipped", detail })
+export const ok = (detail: string): Outcome => ({ status: "ok", detail })
 
-const withAdvice =
-  (status: "warning" | "problem") =>
-  (name: string, detail: string, advice: string): Check => ({ name, status, detail, advice })
+export const skipped = (detail: string): Outcome => ({ status: "skipped", detail })
 
-export const warning = withAdvice("warning")
+export const warning = (detail: string, advice: string): Outcome => ({ status: "warning", detail, advice })
 
-export const problem = withAdvice("problem")
+export const problem = (detail: string, advice: string): Outcome => ({ status: "problem", detail, advice })
 
-/** The results of the check with a name. */
-export const resultsOf = (name: string) => ({
-  ok: (detail: string) => ok(name, detail),
-  skipped: (detail: string) => skipped(name, detail),
-  warning: (detail: string, advice: string) => warning(name, detail, advice),
-  problem: (detail: string, advice: string) => problem(name, detail, advice)
-})
+export const named =
+  (name: string) =>
+  (outcome: Outcome): Check => ({ name, ...outcome })

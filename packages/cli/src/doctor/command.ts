@@ -17,7 +17,7 @@ import { Process, variables, withSettings } from "../base/settings.ts"
 import * as stores from "../base/stores.ts"
 import { checkCommands, checkParts } from "./bot.ts"
 import { verify } from "../verify/verify.ts"
-import { type Check, ok, problem, skipped, warning } from "./check.ts"
+import { type Check, named, ok, problem, skipped, warning } from "./check.ts"
 import * as machine from "./machine.ts"
 import { watch, withDaily } from "./watch.ts"
 import * as platform from "./platform.ts"
@@ -35,25 +35,21 @@ const needsSettings = ["token", "tls", "clock", "subscriptions", "secret header"
 const platformChecks = Effect.fnUntraced(function* (bot: Bot.Bot<unknown, unknown> | undefined) {
   const read = yield* Effect.result(Settings.all(allSettings))
   if (Result.isFailure(read)) {
+    const problems = read.failure.problems.map(({ setting, problem: what }) =>
+      problem(`${setting} ${what}`, `Set ${setting} in the environment or in .env, as docs/settings.md describes.`)
+    )
+    const others = [...needsSettings, ...(bot === undefined ? [] : ["commands"])]
     return [
-      ...read.failure.problems.map(({ setting, problem: what }) =>
-        problem(
-          "settings",
-          `${setting} ${what}`,
-          `Set ${setting} in the environment or in .env, as docs/settings.md describes.`
-        )
-      ),
-      ...[...needsSettings, ...(bot === undefined ? [] : ["commands"])].map((name) =>
-        skipped(name, "a setting is missing or malformed")
-      )
+      ...problems.map(named("settings")),
+      ...others.map((name) => named(name)(skipped("a setting is missing or malformed")))
     ]
   }
   const { baseUrl, extraCa, host, port, proxy } = read.success
   const url = yield* Config.withDefault(Config.NonEmptyString("BOT_WEBHOOK_URL"), undefined)
   const byClient = Effect.gen(function* () {
     return [
-      yield* platform.checkToken,
-      ...(bot === undefined ? [] : [yield* checkCommands(bot)]),
+      named("token")(yield* platform.checkToken),
+      ...(bot === undefined ? [] : [named("commands")(yield* checkCommands(bot))]),
       ...(yield* platform.checkSubscriptions(url))
     ]
   }).pipe(
@@ -61,36 +57,36 @@ const platformChecks = Effect.fnUntraced(function* (bot: Bot.Bot<unknown, unknow
     RetryPolicy.override(RetryPolicy.none),
     Effect.provide(client),
     Effect.orElseSucceed((error) => [
-      problem("token", `the client cannot be created: ${error.message}`, "Correct the setting that it names.")
+      named("token")(problem(`the client cannot be created: ${error.message}`, "Correct the setting that it names."))
     ])
   )
   const hasProxy = proxy !== undefined
   const [first, ...others] = yield* Effect.all(
     [
       byClient,
-      platform.checkTls(baseUrl, extraCa, hasProxy),
-      platform.checkClock(baseUrl, hasProxy),
-      platform.checkSecret(url),
-      machine.checkPort(url !== undefined, host, port)
+      Effect.map(platform.checkTls(baseUrl, extraCa, hasProxy), named("tls")),
+      Effect.map(platform.checkClock(baseUrl, hasProxy), named("clock")),
+      Effect.map(platform.checkSecret(url), named("secret header")),
+      Effect.map(machine.checkPort(url !== undefined, host, port), named("port"))
     ],
     { concurrency: "unbounded" }
   )
-  return [ok("settings", `the settings of the bot at ${baseUrl} are complete`), ...first, ...others]
+  return [named("settings")(ok(`the settings of the bot at ${baseUrl} are complete`)), ...first, ...others]
 })
 
 const storeChecks = Effect.gen(function* () {
   const found = yield* Effect.result(stores.place)
   if (Result.isFailure(found)) {
-    return [problem("database", toFailure(found.failure).message, "Set it, or choose another --store.")]
+    return [named("database")(problem(toFailure(found.failure).message, "Set it, or choose another --store."))]
   }
   const place = found.success
   const env = yield* variables
   return yield* Effect.all(
     [
-      Effect.sync(() => machine.checkDisk(place.kind === "sqlite" ? place.at : undefined)),
-      machine.checkDatabase(place),
-      machine.checkRedis(env["REDIS_URL"], place.kind === "redis"),
-      machine.checkInbox(place)
+      Effect.sync(() => named("disk")(machine.checkDisk(place.kind === "sqlite" ? place.at : undefined))),
+      Effect.map(machine.checkDatabase(place), named("database")),
+      Effect.map(machine.checkRedis(env["REDIS_URL"], place.kind === "redis"), named("redis")),
+      Effect.map(machine.checkInbox(place), named("inbox"))
     ],
     { concurrency: "unbounded" }
   )
@@ -111,29 +107,29 @@ const allChecks = Effect.fnUntraced(function* (file: string | undefined) {
   const parts = file === undefined ? undefined : yield* checkParts(file)
   const [first, second] = yield* Effect.all([platformChecks(parts?.bot), storeChecks], { concurrency: "unbounded" })
   const checks: ReadonlyArray<Check> = [
-    ...(parts === undefined ? [] : [parts.check]),
+    ...(parts === undefined ? [] : [named("parts")(parts.check)]),
     ...first,
     ...second,
-    machine.checkVersions(cwd, "0.0.0")
+    named("versions")(machine.checkVersions(cwd, "0.0.0"))
   ]
   return checks
 })
 
 /** Compares the platform with the assumptions of the library. */
 export const checkAssumptions = (chat_id: number) => {
-  const name = "platform"
   const compared = Effect.gen(function* () {
     const { baseUrl, token } = yield* Settings.all(Settings.bot)
     const findings = yield* verify({ baseUrl, token, chat_id })
     const advice = `Run \`colloquy verify-platform --chat ${chat_id}\`, and see docs/assumptions.md.`
     const others = findings.flatMap(({ assumption, detail = "", result }) =>
-      result === "confirmed"
-        ? []
-        : [(result === "differs" ? problem : warning)(name, `${assumption}: ${detail}`, advice)]
+      result === "confirmed" ? [] : [(result === "differs" ? problem : warning)(`${assumption}: ${detail}`, advice)]
     )
-    return others.length > 0 ? others : [ok(name, `does as ${count(findings.length, "assumption")} say`)]
+    return others.length > 0 ? others : [ok(`does as ${count(findings.length, "assumption")} say`)]
   })
-  return Effect.orElseSucceed(asBot(compared), (error) => [skipped(name, toFailure(error).message)])
+  return asBot(compared).pipe(
+    Effect.orElseSucceed((error) => [skipped(toFailure(error).message)]),
+    Effect.map((outcomes) => outcomes.map(named("platform")))
+  )
 }
 
 const doctorFlags = {

@@ -9,7 +9,7 @@ import { dirname, join } from "node:path"
 import { toFailure } from "../base/failure.ts"
 import { count, duration } from "../base/output.ts"
 import * as stores from "../base/stores.ts"
-import { type Check, resultsOf } from "./check.ts"
+import { ok, type Outcome, problem, skipped, warning } from "./check.ts"
 
 const isListening = (host: string, port: number): Effect.Effect<boolean> =>
   Effect.callback((resume) => {
@@ -38,9 +38,8 @@ const liveOf = (host: string, port: number) =>
   )
 
 /** Whether the bot, another program or nobody listens on the port of the webhook. */
-export const checkPort = (isWebhook: boolean, host: string | undefined, port: number): Effect.Effect<Check> =>
+export const checkPort = (isWebhook: boolean, host: string | undefined, port: number): Effect.Effect<Outcome> =>
   Effect.gen(function* () {
-    const { ok, skipped, warning } = resultsOf("port")
     if (!isWebhook) return skipped("BOT_WEBHOOK_URL is not set")
     const at = isAnyAddress(host) ? "127.0.0.1" : host!
     if (!(yield* isListening(at, port))) return ok(`${port} is free: the bot does not run on this machine`)
@@ -55,8 +54,7 @@ export const checkPort = (isWebhook: boolean, host: string | undefined, port: nu
 const gigabyte = 1024 ** 3
 
 /** Space and rights in the folder of the SQLite file. */
-export const checkDisk = (file: string | undefined): Check => {
-  const { ok, problem, skipped, warning } = resultsOf("disk")
+export const checkDisk = (file: string | undefined): Outcome => {
   if (file === undefined) return skipped("the data of the bot is not on this machine")
   const folder = dirname(file)
   if (!existsSync(folder))
@@ -89,19 +87,17 @@ const sqlVersion = (place: stores.Place) =>
   )
 
 /** The SQL database of the bot. */
-export const checkDatabase = (place: stores.Place): Effect.Effect<Check> => {
-  const { ok, problem, skipped, warning } = resultsOf("database")
-  if (place.kind === "redis") return Effect.succeed(skipped("the bot stores its data in Redis"))
-  if (place.kind === "sqlite" && !existsSync(place.at)) {
-    return Effect.succeed(
-      warning(
+export const checkDatabase = (place: stores.Place): Effect.Effect<Outcome> =>
+  Effect.gen(function* () {
+    if (place.kind === "redis") return skipped("the bot stores its data in Redis")
+    if (place.kind === "sqlite" && !existsSync(place.at)) {
+      return warning(
         `there is no SQLite file ${place.at}`,
         "The bot creates it with the first update. If it has run, run this command in its folder, or set BOT_INBOX."
       )
-    )
-  }
-  return sqlVersion(place).pipe(
-    Effect.map((version) => ok(`${databaseName[place.kind]} ${version} answers`)),
+    }
+    return ok(`${databaseName[place.kind]} ${yield* sqlVersion(place)} answers`)
+  }).pipe(
     Effect.orElseSucceed((error) =>
       problem(
         `${databaseName[place.kind]} does not answer: ${toFailure(error).message}`,
@@ -111,7 +107,6 @@ export const checkDatabase = (place: stores.Place): Effect.Effect<Check> => {
       )
     )
   )
-}
 
 const fieldOf = (info: string, field: string): string =>
   new RegExp(`^${field}:(.*)$`, "m").exec(info)?.[1]?.trim() ?? ""
@@ -122,39 +117,37 @@ const isOldRedis = (version: string): boolean => {
 }
 
 /** The Redis server. */
-export const checkRedis = (url: string | undefined, isStore: boolean): Effect.Effect<Check> => {
-  const { ok, problem, skipped, warning } = resultsOf("redis")
-  if (url === undefined) return Effect.succeed(skipped("REDIS_URL is not set"))
-  return Redis.Redis.use((redis) => redis.send<string>("INFO")).pipe(
-    Effect.map((info) => {
-      const version = fieldOf(info, "redis_version")
-      const policy = fieldOf(info, "maxmemory_policy")
-      if (isOldRedis(version)) return problem(`Redis ${version} is too old`, "Install Redis 6.2 or later.")
-      if (isStore && policy !== "noeviction") {
-        return problem(
-          `Redis ${version} may delete updates: maxmemory-policy is ${policy}`,
-          "Set maxmemory-policy to noeviction."
-        )
-      }
-      if (isStore && fieldOf(info, "aof_enabled") !== "1") {
-        return warning(
-          `Redis ${version} loses updates when it stops: appendonly is no`,
-          "Set appendonly to yes, and appendfsync to always."
-        )
-      }
-      return ok(`Redis ${version} answers`)
-    }),
-    Effect.provide(stores.redisOf({ kind: "redis", prefix: "colloquy", at: url })),
-    Effect.timeout("10 seconds"),
+export const checkRedis = (url: string | undefined, isStore: boolean): Effect.Effect<Outcome> =>
+  Effect.gen(function* () {
+    if (url === undefined) return skipped("REDIS_URL is not set")
+    const info = yield* Redis.Redis.use((redis) => redis.send<string>("INFO")).pipe(
+      Effect.provide(stores.redisOf({ kind: "redis", prefix: "colloquy", at: url })),
+      Effect.timeout("10 seconds")
+    )
+    const version = fieldOf(info, "redis_version")
+    const policy = fieldOf(info, "maxmemory_policy")
+    if (isOldRedis(version)) return problem(`Redis ${version} is too old`, "Install Redis 6.2 or later.")
+    if (isStore && policy !== "noeviction") {
+      return problem(
+        `Redis ${version} may delete updates: maxmemory-policy is ${policy}`,
+        "Set maxmemory-policy to noeviction."
+      )
+    }
+    if (isStore && fieldOf(info, "aof_enabled") !== "1") {
+      return warning(
+        `Redis ${version} loses updates when it stops: appendonly is no`,
+        "Set appendonly to yes, and appendfsync to always."
+      )
+    }
+    return ok(`Redis ${version} answers`)
+  }).pipe(
     Effect.orElseSucceed((error) =>
       problem(`Redis does not answer: ${toFailure(error).message}`, "Check REDIS_URL, the server and the network.")
     )
   )
-}
 
 /** Checks the queued updates and dead letters of the inbox. */
 export const checkInbox = (place: stores.Place) => {
-  const { ok, problem, skipped, warning } = resultsOf("inbox")
   if (place.kind === "sqlite" && !existsSync(place.at)) return Effect.succeed(skipped("there is no inbox yet"))
   return Effect.gen(function* () {
     const { deadLetters, oldestReceivedAt, queued } = yield* Effect.flatMap(Inbox.Inbox, ({ stats }) => stats)
@@ -190,8 +183,7 @@ const versionIn = (cwd: string, name: string): string | undefined => {
 }
 
 /** The versions of Node, Effect and the packages that the bot has installed. */
-export const checkVersions = (cwd: string, own: string): Check => {
-  const { ok, problem, warning } = resultsOf("versions")
+export const checkVersions = (cwd: string, own: string): Outcome => {
   const packages = ["@colloquy/core", "@colloquy/node", "effect"]
   const found = packages.flatMap((name) => {
     const version = versionIn(cwd, name)

@@ -10,25 +10,23 @@ import { existsSync, readFileSync } from "node:fs"
 import * as tls from "node:tls"
 import { explainCode, explainNetwork } from "../base/network.ts"
 import { headOf, probe } from "../base/probe.ts"
-import { type Check, resultsOf } from "./check.ts"
+import { type Check, named, ok, type Outcome, problem, skipped, warning } from "./check.ts"
 import { handshake } from "./tls.ts"
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-const token = resultsOf("token")
-
 /** The token, by `GET /me`. */
 export const checkToken = Me.get().pipe(
   Effect.map((me) =>
-    token.ok(`the bot is ${me.first_name}${me.username == null ? "" : ` (@${me.username})`}, id ${me.user_id}`)
+    ok(`the bot is ${me.first_name}${me.username == null ? "" : ` (@${me.username})`}, id ${me.user_id}`)
   ),
   Effect.orElseSucceed((error) =>
     error._tag === "Unauthorized"
-      ? token.problem(
+      ? problem(
           "the platform rejects the token",
           "Set BOT_TOKEN to the token of the bot, without Bearer and without blanks."
         )
-      : token.problem(
+      : problem(
           `GET /me failed: ${messageOf(error)}`,
           "See the check of TLS; check BOT_BASE_URL, BOT_PROXY and the network."
         )
@@ -43,9 +41,8 @@ const authoritiesIn = (extraCa: string): Result.Result<string, string> => {
 }
 
 /** TLS to the API, with the default authorities of Node and the extra authority. */
-export const checkTls = (baseUrl: string, extraCa: string | undefined, hasProxy: boolean): Effect.Effect<Check> =>
+export const checkTls = (baseUrl: string, extraCa: string | undefined, hasProxy: boolean): Effect.Effect<Outcome> =>
   Effect.gen(function* () {
-    const { ok, problem, skipped } = resultsOf("tls")
     const url = new URL(baseUrl)
     if (url.protocol === "http:") return skipped(`${url.origin} does not use TLS`)
     if (hasProxy) return skipped("BOT_PROXY is set; the check of the token goes through the proxy")
@@ -83,67 +80,53 @@ export const checkTls = (baseUrl: string, extraCa: string | undefined, hasProxy:
       : ok(`the certificate of ${url.host} is trusted with BOT_EXTRA_CA`)
   })
 
-// The answer needs no token, and its content is not used: only the time of the server is read.
-const dateOf = (url: URL): Effect.Effect<number, unknown> =>
-  Effect.map(headOf(url, { method: "HEAD", rejectUnauthorized: false }), ({ headers }) =>
-    Date.parse(headers.date ?? "")
-  )
-
 const maxSkew = 30_000
 
 /** The clock of this machine, compared with the header `Date` of the API. */
-export const checkClock = (baseUrl: string, hasProxy: boolean): Effect.Effect<Check> => {
-  const { ok, problem, skipped } = resultsOf("clock")
-  if (hasProxy) return Effect.succeed(skipped("BOT_PROXY is set"))
-  return dateOf(new URL(baseUrl)).pipe(
-    Effect.map((server) => {
-      if (Number.isNaN(server)) return skipped("the API does not send its time")
-      const seconds = Math.round((Date.now() - server) / 1000)
-      return Math.abs(seconds) * 1000 <= maxSkew
-        ? ok(`differs from the clock of the API by ${Math.abs(seconds)} s`)
-        : problem(
-            `is ${Math.abs(seconds)} s ${seconds > 0 ? "ahead of" : "behind"} the clock of the API`,
-            "Set the clock of this machine by NTP, for example with `timedatectl set-ntp true`."
-          )
-    }),
-    Effect.orElseSucceed(() => skipped("the API cannot be reached"))
-  )
-}
+export const checkClock = (baseUrl: string, hasProxy: boolean): Effect.Effect<Outcome> =>
+  Effect.gen(function* () {
+    if (hasProxy) return skipped("BOT_PROXY is set")
+    // The answer needs no token, and its content is not used: only the time of the server is read.
+    const { headers } = yield* headOf(new URL(baseUrl), { method: "HEAD", rejectUnauthorized: false })
+    const server = Date.parse(headers.date ?? "")
+    if (Number.isNaN(server)) return skipped("the API does not send its time")
+    const seconds = Math.round((Date.now() - server) / 1000)
+    return Math.abs(seconds) * 1000 <= maxSkew
+      ? ok(`differs from the clock of the API by ${Math.abs(seconds)} s`)
+      : problem(
+          `is ${Math.abs(seconds)} s ${seconds > 0 ? "ahead of" : "behind"} the clock of the API`,
+          "Set the clock of this machine by NTP, for example with `timedatectl set-ntp true`."
+        )
+  }).pipe(Effect.orElseSucceed(() => skipped("the API cannot be reached")))
 
 const day = 86_400_000
 
 /** Whether the address of a subscription answers with a certificate that the platform takes. */
-const checkAddress = ({ url: address }: Subscription): Effect.Effect<Check> => {
-  const { ok, problem, skipped, warning } = resultsOf("webhook certificate")
-  const url = URL.parse(address)
-  if (url === null) return Effect.succeed(problem(`${address} is not a URL`, "Subscribe an https:// URL."))
-  if (url.protocol === "http:")
-    return Effect.succeed(skipped(`${address} does not use TLS; only the emulator delivers to it`))
-  // The platform trusts public authorities only, not the authorities of this machine.
-  return handshake(url, tls.rootCertificates).pipe(
-    Effect.map(({ expiresAt, untrusted }) => {
-      if (untrusted !== undefined) {
-        return problem(`the platform does not deliver to ${url.host}`, `The reason: ${explainCode(untrusted)}`)
-      }
-      const days = Math.floor((expiresAt - Date.now()) / day)
-      return days < 14
-        ? warning(
-            `the certificate of ${url.host} expires in ${days} days`,
-            "Renew it, and check that it is renewed automatically."
-          )
-        : ok(`the certificate of ${url.host} is valid for ${days} days`)
-    }),
-    Effect.orElseSucceed((error) =>
-      problem(`${url.host} cannot be reached from here`, `The reason: ${explainNetwork(error)}`)
-    )
-  )
-}
-
-const subscribed = resultsOf("subscriptions")
+const checkAddress = ({ url: address }: Subscription): Effect.Effect<Outcome> =>
+  Effect.gen(function* () {
+    const url = URL.parse(address)
+    if (url === null) return problem(`${address} is not a URL`, "Subscribe an https:// URL.")
+    if (url.protocol === "http:") return skipped(`${address} does not use TLS; only the emulator delivers to it`)
+    // The platform trusts public authorities only, not the authorities of this machine.
+    const found = yield* Effect.result(handshake(url, tls.rootCertificates))
+    if (Result.isFailure(found)) {
+      return problem(`${url.host} cannot be reached from here`, `The reason: ${explainNetwork(found.failure)}`)
+    }
+    const { expiresAt, untrusted } = found.success
+    if (untrusted !== undefined) {
+      return problem(`the platform does not deliver to ${url.host}`, `The reason: ${explainCode(untrusted)}`)
+    }
+    const days = Math.floor((expiresAt - Date.now()) / day)
+    return days < 14
+      ? warning(
+          `the certificate of ${url.host} expires in ${days} days`,
+          "Renew it, and check that it is renewed automatically."
+        )
+      : ok(`the certificate of ${url.host} is valid for ${days} days`)
+  })
 
 /** Compares the subscribed addresses with the one of the settings. */
-const compareAddresses = (urls: ReadonlyArray<string>, configured: string | undefined): Check => {
-  const { ok, problem, warning } = subscribed
+const compareAddresses = (urls: ReadonlyArray<string>, configured: string | undefined): Outcome => {
   if (configured === undefined) {
     if (urls.length === 0) return ok("no webhook is subscribed; long polling receives the updates")
     return warning(
@@ -169,18 +152,20 @@ export const checkSubscriptions = (configured: string | undefined) =>
   Effect.gen(function* () {
     const subscriptions = yield* Subscriptions.list()
     const urls = subscriptions.map(({ url }) => url)
-    const checks = yield* Effect.forEach(subscriptions, checkAddress, { concurrency: 4 })
-    return [compareAddresses(urls, configured), ...checks]
+    const certificates = yield* Effect.forEach(subscriptions, checkAddress, { concurrency: 4 })
+    return [
+      named("subscriptions")(compareAddresses(urls, configured)),
+      ...certificates.map(named("webhook certificate"))
+    ]
   }).pipe(
-    Effect.orElseSucceed((error) => [
-      subscribed.problem(`GET /subscriptions failed: ${messageOf(error)}`, "See the check of the token.")
+    Effect.orElseSucceed((error): ReadonlyArray<Check> => [
+      named("subscriptions")(problem(`GET /subscriptions failed: ${messageOf(error)}`, "See the check of the token."))
     ])
   )
 
 /** Whether the running webhook accepts the secret of the settings. */
 export const checkSecret = (configured: string | undefined) =>
   Effect.gen(function* () {
-    const { ok, problem, skipped, warning } = resultsOf("secret header")
     if (configured === undefined) return skipped("BOT_WEBHOOK_URL is not set")
     const { header, secret } = yield* Settings.all({ secret: Webhook.settings.secret, header: Settings.secretHeader })
     if (secret === undefined) {

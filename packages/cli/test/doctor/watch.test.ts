@@ -6,7 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as TestClock from "effect/testing/TestClock"
-import { type Check, ok, problem, warning } from "../../src/doctor/check.ts"
+import { type Check, named, ok, problem, warning } from "../../src/doctor/check.ts"
 import { checkAssumptions } from "../../src/doctor/command.ts"
 import { watch, withDaily } from "../../src/doctor/watch.ts"
 import { envFile, Process } from "../../src/base/settings.ts"
@@ -16,15 +16,17 @@ import { run } from "../support/run.ts"
 describe("doctor --watch", () => {
   it.effect("passes on only the checks whose states change, one for each subscription", () =>
     Effect.gen(function* () {
-      const bad = (detail: string) => problem("webhook certificate", detail, "Renew it.")
-      const good = (detail: string) => ok("webhook certificate", detail)
-      const inbox = (updates: number) => warning("inbox", `${updates} updates`, "See `colloquy inbox list`.")
+      const certificate = named("webhook certificate")
+      const token = named("token")
+      const bad = (detail: string) => certificate(problem(detail, "Renew it."))
+      const good = (detail: string) => certificate(ok(detail))
+      const inbox = (updates: number) => named("inbox")(warning(`${updates} updates`, "See `colloquy inbox list`."))
       const rounds: ReadonlyArray<ReadonlyArray<Check>> = [
-        [ok("token", "valid"), good("a"), bad("b"), inbox(1)],
-        [inbox(2), bad("b"), good("a"), ok("token", "valid")],
-        [ok("token", "valid"), bad("a"), bad("b"), inbox(3)],
-        [problem("token", "rejected", "Set BOT_TOKEN."), bad("a"), bad("b")],
-        [ok("token", "valid"), good("a"), good("b"), inbox(4)]
+        [token(ok("valid")), good("a"), bad("b"), inbox(1)],
+        [inbox(2), bad("b"), good("a"), token(ok("valid"))],
+        [token(ok("valid")), bad("a"), bad("b"), inbox(3)],
+        [token(problem("rejected", "Set BOT_TOKEN.")), bad("a"), bad("b")],
+        [token(ok("valid")), good("a"), good("b"), inbox(4)]
       ]
       let round = 0
       const printed: Array<string> = []
@@ -57,8 +59,8 @@ describe("doctor --watch", () => {
   it.effect("compares the platform with the assumptions once a day", () =>
     Effect.gen(function* () {
       const runs = { own: 0, daily: 0 }
-      const own = Effect.sync(() => [ok("token", `run ${++runs.own}`)])
-      const daily = Effect.sync(() => [problem("platform", `run ${++runs.daily}`, "See docs/assumptions.md.")])
+      const own = Effect.sync(() => [named("token")(ok(`run ${++runs.own}`))])
+      const daily = Effect.sync(() => [named("platform")(problem(`run ${++runs.daily}`, "See docs/assumptions.md."))])
       const checks = yield* withDaily(own, daily)
       yield* Effect.forkChild(
         watch(checks, Duration.hours(1), () => Effect.void),
