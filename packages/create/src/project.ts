@@ -1,3 +1,4 @@
+import * as Struct from "effect/Struct"
 import { type Choices, type Manager, managers } from "./choices.ts"
 
 /** The versions that a new project asks for. */
@@ -39,21 +40,13 @@ const manifest = ({ name, store }: Choices, colloquy: (name: string) => string):
         "@colloquy/cli": colloquy("cli"),
         "@colloquy/core": colloquy("core"),
         "@colloquy/node": colloquy("node"),
-        ...(store === "postgres" && {
-          "@effect/platform-node": versions["@effect/platform-node"],
-          "@effect/sql-pg": versions["@effect/sql-pg"]
-        }),
+        ...(store === "postgres" && Struct.pick(versions, ["@effect/platform-node", "@effect/sql-pg"])),
         effect: versions.effect,
         ...(store === "postgres" && { redis: versions.redis })
       },
       devDependencies: {
         "@colloquy/testing": colloquy("testing"),
-        "@effect/vitest": versions["@effect/vitest"],
-        "@types/node": versions["@types/node"],
-        rolldown: versions.rolldown,
-        typescript: versions.typescript,
-        vite: versions.vite,
-        vitest: versions.vitest
+        ...Struct.pick(versions, ["@effect/vitest", "@types/node", "rolldown", "typescript", "vite", "vitest"])
       },
       engines: { node },
       // npm checks the version before each script, because tools that need a newer Node end in stack traces.
