@@ -1,3 +1,4 @@
+import { memoize } from "effect/Function"
 import * as Option from "effect/Option"
 import { isObject } from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -5,17 +6,16 @@ import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
 import { restore, toBigInt } from "./json.ts"
 import { Unparsed } from "./nesting.ts"
-import { once } from "./once.ts"
 
 type Nullish = <S extends Schema.Top>(schema: S) => Schema.optionalKey<Schema.NullOr<S>>
 
 /** A key of a response that can be missing or null. Most keys have one of few schemas. */
-export const nullish = once((schema: Schema.Top) => Schema.optionalKey(Schema.NullOr(schema))) as Nullish
+export const nullish = memoize((schema: Schema.Top) => Schema.optionalKey(Schema.NullOr(schema))) as Nullish
 
 type Optional = <S extends Schema.Top>(schema: S) => Schema.optional<Schema.NullOr<S>>
 
 /** A key of a request that can be missing or null. */
-export const optional = once((schema: Schema.Top) => Schema.optional(Schema.NullOr(schema))) as Optional
+export const optional = memoize((schema: Schema.Top) => Schema.optional(Schema.NullOr(schema))) as Optional
 
 /** A 64-bit integer, exact beyond 2^53 in both directions. */
 export interface Int64 extends Schema.Codec<bigint, unknown> {}

@@ -1,12 +1,12 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import * as ApiError from "../ApiError.ts"
 import { isRejected, isSuccess } from "./accepted.ts"
 import type * as Endpoint from "../Endpoint.ts"
 import { parseMarked } from "../../base/internal/json.ts"
 import { Unparsed } from "../../base/internal/nesting.ts"
-import { once } from "../../base/internal/once.ts"
 import { runSliced } from "./pausing.ts"
 import { maxUnslicedLength, parseSliced } from "./sliced.ts"
 import { memberOf } from "../../base/internal/wire.ts"
@@ -81,7 +81,7 @@ const optional = <const Key extends string, A>(key: Key, value: A | undefined): 
 type ErrorClasses = ReadonlyArray<ApiError.ErrorClass<ApiError.ApiError>>
 
 /** The errors of the declaration of an endpoint, and the errors among them that the body as a whole can match. */
-const classesOf = once(({ errors }: Endpoint.AnyNamed["declaration"]) => {
+const classesOf = memoize(({ errors }: Endpoint.AnyNamed["declaration"]) => {
   const all: ErrorClasses = [...errors, ...common]
   return { all, matchingBodies: all.filter(({ matcher }) => matcher.matches !== undefined) }
 })

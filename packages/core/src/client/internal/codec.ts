@@ -1,3 +1,4 @@
+import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
@@ -6,7 +7,6 @@ import type { Declaration, Rule } from "../Endpoint.ts"
 import { paramKey } from "./path.ts"
 import * as FieldIssue from "../../base/FieldIssue.ts"
 import { stringifyPlain } from "../../base/internal/json.ts"
-import { once } from "../../base/internal/once.ts"
 import { makeDecoder } from "./page.ts"
 
 /** The parts of an HTTP request. */
@@ -122,4 +122,4 @@ const make = (declaration: Declaration<any, any, any>) => {
 }
 
 /** The codec of a declaration, built once. */
-export const of = once(make)
+export const of = memoize(make)

@@ -1,9 +1,9 @@
 import * as Exit from "effect/Exit"
+import { memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
-import { once } from "../once.ts"
 import { leafOf, noLeaf, parseLeaf } from "./leaves.ts"
 import { compileObject } from "./objects.ts"
 import { type Compile, lazily, mismatch, type Mode, type Parse } from "./parse.ts"
@@ -149,6 +149,6 @@ const compileAny = (ast: SchemaAST.AST, mode: Mode, compile: Compile): Parse => 
 
 /** Compiles a schema to closures. Each node is compiled once. */
 export const compile = (ast: SchemaAST.AST, mode: Mode): Parse => {
-  const compileOnce: Compile = once((ast) => compileAny(ast, mode, compileOnce))
+  const compileOnce: Compile = memoize((ast) => compileAny(ast, mode, compileOnce))
   return compileOnce(ast)
 }

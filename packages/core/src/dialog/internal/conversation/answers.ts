@@ -1,12 +1,12 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as attachments from "../../../model/Attachment.ts"
 import * as FieldIssue from "../../../base/FieldIssue.ts"
 import * as Keyboard from "../../../model/Keyboard.ts"
 import type { Answer, AnswerInput, AttachmentKind, Choices } from "../../Conversation.ts"
 import { textOf } from "../../../model/Update.ts"
-import { once } from "../../../base/internal/once.ts"
 import { parseExactly, stringify } from "../../../base/internal/json.ts"
 import { parse as parseCommand } from "../../../model/internal/text/command.ts"
 
@@ -40,7 +40,7 @@ const makeText = (schema: TextSchema): Answer<unknown, unknown> => {
 }
 
 /** The body of a conversation runs for each answer, so each schema has one answer that decodes texts. */
-const textOfSchema = once(makeText)
+const textOfSchema = memoize(makeText)
 
 /** A text that a schema reads. */
 export const text = (schema: TextSchema = Schema.NonEmptyString): Answer<unknown, unknown> => textOfSchema(schema)

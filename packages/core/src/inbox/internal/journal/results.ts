@@ -1,5 +1,5 @@
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
-import { once } from "../../../base/internal/once.ts"
 
 type StepSchema = Schema.Codec<unknown, unknown>
 
@@ -10,7 +10,7 @@ const make = <Stored>(schema: Schema.Codec<unknown, Stored>) => ({
 })
 
 /** Stores the results of a schema as JSON. Steps run often, so each schema has one codec. */
-export const jsonCodecOf = once((schema: StepSchema) => make(Schema.toCodecJson(schema)))
+export const jsonCodecOf = memoize((schema: StepSchema) => make(Schema.toCodecJson(schema)))
 
 /** Stores the results of a schema as JSON text. */
-export const textCodecOf = once((schema: StepSchema) => make(Schema.fromJsonString(Schema.toCodecJson(schema))))
+export const textCodecOf = memoize((schema: StepSchema) => make(Schema.fromJsonString(Schema.toCodecJson(schema))))

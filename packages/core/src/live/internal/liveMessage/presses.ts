@@ -1,4 +1,4 @@
-import { once } from "../../../base/internal/once.ts"
+import { memoize } from "effect/Function"
 import type { BotApi } from "../../../client/BotApi.ts"
 import type { MessageId } from "../../../model/Recipient.ts"
 import { messageOf, type Of } from "../../../model/Update.ts"
@@ -16,7 +16,7 @@ export const messageIdOf = (update: Of<"message_callback">): MessageId | undefin
 const maxAnswered = 1000
 
 /** The live messages of a bot that run in this process. */
-export const runningOf = once((_bot: BotApi["Service"]) => {
+export const runningOf = memoize((_bot: BotApi["Service"]) => {
   const answered = new Set<string>()
   return {
     /** Functions that stop the live message of a message. */
