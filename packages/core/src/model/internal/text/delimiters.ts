@@ -1,5 +1,5 @@
 import type { Span } from "../../Markup.ts"
-import { hasSameFormat, nest, normalize } from "./spans.ts"
+import { hasSameFormat, isLink, nest, normalize } from "./spans.ts"
 
 export interface DelimitedSpan extends Span {
   /** Whether the delimiter of `emphasized` is `*`: inside a word, `_` is not read as a delimiter. */
@@ -51,8 +51,7 @@ const isBoundary = (outside: CharClass): boolean => outside === "space" || outsi
 const isFlanking = (outside: CharClass, inside: CharClass): boolean =>
   inside !== "space" && (inside === "word" || isBoundary(outside))
 
-const mustFlank = ({ span }: Draft): boolean =>
-  span.type !== "link" && span.type !== "user_mention" && span.type !== "monospaced"
+const mustFlank = ({ span }: Draft): boolean => !isLink(span.type) && span.type !== "monospaced"
 
 /** Monospaced text cannot contain a backtick. */
 const splitAtBackticks = (line: string, span: Span): Array<Span> =>

@@ -1,6 +1,6 @@
 import type { MarkupType, Span } from "../../Markup.ts"
 import { type DelimitedSpan, delimitedSpans } from "./delimiters.ts"
-import { clip, type FormattedText, isBlock, makeSpansNear, syntax } from "./spans.ts"
+import { clip, type FormattedText, isBlock, makeSpansNear, syntax, writeNested } from "./spans.ts"
 
 const verticalSpace = /[\n\v\f\r\x85\u2028\u2029]/
 
@@ -81,32 +81,18 @@ const closingOf = (span: DelimitedSpan): string =>
   span.url === undefined ? openingOf(span) : `](${escapeUrl(span.url)})`
 
 const renderLine = (line: string, spans: ReadonlyArray<Span>, isHeading: boolean): string => {
-  let out = ""
-  let written = 0
-  const open: Array<DelimitedSpan> = []
   let delimiterBefore = false
-  const writeTo = (position: number, delimiterAfter = true) => {
-    out += open.some((span) => span.type === "monospaced")
-      ? line.slice(written, position)
-      : escapeRange(line, written, position, { delimiterBefore, delimiterAfter }, isHeading)
-    written = position
-    delimiterBefore = delimiterAfter
-  }
-  const closeUntil = (position: number) => {
-    while (open.length > 0 && open[open.length - 1].to <= position) {
-      writeTo(open[open.length - 1].to)
-      out += closingOf(open.pop()!)
-    }
-  }
-  for (const span of delimitedSpans(line, spans)) {
-    closeUntil(span.from)
-    writeTo(span.from)
-    out += openingOf(span)
-    open.push(span)
-  }
-  closeUntil(line.length)
-  writeTo(line.length, false)
-  return out
+  return writeNested(delimitedSpans(line, spans), line.length, {
+    text: (from, to, open) => {
+      const neighbors = { delimiterBefore, delimiterAfter: open.length > 0 || to < line.length }
+      delimiterBefore = true
+      return open.some(({ type }) => type === "monospaced")
+        ? line.slice(from, to)
+        : escapeRange(line, from, to, neighbors, isHeading)
+    },
+    opening: openingOf,
+    closing: closingOf
+  })
 }
 
 /** @assumption markdownQuoteEnd */

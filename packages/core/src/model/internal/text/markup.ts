@@ -1,7 +1,7 @@
 import type { Span } from "../../Markup.ts"
 import type { Body } from "../../Text.ts"
 import * as Platform from "../../../base/Platform.ts"
-import { type FormattedText, isMarkupType, normalize, separateLinks } from "./spans.ts"
+import { type FormattedText, isBlock, isLink, isMarkupType, normalize, separateLinks } from "./spans.ts"
 
 /** The formatting of a span, without its range. */
 export type Format = Omit<Span, "from" | "to">
@@ -63,12 +63,9 @@ export const fromMarkup = (text: string, elements: ReadonlyArray<Element>): Form
     const range = rangeOf(text, element)
     const format = formatOf(element)
     if (range === undefined || format === undefined) continue
-    if (format.type === "link" || format.type === "user_mention") {
-      links.push({ ...format, from: range[0], to: range[1] })
-    } else {
-      const [from, to] = format.type === "quote" || format.type === "heading" ? widenToLines(text, ...range) : range
-      spans.push({ ...format, from, to })
-    }
+    const [from, to] = isBlock(format.type) ? widenToLines(text, ...range) : range
+    const target = isLink(format.type) ? links : spans
+    target.push({ ...format, from, to })
   }
   return { text, spans: normalize([...separateLinks(links), ...spans]) }
 }

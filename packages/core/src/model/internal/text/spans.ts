@@ -33,7 +33,7 @@ export const isMarkupType = (type: string): type is MarkupType => Object.hasOwn(
 
 export const isBlock = (type: MarkupType): boolean => type === "quote" || type === "heading"
 
-const isLink = (type: MarkupType): boolean => type === "link" || type === "user_mention"
+export const isLink = (type: MarkupType): boolean => type === "link" || type === "user_mention"
 
 // A span is always inside spans of a lower level: blocks enclose everything, and monospaced text encloses nothing.
 const nestingLevel = (type: MarkupType): number => (isBlock(type) ? order[type] : type === "monospaced" ? 3 : 2)
@@ -193,4 +193,41 @@ export const nest = (spans: ReadonlyArray<Span>): ReadonlyArray<Span> => {
     }
   }
   return nested
+}
+
+/**
+ * Writes the text of nested spans, with the marks at their ends. `text` is called with each range between two marks, and
+ * with the spans that are open in the range.
+ */
+export const writeNested = <A extends Span>(
+  nested: ReadonlyArray<A>,
+  length: number,
+  write: {
+    readonly text: (from: number, to: number, open: ReadonlyArray<A>) => string
+    readonly opening: (span: A) => string
+    readonly closing: (span: A) => string
+  }
+): string => {
+  let out = ""
+  let written = 0
+  const open: Array<A> = []
+  const writeTo = (position: number) => {
+    out += write.text(written, position, open)
+    written = position
+  }
+  const closeUntil = (position: number) => {
+    while (open.length > 0 && open[open.length - 1].to <= position) {
+      writeTo(open[open.length - 1].to)
+      out += write.closing(open.pop()!)
+    }
+  }
+  for (const span of nested) {
+    closeUntil(span.from)
+    writeTo(span.from)
+    out += write.opening(span)
+    open.push(span)
+  }
+  closeUntil(length)
+  writeTo(length)
+  return out
 }
