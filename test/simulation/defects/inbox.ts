@@ -225,8 +225,8 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a webhook answers 200 although nothing was stored",
     file: "inbox/internal/sources/receiver.ts",
-    find: "onSuccess: () => responses.ok, onFailure: failed",
-    replace: "onSuccess: () => responses.ok, onFailure: () => responses.ok",
+    find: "onSuccess: () => ok, onFailure: failed",
+    replace: "onSuccess: () => ok, onFailure: () => ok",
     programs: handlers
   },
   {

@@ -5,7 +5,7 @@ import * as Hex from "effect/encoding/Hex"
 import * as Redacted from "effect/Redacted"
 import type { WebhookRequest, WebhookResponse } from "../../Webhook.ts"
 import { contentEncodingOf, maxBodySize } from "./receiver.ts"
-import * as responses from "./responses.ts"
+import { methodNotAllowed, reject, respond } from "./responses.ts"
 
 // Every runtime has them, but the library is compiled without the types of any runtime.
 declare const TextEncoder: new () => {
@@ -97,13 +97,13 @@ export const makeAuthorize = ({ otherRoutes, path, secretHeader, secrets, url }:
   )
 
   const rejections = {
-    notFound: responses.reject(responses.notFound),
-    wrongPath: responses.reject(responses.notFound, warnPath),
-    method: responses.reject(responses.methodNotAllowed("POST")),
-    secret: responses.reject(responses.forbidden, warnSecret),
-    contentType: responses.reject(responses.notJson),
-    contentEncoding: responses.reject(responses.unknownEncoding),
-    size: responses.reject(responses.tooLarge)
+    notFound: reject(respond(404)),
+    wrongPath: reject(respond(404), warnPath),
+    method: reject(methodNotAllowed("POST")),
+    secret: reject(respond(403), warnSecret),
+    contentType: reject(respond(415, { accept: "application/json" })),
+    contentEncoding: reject(respond(415, { "accept-encoding": "gzip, deflate" })),
+    size: reject(respond(413))
   }
 
   const serves = (request: WebhookRequest): boolean => {

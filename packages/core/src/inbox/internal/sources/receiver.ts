@@ -14,7 +14,7 @@ import { isTraced } from "../../../base/internal/tracing.ts"
 import type { Inbox, ReceiveError, Received } from "../../Inbox.ts"
 import { MalformedUpdate, parse } from "../../../model/Update.ts"
 import type { BodyError, WebhookRequest, WebhookResponse } from "../../Webhook.ts"
-import * as responses from "./responses.ts"
+import { ok, reject, respond } from "./responses.ts"
 
 // Every runtime has them, but the library is compiled without the types of any runtime.
 declare const TextDecoder: new (
@@ -114,8 +114,9 @@ export const makeReceive = Effect.fnUntraced(function* ({ inbox, storeTimeout, t
   const warn = (message: string) => Effect.annotateLogs(Effect.logWarning(message), { url })
 
   const notStored = (reason: string) =>
-    responses.reject(
-      responses.unavailable,
+    reject(
+      // The platform repeats the delivery after a minute.
+      respond(503, { "retry-after": "60" }),
       warn(`A delivery was not stored and is answered with 503: ${reason} The platform will send it again.`)
     )
 
@@ -128,9 +129,9 @@ export const makeReceive = Effect.fnUntraced(function* ({ inbox, storeTimeout, t
   const store = (received: Received): Effect.Effect<WebhookResponse> => {
     const storing = fork(inbox.receive([received]))
     const exit = storing.pollUnsafe()
-    if (exit !== undefined) return Exit.isSuccess(exit) ? responses.ok : failed(exit.cause)
+    if (exit !== undefined) return Exit.isSuccess(exit) ? ok : failed(exit.cause)
     return Fiber.join(Fiber.runIn(storing, scope)).pipe(
-      Effect.matchCauseEffect({ onSuccess: () => responses.ok, onFailure: failed }),
+      Effect.matchCauseEffect({ onSuccess: () => ok, onFailure: failed }),
       Effect.timeoutOrElse({ duration: storeTimeout, orElse: () => timedOut })
     )
   }
@@ -145,11 +146,11 @@ export const makeReceive = Effect.fnUntraced(function* ({ inbox, storeTimeout, t
   }
 
   const rejections: Readonly<Record<BodyError["reason"], Effect.Effect<WebhookResponse>>> = {
-    TooLarge: responses.reject(responses.tooLarge),
-    Timeout: responses.reject(responses.timedOut),
-    Aborted: responses.reject(responses.aborted),
-    AlreadyRead: responses.reject(
-      responses.respond(500, { "content-type": "text/plain; charset=utf-8" }, alreadyRead),
+    TooLarge: reject(respond(413)),
+    Timeout: reject(respond(408, { connection: "close" })),
+    Aborted: reject(respond(400)),
+    AlreadyRead: reject(
+      respond(500, { "content-type": "text/plain; charset=utf-8" }, alreadyRead),
       Effect.annotateLogs(Effect.logError(alreadyRead), { url })
     )
   }

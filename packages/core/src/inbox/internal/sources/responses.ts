@@ -11,24 +11,7 @@ export const respond = (
 
 export const ok = respond(200)
 
-export const aborted = respond(400)
-
-export const forbidden = respond(403)
-
-export const notFound = respond(404)
-
 export const methodNotAllowed = (allow: string) => respond(405, { allow })
-
-export const timedOut = respond(408, { connection: "close" })
-
-export const tooLarge = respond(413)
-
-export const notJson = respond(415, { accept: "application/json" })
-
-export const unknownEncoding = respond(415, { "accept-encoding": "gzip, deflate" })
-
-/** The platform repeats the delivery after a minute. */
-export const unavailable = respond(503, { "retry-after": "60" })
 
 const rejected = counter("colloquy_webhook_rejected_total", "Requests that were not answered with 200, by status")
 
