@@ -54,26 +54,24 @@ const orSourceFailed =
     Effect.mapError(self, (cause) => failed(transfer, sourceFailed(cause)))
 
 /** Opens the source and checks its size and its content. */
-const openSource = (transfer: Transfer, source: UploadSource): OpenSource => {
-  const { limits } = transfer
-  const orFail = orSourceFailed(transfer)
-  return Effect.gen(function* () {
-    const opened = yield* orFail(source.open)
+const openSource = (transfer: Transfer, source: UploadSource): OpenSource =>
+  Effect.gen(function* () {
+    const { limits } = transfer
+    const opened = yield* source.open
     const { size } = opened
     const sizeExceeded = size === undefined ? undefined : checkSize(limits, size)
-    if (sizeExceeded !== undefined) return yield* failed(transfer, sizeExceeded)
+    if (sizeExceeded !== undefined) return yield* sizeExceeded
     if (!limitsContent(limits)) return opened
     const inspected = hasRandomAccess(source)
       ? { opened, size: size ?? 0, readRange: (from: number, to: number) => readRange(opened, from, to) }
-      : yield* Effect.map(orFail(readHead(opened, headSize)), ({ head, opened }) => ({
+      : yield* Effect.map(readHead(opened, headSize), ({ head, opened }) => ({
           opened,
           size: size ?? head.byteLength,
           readRange: rangeReaderOf(head, size)
         }))
     const limitExceeded = yield* checkContent(limits, inspected.size, inspected.readRange)
-    return limitExceeded === undefined ? inspected.opened : yield* failed(transfer, limitExceeded)
-  })
-}
+    return limitExceeded === undefined ? inspected.opened : yield* limitExceeded
+  }).pipe(orSourceFailed(transfer))
 
 /** Creates a resumable upload, or returns `undefined` if the request is to be sent by `multipart`. */
 const startResumable = (transfer: Transfer, request: UploadRequest, opened: Opened): Step<SavedUpload | undefined> => {
@@ -98,11 +96,6 @@ const startResumable = (transfer: Transfer, request: UploadRequest, opened: Open
   })
 }
 
-const isSameSource = (transfer: Transfer, { identity, size }: Opened, saved: SavedUpload): Step<boolean> =>
-  size === saved.size
-    ? Effect.map(orSourceFailed(transfer)(identity), (identity) => identity === saved.identity)
-    : Effect.succeed(false)
-
 const run = Effect.fnUntraced(function* (transfer: Transfer, request: Request) {
   const { source } = request
   const nameRejected = checkName(transfer.limits, transfer.name)
@@ -112,7 +105,8 @@ const run = Effect.fnUntraced(function* (transfer: Transfer, request: Request) {
   const opened = yield* open
   if (isResume(request)) {
     const { saved } = request
-    if (!(yield* isSameSource(transfer, opened, saved))) return yield* failed(transfer, new SourceMismatch())
+    const isSame = opened.size === saved.size && (yield* orSourceFailed(transfer)(opened.identity)) === saved.identity
+    if (!isSame) return yield* failed(transfer, new SourceMismatch())
     return yield* uploadResumable(transfer, opened, { saved, isNew: false })
   }
   const saved = yield* startResumable(transfer, request, opened)
