@@ -7,6 +7,7 @@ import { isBlock, isButton, makeButton, makeOutcome } from "./parts.ts"
 import type { Payload } from "../../../bot/Payload.ts"
 import * as Platform from "../../../base/Platform.ts"
 import type { Update } from "../../../model/Update.ts"
+import { nonceOf } from "./once.ts"
 import { type Act, isSameAct, type PageCodecs, type Place, placeOf, type Pressed } from "./location.ts"
 
 type AnyContent = Content<unknown, unknown>
@@ -39,8 +40,6 @@ const pageOf = (place: Place, update: Update | undefined): Page<Pages, unknown> 
   go: (page, params) => makeOutcome({ _tag: "Go", page, params })
 })
 
-const invalid = (menu: Definition, { frame }: Place, problem: string) => menu.invalid(frame.p, problem)
-
 /** Runs the function of the current page. */
 const render = (
   menu: Definition,
@@ -64,6 +63,7 @@ export const layOut = Effect.fnUntraced(function* (
   update: Update | undefined
 ) {
   const place = currentOf(places)
+  const invalid = (problem: string) => menu.invalid(place.frame.p, problem)
   const content = yield* render(menu, places, update)
   const rows: Array<AnyRow> = []
   const lists = new Set<string>()
@@ -71,8 +71,6 @@ export const layOut = Effect.fnUntraced(function* (
     if (isBlock(row)) {
       if (row.name !== undefined && lists.has(row.name)) {
         return yield* invalid(
-          menu,
-          place,
           `two of its lists have the same name, ${JSON.stringify(row.name)}. Give each list a name of its own`
         )
       }
@@ -81,7 +79,7 @@ export const layOut = Effect.fnUntraced(function* (
       rows.push(...(yield* row.rowsAt(part)))
     } else rows.push(row)
   }
-  return { menu, places, content, rows }
+  return { menu, places, update, content, rows, invalid }
 })
 
 /** The current page, made again for this update. */
@@ -123,9 +121,9 @@ const adviceFor = (rows: ReadonlyArray<ReadonlyArray<unknown>>): string =>
 
 const encodeKeyboard = Schema.encodeEffect(Keyboard.Keyboard, { errors: "all" })
 
-const toKeyboard = Effect.fnUntraced(function* (layout: Layout, owner: number | undefined, nonce: string) {
-  const { menu, places, rows } = layout
-  const place = currentOf(places)
+const toKeyboard = Effect.fnUntraced(function* (layout: Layout, owner: number | undefined) {
+  const { invalid, menu, places, rows, update } = layout
+  const nonce = yield* nonceOf(update)
   const at = places.map(({ frame }) => frame)
   const textsOfActs = new Map<string, string>()
   const keyboardRows: Array<ReadonlyArray<Keyboard.Button>> = []
@@ -140,8 +138,6 @@ const toKeyboard = Effect.fnUntraced(function* (layout: Layout, owner: number | 
       const other = textsOfActs.get(JSON.stringify(act))
       if (act[0] === "press" && other !== undefined) {
         return yield* invalid(
-          menu,
-          place,
           `the buttons "${other}" and "${button.text}" have the same name, ${JSON.stringify(act[1])}. Give each button a name of its own`
         )
       }
@@ -160,7 +156,7 @@ const toKeyboard = Effect.fnUntraced(function* (layout: Layout, owner: number | 
   }
   const keyboard = Keyboard.make(...keyboardRows.filter((row) => row.length > 0))
   yield* Effect.mapError(encodeKeyboard(keyboard), ({ issue }) =>
-    invalid(menu, place, `its keyboard ${FieldIssue.formatSchemaIssue(issue)}${adviceFor(keyboardRows)}`)
+    invalid(`its keyboard ${FieldIssue.formatSchemaIssue(issue)}${adviceFor(keyboardRows)}`)
   )
   return keyboard
 })
@@ -168,20 +164,16 @@ const toKeyboard = Effect.fnUntraced(function* (layout: Layout, owner: number | 
 /** Returns the message of a page. */
 export const toMessage = Effect.fnUntraced(function* (
   layout: Layout,
-  options: { readonly owner: number | undefined; readonly nonce: string; readonly withKeyboard?: boolean }
+  owner: number | undefined,
+  withKeyboard: boolean
 ) {
   const { rows: _, attachments, ...content } = layout.content
   const media = attachments ?? []
-  if (options.withKeyboard === false) return { ...content, attachments: media } satisfies MenuMessage
-  const keyboard = yield* toKeyboard(layout, options.owner, options.nonce)
-  if (keyboard.payload.buttons.length > 0)
-    return { ...content, attachments: [...media, keyboard] } satisfies MenuMessage
-  if (!content.text && media.length === 0 && content.link == null) {
-    return yield* invalid(
-      layout.menu,
-      currentOf(layout.places),
-      "it has no text, no attachments and no buttons. Give it a text"
-    )
+  if (!withKeyboard) return { ...content, attachments: media } satisfies MenuMessage
+  const keyboard = yield* toKeyboard(layout, owner)
+  const all = keyboard.payload.buttons.length > 0 ? [...media, keyboard] : media
+  if (!content.text && all.length === 0 && content.link == null) {
+    return yield* layout.invalid("it has no text, no attachments and no buttons. Give it a text")
   }
-  return { ...content, attachments: media } satisfies MenuMessage
+  return { ...content, attachments: all } satisfies MenuMessage
 })

@@ -14,7 +14,6 @@ import { CurrentUpdate } from "../../../inbox/internal/consumer/currentUpdate.ts
 import { type Definition, layOut, type Render, toMessage } from "./layout.ts"
 import { rehearsedBy } from "../../../inbox/internal/rehearsal.ts"
 import { placeOf, Pressed } from "./location.ts"
-import { nonceOf } from "./once.ts"
 import { makePress, rehearse } from "./press.ts"
 
 type Callback = Update.Of<"message_callback">
@@ -41,7 +40,7 @@ const show = (
         )
       }
       const layout = yield* layOut(menu, [place], update)
-      return yield* toMessage(layout, { owner, nonce: yield* nonceOf(update) })
+      return yield* toMessage(layout, owner, true)
     })
   })
 

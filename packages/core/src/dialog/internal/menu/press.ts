@@ -13,7 +13,7 @@ import { continues } from "../../../inbox/internal/rehearsal.ts"
 import { newer } from "../../../inbox/internal/consumer/newer.ts"
 import { type Definition, find, hasList, layOut, toMessage } from "./layout.ts"
 import { open, type Place, placeOf, Pressed, readPlaces, turn } from "./location.ts"
-import { nonceOf, rememberPress, wasPressed } from "./once.ts"
+import { rememberPress, wasPressed } from "./once.ts"
 
 type Callback = Of<"message_callback">
 
@@ -103,7 +103,7 @@ export const makePress = (menu: Definition, options: Options, update: Callback) 
     if (places.length === 0) return yield* answer(withoutKeyboard(update.message), notification)
     const layout = yield* layOut(menu, places, update)
     const owner = menu.isOwned ? userIdOf(update) : undefined
-    const message = yield* toMessage(layout, { owner, nonce: yield* nonceOf(update), withKeyboard })
+    const message = yield* toMessage(layout, owner, withKeyboard)
     // The text of the page before would stay.
     const isOther = message.text == null && Boolean(update.message?.body?.text)
     return yield* answer(isOther ? { ...message, text: "" } : message, notification)
