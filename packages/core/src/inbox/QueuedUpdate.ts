@@ -8,18 +8,8 @@ import type { Failure } from "./InboxStore.ts"
 import { hashText } from "../model/internal/hashText.ts"
 import { datedAt, receivedText } from "../model/internal/updateParts.ts"
 import { chatOf, encode, type MalformedUpdate, parse, type Update, userIdOf } from "../model/Update.ts"
-import { parseExactly, stringify } from "../base/internal/json.ts"
+import { parseExactly, sortKeys, stringify } from "../base/internal/json.ts"
 import { memberOf } from "../base/internal/wire.ts"
-
-const sortKeys = (value: unknown): unknown => {
-  if (typeof value !== "object" || value === null) return value
-  if (Array.isArray(value)) return value.map(sortKeys)
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, member]) => [key, sortKeys(member)])
-  )
-}
 
 const hash = (value: unknown): string => hashText(stringify(sortKeys(value)))
 

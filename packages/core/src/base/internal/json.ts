@@ -193,6 +193,14 @@ export const copy = (value: unknown): unknown => {
     : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copy(member)]))
 }
 
+/** Returns JSON whose text does not depend on the order in which its fields were set. */
+export const sortKeys = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map(sortKeys)
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(members.map(([key, member]) => [key, sortKeys(member)]))
+}
+
 /** Returns a copy of a raw value with bigints for marked integers. Fails if a part of the value was not parsed. */
 export const restore = (value: unknown): Result.Result<unknown, Unparsed> =>
   Result.try({ try: () => restoreInPlace(copy(value)), catch: (error) => error as Unparsed })

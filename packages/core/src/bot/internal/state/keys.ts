@@ -3,6 +3,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "../../../base/FieldIssue.ts"
+import { sortKeys } from "../../../base/internal/json.ts"
 import { segment, textOfSegment } from "../../../inbox/internal/store/keys.ts"
 import { orderPrefixOf } from "../../../inbox/internal/store/stateRows.ts"
 import type { InvalidState } from "../../State.ts"
@@ -12,14 +13,6 @@ const maxRowKey = 1000
 
 /** The longest part of the key of a row that is not from the key of the value: the name of the state, and its order. */
 const lengthBeside = (name: string): number => orderPrefixOf(name).length + "0123456789abcdef/".length
-
-/** Returns a value whose JSON text does not depend on the order in which its fields were set. */
-const sorted = (json: unknown): unknown => {
-  if (Array.isArray(json)) return json.map(sorted)
-  if (typeof json !== "object" || json === null) return json
-  const fields = Object.entries(json).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(fields.map(([name, value]) => [name, sorted(value)]))
-}
 
 const prefix = "key:"
 
@@ -37,7 +30,7 @@ export const make = <K>(
   const toScope = (key: unknown): Effect.Effect<string, InvalidState> => {
     const encoded = encode(key)
     if (Result.isFailure(encoded)) return Effect.fail(invalid(FieldIssue.formatSchemaIssue(encoded.failure.issue), key))
-    const scope = `${prefix}${segment(JSON.stringify(sorted(encoded.success)))}`
+    const scope = `${prefix}${segment(JSON.stringify(sortKeys(encoded.success)))}`
     return scope.length > maxLength
       ? Effect.fail(invalid(`Its text has ${scope.length} characters, and the maximum is ${maxLength}.`, key))
       : Effect.succeed(scope)
