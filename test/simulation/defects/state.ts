@@ -7,8 +7,8 @@ export const stateDefects: ReadonlyArray<Defect> = [
   {
     name: "an acknowledgement does not write the state",
     file: "inbox/internal/consumer/changes.ts",
-    find: "...(this.states?.close() ?? []),",
-    replace: "...(this.states?.close() ?? []).slice(0, 0),",
+    find: "...(this.states?.writes() ?? []),",
+    replace: "...(this.states?.writes() ?? []).slice(0, 0),",
     programs
   },
   {

@@ -68,7 +68,7 @@ const attemptOf = (inbox: Inbox["Service"], value: Update): HandledUpdate => {
     receivedAt: 0,
     text: stringify(encode(value))
   })
-  return { changes: new Changes({ value, inbox, entry: { id: "0", update } }) }
+  return { changes: new Changes({ value, inbox, entry: { id: "0", update } }, { isOver: false }) }
 }
 
 /**

@@ -28,7 +28,7 @@ const CurrentlyReplaced = Context.Reference<Replaced>("@colloquy/core/internal/s
   defaultValue: () => []
 })
 
-const sessionOf = (changes: Changes): Session => (changes.states ??= new Session(changes.inbox, changes.isClosed))
+const sessionOf = (changes: Changes): Session => (changes.states ??= new Session(changes))
 
 /** Two states with one name would read and replace the values of each other. */
 const cellOf = (changes: Changes, key: StateKey, codec: object): Effect.Effect<Cell> => {

@@ -19,7 +19,8 @@ export interface Received extends Pick<Queued, "answers" | "inbox" | "journal" |
 export class Attempt extends AttemptRecord implements HandledUpdate {
   readonly #received: Received
   #changes: Changes | undefined
-  #isOver = false
+  /** Whether changes of the attempt are written at once, and no longer with its acknowledgement. */
+  isOver = false
 
   constructor(received: Received) {
     super()
@@ -43,11 +44,7 @@ export class Attempt extends AttemptRecord implements HandledUpdate {
   }
 
   get changes(): Changes {
-    if (this.#changes === undefined) {
-      this.#changes = new Changes(this.#received)
-      if (this.#isOver) this.#changes.close()
-    }
-    return this.#changes
+    return (this.#changes ??= new Changes(this.#received, this))
   }
 
   get statements(): Changes {
@@ -56,13 +53,12 @@ export class Attempt extends AttemptRecord implements HandledUpdate {
 
   /** Returns the changes to write with the acknowledgement. Later changes are written at once. */
   close(): Written | undefined {
-    this.#isOver = true
-    return this.#changes?.close()
+    this.isOver = true
+    return this.#changes?.written()
   }
 
   /** The update could not be acknowledged. */
   reopen(): void {
-    this.#isOver = false
-    this.#changes?.reopen()
+    this.isOver = false
   }
 }

@@ -6,6 +6,7 @@ import { hooks } from "../hooks.ts"
 import type { Row, RowWrite } from "../../InboxStore.ts"
 import { rowKey, type StateKey, type StateValue, toWrites } from "../store/stateRows.ts"
 import { StoreError } from "../../../base/StoreError.ts"
+import type { Changes } from "./changes.ts"
 
 /** A value at a moment. */
 export interface Snapshot {
@@ -111,15 +112,13 @@ const isSame = (a: StateValue | undefined, b: StateValue | undefined): boolean =
  * update is acknowledged. After that, fibers that still run read and write the store.
  */
 export class Session {
-  readonly #inbox: Inbox["Service"]
+  readonly #changes: Pick<Changes, "inbox" | "isClosed">
   readonly #entries = new Map<string, Entry>()
   /** The codec of each state, by the name of the state. */
   readonly #codecs = new Map<string, object>()
-  #isClosed: boolean
 
-  constructor(inbox: Inbox["Service"], isClosed: boolean) {
-    this.#inbox = inbox
-    this.#isClosed = isClosed
+  constructor(changes: Pick<Changes, "inbox" | "isClosed">) {
+    this.#changes = changes
   }
 
   /** Whether the values of a name belong to one state. */
@@ -132,13 +131,13 @@ export class Session {
   cell(key: StateKey): Cell {
     const entries = this.#entries
     const id = rowKey(key)
-    const direct = stored(this.#inbox, key)
+    const direct = stored(this.#changes.inbox, key)
     return {
       read: Effect.suspend(() => {
         const entry = entries.get(id)
-        if (entry !== undefined && !this.#isClosed) return Effect.succeed(entry.current)
+        if (entry !== undefined && !this.#changes.isClosed) return Effect.succeed(entry.current)
         return Effect.map(direct.read, (read) => {
-          if (this.#isClosed) return read
+          if (this.#changes.isClosed) return read
           const other = entries.get(id)
           if (other === undefined) entries.set(id, { key, first: read, current: read })
           return other?.current ?? read
@@ -148,7 +147,7 @@ export class Session {
         Effect.suspend(() => {
           const entry = entries.get(id)
           // A value that was changed before the end has no revision of its own, so the stored value is read again.
-          if (this.#isClosed)
+          if (this.#changes.isClosed)
             return entry?.current === read ? Effect.succeed(false) : direct.replace(read, { decoded, value })
           if (entry?.current !== read) return Effect.succeed(false)
           entry.current = { value, revision: read.revision, decoded }
@@ -161,11 +160,12 @@ export class Session {
   writeNow(key: StateKey): Effect.Effect<void, StoreError> {
     return Effect.suspend(() => {
       const entry = this.#entries.get(rowKey(key))
-      if (this.#isClosed || entry === undefined || isSame(entry.first.value, entry.current.value)) return Effect.void
+      if (this.#changes.isClosed || entry === undefined || isSame(entry.first.value, entry.current.value))
+        return Effect.void
       const { current, first } = entry
-      const revision = this.#inbox[hooks].nextRevision()
+      const revision = this.#changes.inbox[hooks].nextRevision()
       // After a failure, the handler runs again, and reads the stored value.
-      return Effect.flatMap(stored(this.#inbox, key).attempt(first, current.value, revision), (isApplied) => {
+      return Effect.flatMap(stored(this.#changes.inbox, key).attempt(first, current.value, revision), (isApplied) => {
         if (!isApplied) return Effect.fail(changed())
         entry.first = { ...current, revision }
         return Effect.void
@@ -176,7 +176,7 @@ export class Session {
   /** Returns the values of a state that the handling has read or changed, by their scopes. */
   valuesOf(name: string): ReadonlyMap<string, StateValue | undefined> {
     const values = new Map<string, StateValue | undefined>()
-    if (this.#isClosed) return values
+    if (this.#changes.isClosed) return values
     for (const { current, key } of this.#entries.values()) if (key.name === name) values.set(key.scope, current.value)
     return values
   }
@@ -193,19 +193,13 @@ export class Session {
     for (const [id, { key }] of this.#entries) if (isOfUser(key)) this.#entries.delete(id)
   }
 
-  /** Returns the changes to write. From now on, changes go to the store. */
-  close(): ReadonlyArray<RowWrite> {
-    this.#isClosed = true
+  /** Returns the changes to write. */
+  writes(): ReadonlyArray<RowWrite> {
     const writes: Array<RowWrite> = []
     for (const { current, first, key } of this.#entries.values()) {
       if (isSame(first.value, current.value)) continue
-      writes.push(...toWrites(key, first, current.value, this.#inbox[hooks].nextRevision()))
+      writes.push(...toWrites(key, first, current.value, this.#changes.inbox[hooks].nextRevision()))
     }
     return writes
-  }
-
-  /** The update could not be acknowledged. */
-  reopen(): void {
-    this.#isClosed = false
   }
 }

@@ -3,7 +3,7 @@ import type { Inbox } from "../../Inbox.ts"
 import type { Entry } from "../../QueuedUpdate.ts"
 import type { Update } from "../../../model/Update.ts"
 import type { Written } from "../kernel/partition.ts"
-import type { Received } from "./attempt.ts"
+import type { Attempt, Received } from "./attempt.ts"
 import type { Session } from "./cells.ts"
 import type { Problem, StatementList } from "./statements.ts"
 
@@ -12,6 +12,7 @@ export class Changes implements StatementList {
   readonly entry: Entry
   readonly update: Update
   readonly inbox: Inbox["Service"]
+  readonly #attempt: Pick<Attempt, "isOver">
   /** The timers that are set or cancelled, by their keys. */
   readonly #timers = new Map<string, RowWrite>()
   /**
@@ -20,12 +21,12 @@ export class Changes implements StatementList {
    */
   states: Session | undefined
   #statements: ReadonlyArray<Statement> = []
-  #isClosed = false
 
-  constructor({ entry, inbox, value }: Pick<Received, "entry" | "inbox" | "value">) {
+  constructor({ entry, inbox, value }: Pick<Received, "entry" | "inbox" | "value">, attempt: Pick<Attempt, "isOver">) {
     this.entry = entry
     this.update = value
     this.inbox = inbox
+    this.#attempt = attempt
   }
 
   get store(): InboxStore["Service"] {
@@ -34,7 +35,7 @@ export class Changes implements StatementList {
 
   /** Whether the update was acknowledged, so that later changes are written separately. */
   get isClosed(): boolean {
-    return this.#isClosed
+    return this.#attempt.isOver
   }
 
   /** Forgets the timers of a user, which were deleted in the store. */
@@ -48,22 +49,15 @@ export class Changes implements StatementList {
 
   addStatement(statement: Statement): Problem | undefined {
     if (!this.store.executesStatements) return "store"
-    if (this.#isClosed) return "acknowledged"
+    if (this.isClosed) return "acknowledged"
     this.#statements = [...this.#statements, statement]
     return undefined
   }
 
   /** Returns the rows to write and the statements to execute, or `undefined` if there are none. */
-  close(): Written | undefined {
-    this.#isClosed = true
-    const rows = [...(this.states?.close() ?? []), ...this.#timers.values()]
+  written(): Written | undefined {
+    const rows = [...(this.states?.writes() ?? []), ...this.#timers.values()]
     if (this.#statements.length > 0) return { statements: this.#statements, ...(rows.length === 0 ? {} : { rows }) }
     return rows.length === 0 ? undefined : { rows }
-  }
-
-  /** The update could not be acknowledged. */
-  reopen(): void {
-    this.#isClosed = false
-    this.states?.reopen()
   }
 }
