@@ -5,10 +5,11 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schedule from "effect/Schedule"
 import * as Outage from "../../../client/Outage.ts"
+import type { Queued } from "../kernel/delivery.ts"
 import { annotationsOf } from "./annotations.ts"
 import { persist } from "./persist.ts"
 import type { Retry } from "./retry.ts"
-import { refusalIn, type Settleable, settleAll, type UpdateDelivery } from "./settlement.ts"
+import { refusalIn, type Settleable, settleAll } from "./settlement.ts"
 import { isPassing } from "./storeFailure.ts"
 
 type RetryStep = Effect.Success<ReturnType<typeof Schedule.toStep<unknown, Cause.Cause<unknown>, never, never>>>
@@ -19,15 +20,15 @@ const annotate = (effect: Effect.Effect<void>, { updates }: Settleable<unknown>)
 /** Settles deliveries whose attempt has failed. `isStopping`: a delivery that fails is then left to the next start. */
 export const makeFailures = (retry: Retry, clock: Clock.Clock, isStopping: () => boolean) => {
   /** The state of the retry schedule of updates that failed. */
-  const steps = new WeakMap<UpdateDelivery, RetryStep>()
+  const steps = new WeakMap<Queued, RetryStep>()
   /** The failures of the inbox because of which updates are handled again. */
-  const outages = new WeakMap<UpdateDelivery, Outage.Attempts>()
+  const outages = new WeakMap<Queued, Outage.Attempts>()
 
   /** Emits the delivery again, or makes its updates dead letters. */
   const onFailure = (delivery: Settleable<unknown>, cause: Cause.Cause<unknown>): Effect.Effect<void> =>
     Effect.gen(function* () {
       const { updates } = delivery
-      for (const { record } of updates) record.cause = cause
+      for (const { current } of updates) current.cause = cause
       const message = `Attempt ${delivery.attempt} of the handler failed. The retry schedule decides whether it is retried.`
       yield* annotate(Effect.logWarning(message, cause), delivery)
       if (isStopping()) return yield* persist(delivery.retry())

@@ -10,8 +10,9 @@ import * as Stream from "effect/Stream"
 import type { Delivery } from "../../Deliveries.ts"
 import * as Handler from "../../Handler.ts"
 import { isNotHandledCause } from "../handlers/notHandled.ts"
+import type { Queued } from "../kernel/delivery.ts"
 import * as pool from "./pool.ts"
-import { acknowledged, MappedDelivery, type UpdateDelivery, settleAll } from "./settlement.ts"
+import { acknowledged, MappedDelivery, settleAll } from "./settlement.ts"
 import { makeWaiter } from "./waiter.ts"
 
 /** Passes deliveries to a pool whenever the pool is free. */
@@ -24,7 +25,7 @@ const feed = <A, E, R>(
 /** Interrupts an effect when another process has claimed the chat of its update. */
 export const whileHeld = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
-  updates: ReadonlyArray<UpdateDelivery>
+  updates: ReadonlyArray<Queued>
 ): Effect.Effect<A, E, R> => {
   if (updates.every(({ handling }) => handling.lease === undefined)) return effect
   const lost = Effect.callback<never>((resume) => {

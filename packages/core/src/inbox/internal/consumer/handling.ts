@@ -5,7 +5,7 @@ import * as RateLimiter from "../../../client/RateLimiter.ts"
 import type { ChatId } from "../../../model/Recipient.ts"
 import { CurrentLease, type Lease } from "../../../client/internal/currentLease.ts"
 import { CurrentUpdate, type HandledUpdate } from "./currentUpdate.ts"
-import type { UpdateDelivery } from "./settlement.ts"
+import type { Queued } from "../kernel/delivery.ts"
 
 type Services = Context.Context<never>
 
@@ -30,7 +30,7 @@ export interface Common {
 }
 
 /** A part of a delivery that is handled. */
-type Handled = Pick<UpdateDelivery, "attempt" | "current" | "handling">
+type Handled = Pick<Queued, "attempt" | "handling"> & { readonly current: HandledUpdate }
 
 const priority: Services = Context.make(RateLimiter.CurrentPriority, "reply")
 

@@ -14,13 +14,15 @@ import { watchFiber } from "../../../base/internal/watchFiber.ts"
 import type { Lease } from "../../../client/internal/currentLease.ts"
 import { RateLimiterStopped } from "../../../client/internal/rateLimiter/queue.ts"
 import * as Outage from "../../../client/Outage.ts"
+import type { Consumer } from "../kernel/consumer.ts"
+import type { Queued } from "../kernel/delivery.ts"
 import { CurrentTimeout } from "./currentTimeout.ts"
 import { makeFailures } from "./failures.ts"
 import { contextOf } from "./handling.ts"
 import { newerIn } from "./newer.ts"
 import { persist } from "./persist.ts"
 import type { Retry } from "./retry.ts"
-import { type Origin, type UpdateDelivery, settleable, type Settleable, settleAll } from "./settlement.ts"
+import { settleable, type Settleable, settleAll } from "./settlement.ts"
 import { makeSettling } from "./settling.ts"
 import { makeSpans } from "./spans.ts"
 import { storeFailureIn } from "./storeFailure.ts"
@@ -55,10 +57,7 @@ const interruptionTimeout = "5 seconds"
 const immediateInterruptionTimeout = "100 millis"
 
 /** Confirms the leases that are in doubt before the effect runs. */
-const confirmed = <B, E, R>(
-  effect: Effect.Effect<B, E, R>,
-  updates: ReadonlyArray<UpdateDelivery>
-): Effect.Effect<B, E, R> => {
+const confirmed = <B, E, R>(effect: Effect.Effect<B, E, R>, updates: ReadonlyArray<Queued>): Effect.Effect<B, E, R> => {
   let last: Lease | undefined
   for (const { handling } of updates) {
     const { lease } = handling
@@ -132,9 +131,9 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   const maxFlushed = Math.ceil(concurrency / 2)
 
   const queue: Array<Settleable<A>> = []
-  const origins = new Set<Origin>()
+  const origins = new Set<Consumer>()
   const idle = Latch.makeUnsafe(true)
-  let lastOrigin: Origin | undefined
+  let lastOrigin: Consumer | undefined
   /** The time of the last start or end of a handler in this turn. */
   let now = 0
   let active = 0
@@ -187,9 +186,9 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     if (newer !== undefined)
       return settling.endAfter(delivery, persist(settleAll([delivery], { _tag: "handBack", newer })))
     if (isDeclined(cause)) {
-      for (const { origin, record, value } of updates) {
+      for (const { current, origin, value } of updates) {
         origin.metrics.unhandled(value)
-        record.isDeclined = true
+        current.isDeclined = true
       }
       return onHandledOne(delivery, startedAt)
     }

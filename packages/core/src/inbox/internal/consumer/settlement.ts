@@ -3,13 +3,8 @@ import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Delivery, Variance } from "../../Deliveries.ts"
-import type { InboxStore } from "../../InboxStore.ts"
 import { StoreError } from "../../../base/StoreError.ts"
-import type { Update } from "../../../model/Update.ts"
-import type { AttemptRecord } from "../log/attemptRecord.ts"
-import type { HandledUpdate } from "./currentUpdate.ts"
-import type { Handling } from "./handling.ts"
-import type { HandlerMetrics } from "./metrics.ts"
+import type { Queued } from "../kernel/delivery.ts"
 import type { Batch } from "../kernel/partition.ts"
 import { GroupAttempt } from "./statements.ts"
 
@@ -34,59 +29,19 @@ export const acknowledged: Outcome = { _tag: "ack" }
 /** Makes an effect interruptible in a settlement, which is not. */
 export type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 
-/** The consumer that emitted a delivery. */
-export interface Origin {
-  /**
-   * Settles updates of this origin that have an outcome, in one write. If the caller is interrupted, they are settled
-   * nevertheless, or have no outcome any more.
-   */
-  readonly settle: (updates: ReadonlyArray<UpdateDelivery>, restore: Restore) => Effect.Effect<void, StoreError>
-  /** Emits no more deliveries, accepts no more updates, and releases updates that have not been emitted. */
-  readonly stop: Effect.Effect<void>
-  /** Ends the stream of deliveries. */
-  readonly fail: (cause: Cause.Cause<never>) => void
-  readonly metrics: HandlerMetrics
-  readonly store: InboxStore["Service"]
-}
-
-/** A delivery of an update of the inbox. All other deliveries are made of these. */
-export interface UpdateDelivery extends Settleable<Update> {
-  /** The attempt that is running or comes next. */
-  readonly current: HandledUpdate
-  /** The record of the attempt for the log of handled updates. */
-  readonly record: AttemptRecord
-  readonly origin: Origin
-  readonly handling: Handling
-  /** Whether the update is never in a group, because a process died during its handling, or its group conflicted. */
-  readonly isUngrouped: boolean
-  /** Whether another process has claimed the partition. Settling has no effect then. */
-  readonly isLost: boolean
-  /** The failure of the inbox that the handler is waiting for to end. */
-  readonly storeFailure: StoreError | undefined
-  /** Why the store refused the acknowledgement: the error of a statement. The delivery is not settled then. */
-  readonly refusal: Refusal | undefined
-  /** Calls a function when the partition is lost. Branches of a delivery are handled at the same time. */
-  readonly watch: (onLost: () => void) => void
-  /** Ends `watch`. */
-  readonly unwatch: (onLost: () => void) => void
-}
-
 /** The error of a statement because of which a commit was not applied. */
 export interface Refusal {
   readonly error: unknown
 }
 
-const none: ReadonlyArray<UpdateDelivery> = []
+const none: ReadonlyArray<Queued> = []
 
 /**
  * The updates of several deliveries, in order. The function is no `flatMap`, because groups have many deliveries of one
  * update.
  */
-const concat = <A>(
-  all: ReadonlyArray<A>,
-  updatesOf: (one: A) => ReadonlyArray<UpdateDelivery>
-): ReadonlyArray<UpdateDelivery> => {
-  const updates: Array<UpdateDelivery> = []
+const concat = <A>(all: ReadonlyArray<A>, updatesOf: (one: A) => ReadonlyArray<Queued>): ReadonlyArray<Queued> => {
+  const updates: Array<Queued> = []
   for (const one of all) {
     for (const update of updatesOf(one)) updates.push(update)
   }
@@ -103,13 +58,13 @@ export abstract class Settleable<out A> implements Delivery<A, unknown> {
   abstract readonly value: A
   abstract readonly attempt: number
   /** The updates of the delivery. */
-  abstract readonly updates: ReadonlyArray<UpdateDelivery>
+  abstract readonly updates: ReadonlyArray<Queued>
   /** Whether the delivery is shared with other pipelines, or has a part that is. */
   abstract readonly isBranch: boolean
   /** The attempt to handle all updates of the delivery together. `undefined` if the delivery is no group. */
   abstract readonly group: GroupAttempt | undefined
   /** Marks the delivery as settled, and returns the updates to write. Empty if the delivery was settled before. */
-  abstract take(outcome: Outcome): ReadonlyArray<UpdateDelivery>
+  abstract take(outcome: Outcome): ReadonlyArray<Queued>
 
   get [TypeId](): Variance<unknown> {
     return variance
@@ -135,13 +90,13 @@ export abstract class Settleable<out A> implements Delivery<A, unknown> {
 }
 
 /** Returns why an acknowledgement of several updates was refused. */
-export const refusalIn = (updates: ReadonlyArray<UpdateDelivery>): Refusal | undefined => {
+export const refusalIn = (updates: ReadonlyArray<Queued>): Refusal | undefined => {
   for (const { refusal } of updates) if (refusal !== undefined) return refusal
   return undefined
 }
 
 /** Fails if a statement prevented an acknowledgement, as if the store had refused the acknowledgement for good. */
-const failIfRefused = (updates: ReadonlyArray<UpdateDelivery>): Effect.Effect<void, StoreError> => {
+const failIfRefused = (updates: ReadonlyArray<Queued>): Effect.Effect<void, StoreError> => {
   const refusal = refusalIn(updates)
   if (refusal === undefined) return Effect.void
   const { error } = refusal
@@ -161,20 +116,20 @@ export const settleable = <A>(delivery: Delivery<A>): Settleable<A> => {
 }
 
 /** Writes the outcomes of updates: one write for each origin. */
-const write = (updates: ReadonlyArray<UpdateDelivery>, restore: Restore): Effect.Effect<void, StoreError> => {
+const write = (updates: ReadonlyArray<Queued>, restore: Restore): Effect.Effect<void, StoreError> => {
   const [first] = updates
   if (first === undefined) return Effect.void
   const { origin } = first
-  if (updates.every((update) => update.origin === origin)) return origin.settle(updates, restore)
+  if (updates.every((update) => update.origin === origin)) return origin.emitter.settle(updates, restore)
   const byOrigin = Map.groupBy(updates, ({ origin }) => origin)
-  return Effect.forEach(byOrigin, ([origin, group]) => origin.settle(group, restore), {
+  return Effect.forEach(byOrigin, ([origin, group]) => origin.emitter.settle(group, restore), {
     discard: true,
     concurrency: "unbounded"
   })
 }
 
 /** Writes the updates that `take` returns. No interruption comes between both, because a taken update is not taken again. */
-const settleTaken = (take: () => ReadonlyArray<UpdateDelivery>): Effect.Effect<void, StoreError> =>
+const settleTaken = (take: () => ReadonlyArray<Queued>): Effect.Effect<void, StoreError> =>
   Effect.uninterruptibleMask((restore) => write(take(), restore))
 
 /** Settles deliveries in one write for each inbox. */
@@ -205,7 +160,7 @@ abstract class DerivedDelivery<out A> extends Settleable<A> {
     return this.of.attempt
   }
 
-  get updates(): ReadonlyArray<UpdateDelivery> {
+  get updates(): ReadonlyArray<Queued> {
     return this.of.updates
   }
 }
@@ -220,7 +175,7 @@ export class MappedDelivery<out A> extends DerivedDelivery<A> {
     return this.of.group
   }
 
-  take(outcome: Outcome): ReadonlyArray<UpdateDelivery> {
+  take(outcome: Outcome): ReadonlyArray<Queued> {
     return this.of.take(outcome)
   }
 }
@@ -228,7 +183,7 @@ export class MappedDelivery<out A> extends DerivedDelivery<A> {
 /** A delivery of several deliveries. */
 export class Group<out A> extends Settleable<Arr.NonEmptyReadonlyArray<A>> {
   readonly #parts: ReadonlyArray<Settleable<A>>
-  #updates: ReadonlyArray<UpdateDelivery> | undefined
+  #updates: ReadonlyArray<Queued> | undefined
   #group: GroupAttempt | undefined
   readonly value: Arr.NonEmptyReadonlyArray<A>
 
@@ -242,7 +197,7 @@ export class Group<out A> extends Settleable<Arr.NonEmptyReadonlyArray<A>> {
     return this.#parts.reduce((highest, { attempt }) => Math.max(highest, attempt), 1)
   }
 
-  get updates(): ReadonlyArray<UpdateDelivery> {
+  get updates(): ReadonlyArray<Queued> {
     return (this.#updates ??= concat(this.#parts, ({ updates }) => updates))
   }
 
@@ -254,7 +209,7 @@ export class Group<out A> extends Settleable<Arr.NonEmptyReadonlyArray<A>> {
     return (this.#group ??= new GroupAttempt(this.updates, this.isBranch))
   }
 
-  take(outcome: Outcome): ReadonlyArray<UpdateDelivery> {
+  take(outcome: Outcome): ReadonlyArray<Queued> {
     const statements = outcome._tag === "ack" ? this.#group?.close() : undefined
     if (statements === undefined || statements.length === 0) return concat(this.#parts, (part) => part.take(outcome))
     // A group of groups is one batch. The statements of its parts come first.
@@ -275,11 +230,11 @@ const worse = (a: Outcome, b: Outcome): Outcome => {
 
 class Branch<out A> extends DerivedDelivery<A> {
   readonly isBranch = true
-  readonly #settled: (outcome: Outcome) => ReadonlyArray<UpdateDelivery>
+  readonly #settled: (outcome: Outcome) => ReadonlyArray<Queued>
   #isSettled = false
   #group: GroupAttempt | undefined
 
-  constructor(of: Delivery<A>, settled: (outcome: Outcome) => ReadonlyArray<UpdateDelivery>) {
+  constructor(of: Delivery<A>, settled: (outcome: Outcome) => ReadonlyArray<Queued>) {
     super(of, of.value)
     this.#settled = settled
   }
@@ -288,7 +243,7 @@ class Branch<out A> extends DerivedDelivery<A> {
     return this.updates.length === 1 ? undefined : (this.#group ??= new GroupAttempt(this.updates, true))
   }
 
-  take(outcome: Outcome): ReadonlyArray<UpdateDelivery> {
+  take(outcome: Outcome): ReadonlyArray<Queued> {
     if (this.#isSettled) return none
     this.#isSettled = true
     return this.#settled(outcome)
@@ -303,7 +258,7 @@ export const branches = <A>(delivery: Delivery<A>, count: number): ReadonlyArray
   const of = settleable(delivery)
   let left = count
   let worst: Outcome = acknowledged
-  const settled = (outcome: Outcome): ReadonlyArray<UpdateDelivery> => {
+  const settled = (outcome: Outcome): ReadonlyArray<Queued> => {
     worst = worse(worst, outcome)
     return --left === 0 ? of.take(worst) : none
   }

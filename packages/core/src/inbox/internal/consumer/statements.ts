@@ -1,6 +1,6 @@
 import type { Commit, Statement, StatementFailed } from "../../InboxStore.ts"
+import type { Queued } from "../kernel/delivery.ts"
 import type { HandledUpdate } from "./currentUpdate.ts"
-import type { UpdateDelivery } from "./settlement.ts"
 
 /** Why a statement cannot be added. */
 export type Problem = "noUpdate" | "acknowledged" | "branches" | "inboxes" | "store"
@@ -36,7 +36,7 @@ export class GroupAttempt implements HandledUpdate, StatementList {
   #statements: ReadonlyArray<Statement> = []
   #isClosed = false
 
-  constructor(updates: ReadonlyArray<UpdateDelivery>, isBranch: boolean) {
+  constructor(updates: ReadonlyArray<Queued>, isBranch: boolean) {
     const origin = updates[0]?.origin
     if (isBranch) this.#problem = "branches"
     else if (updates.some((update) => update.origin !== origin)) this.#problem = "inboxes"

@@ -23,7 +23,6 @@ import type { Common, Handling } from "../consumer/handling.ts"
 import { monoNow } from "../consumer/lease.ts"
 import { type HandlerMetrics, makeHandlerMetrics } from "../consumer/metrics.ts"
 import { isTemporary, persist } from "../consumer/persist.ts"
-import type { Origin, Restore, UpdateDelivery } from "../consumer/settlement.ts"
 import * as journals from "../journal/journal.ts"
 import { reporting } from "../log/reporting.ts"
 import type { Claimed, Queued } from "./delivery.ts"
@@ -77,7 +76,7 @@ interface Given {
 }
 
 /** A consumer of an inbox: a kernel, what executes its commands, and what all its deliveries share. */
-export class Consumer implements Origin {
+export class Consumer {
   readonly #given: Given
   readonly inbox: Inbox["Service"]
   readonly store: InboxStore["Service"]
@@ -171,10 +170,6 @@ export class Consumer implements Origin {
     return { chat_id, services, lease, common: this.#common, base: undefined, context: undefined }
   }
 
-  settle(settled: ReadonlyArray<UpdateDelivery>, restore: Restore): Effect.Effect<void, StoreError> {
-    return this.emitter.settle(settled as ReadonlyArray<Queued>, restore)
-  }
-
   /** Ends the stream of deliveries with a defect. Handlers are interrupted, because their leases may not be renewed any more. */
   readonly fail = (cause: Cause.Cause<never>): void => {
     const failed = Effect.sync(() => {
@@ -186,6 +181,7 @@ export class Consumer implements Origin {
     Effect.runForkWith(this.#given.context)(Effect.andThen(Effect.yieldNow, failed))
   }
 
+  /** Emits no more deliveries, accepts no more updates, and releases updates that have not been emitted. */
   readonly stop = Effect.suspend(() => {
     if (this.kernel.state.isStopping) return Effect.void
     this.#interruptBackground()

@@ -7,9 +7,8 @@ import type { Inbox } from "../../Inbox.ts"
 import type { ClaimedUpdate, Failure } from "../../InboxStore.ts"
 import { Attempt } from "../consumer/attempt.ts"
 import type { Handling } from "../consumer/handling.ts"
-import { type Outcome, type Refusal, Settleable, type UpdateDelivery } from "../consumer/settlement.ts"
+import { type Outcome, type Refusal, Settleable } from "../consumer/settlement.ts"
 import { refusalOf } from "../consumer/statements.ts"
-import type { AttemptRecord } from "../log/attemptRecord.ts"
 import { addToLog } from "../log/entry.ts"
 import type { Evidence } from "../log/incident.ts"
 import { type Journal, wasRead } from "../journal/journal.ts"
@@ -24,8 +23,8 @@ export type Claimed = partition.Update<Queued>
 
 const none: ReadonlyArray<never> = []
 
-/** A claimed update as a delivery: what effects see of the update. */
-export class Queued extends Settleable<Update> implements UpdateDelivery, partition.Delivery {
+/** A claimed update as a delivery. All other deliveries are made of these. */
+export class Queued extends Settleable<Update> implements partition.Delivery {
   readonly origin: Consumer
   readonly claimed: Claimed
   /** The update. The value is missing only if the update cannot be decoded. Such a delivery is not emitted. */
@@ -39,6 +38,7 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
   /** The failure of a rejected update, and whether `onDeadLetter` has run. If the store refuses the update, the update is settled again. */
   failure: Failure | undefined = undefined
   isPrepared = false
+  /** Why the store refused the acknowledgement: the error of a statement. The delivery is not settled then. */
   refusal: Refusal | undefined = undefined
   /** How often in succession the attempt began again because its commit conflicted. */
   conflicts = 0
@@ -87,6 +87,7 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
     return this.#journal === undefined ? Effect.void : flush(this.#journal)
   }
 
+  /** The failure of the inbox that the handler is waiting for to end. */
   get storeFailure(): StoreError | undefined {
     return this.#journal?.storeFailure
   }
@@ -100,27 +101,28 @@ export class Queued extends Settleable<Update> implements UpdateDelivery, partit
     return this.#journal === undefined ? wasRead(this.entry.journal, journal) : this.#journal.knows(journal)
   }
 
-  get record(): AttemptRecord {
-    return this.current
-  }
-
+  /** The attempt that is running or comes next. */
   get current(): Attempt {
     return (this.#current ??= new Attempt(this))
   }
 
+  /** Whether the update is never in a group, because a process died during its handling, or its group conflicted. */
   get isUngrouped(): boolean {
     return this.entry.crashes > 0 || this.hasConflictedInGroup
   }
 
+  /** Whether another process has claimed the partition. Settling has no effect then. */
   get isLost(): boolean {
     return this.claimed.partition.isLost
   }
 
+  /** Calls a function when the partition is lost. Branches of a delivery are handled at the same time. */
   watch(onLost: () => void): void {
     this.#watchers = this.#watchers === none ? [onLost] : [...this.#watchers, onLost]
     this.origin.kernel.watched(this.claimed)
   }
 
+  /** Ends `watch`. */
   unwatch(onLost: () => void): void {
     const others = this.#watchers.filter((other) => other !== onLost)
     if (others.length === this.#watchers.length) return

@@ -109,6 +109,10 @@ export class Emitter {
     return Effect.andThen(this.#waiter.until, this.pull)
   })
 
+  /**
+   * Settles updates that have an outcome, in one write. If the caller is interrupted, they are settled nevertheless, or have no
+   * outcome any more.
+   */
   settle(settled: ReadonlyArray<Queued>, restore: Restore): Effect.Effect<void, StoreError> {
     for (const { outcome } of settled) if (outcome?._tag === "handBack") this.#say(outcome.newer)
     // An update that is not acknowledged keeps its journal, which can be written as long as the update is handled. Nothing is

@@ -44,10 +44,10 @@ export const toCall = (call: MadeCall, hasTexts: boolean, now: number): Call => 
   }
 }
 
-const outcomeOf = ({ outcome, record }: Queued): Outcome => {
+const outcomeOf = ({ current, outcome }: Queued): Outcome => {
   if (outcome?._tag === "reject") return "dead"
   if (outcome?._tag !== "ack") return "failed"
-  return record.isDeclined ? "unhandled" : "handled"
+  return current.isDeclined ? "unhandled" : "handled"
 }
 
 const noCalls: ReadonlyArray<Call> = []
@@ -58,7 +58,7 @@ const toEntry = (queued: Queued, hasTexts: boolean): Entry => {
   const now = origin.kernel.state.wall
   const outcome = outcomeOf(queued)
   const { id, update } = queued.entry
-  const { calls, cause, part } = queued.record
+  const { calls, cause, part } = queued.current
   const user_id = value && userIdOf(value)
   const reason =
     outcome === "dead" ? failure?.error : outcome === "failed" && cause !== undefined ? Cause.pretty(cause) : undefined

@@ -23,7 +23,7 @@ const maxText = 65_536
 const write = (queued: Queued, now: number): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { deadLetterRetention, nextRevision } = queued.inbox[hooks]
-    const calls = queued.record.calls.slice(0, maxCalls).map((call) => toCall(call, true, now))
+    const calls = queued.current.calls.slice(0, maxCalls).map((call) => toCall(call, true, now))
     const stored: StoredIncident = {
       ...queued.evidence,
       calls: calls.map(({ answer, ...call }) =>
