@@ -2,7 +2,13 @@
 import type { ClaimedUpdate, CommitResult, Partition as Claimed } from "../../packages/core/src/inbox/InboxStore.ts"
 import type { Commands } from "../../packages/core/src/inbox/internal/kernel/state.ts"
 import type { Kernel } from "../../packages/core/src/inbox/internal/kernel/kernel.ts"
-import type { Delivery, Outcome, Partition, Update } from "../../packages/core/src/inbox/internal/kernel/partition.ts"
+import type {
+  Delivery,
+  Outcome,
+  Partition,
+  Update,
+  Written
+} from "../../packages/core/src/inbox/internal/kernel/partition.ts"
 import type { Write } from "../../packages/core/src/inbox/internal/kernel/write.ts"
 import { type Journal, journalOf, type Store } from "./store.ts"
 import { keyOf } from "./graph.ts"
@@ -43,10 +49,13 @@ const running: ReadonlyArray<Step> = ["confirming", "sleeping", "recording", "lo
 
 /** The delivery of an update, and its handler. */
 export class Handler implements Delivery {
+  readonly failure = undefined
   readonly id: string
   readonly update: Update<Handler>
   /** The journal of the update, as this process knows it. */
   journal: Journal
+  outcome: Outcome | undefined = undefined
+  written: Written | undefined = undefined
   step: Step = "waiting"
   /** How many attempts have failed in this process. */
   failures = 0
@@ -84,11 +93,12 @@ export class Handler implements Delivery {
   }
 
   settled(end: string): void {
+    this.outcome = undefined
     note("settled")(this, end)
   }
 
   refused(): boolean {
-    note("settled")(this, "again")
+    this.settled("again")
     return false
   }
 }
@@ -479,11 +489,12 @@ export class Process {
 
   settle(world: World, handler: Handler, outcome: Outcome): void {
     const { id, update } = handler
-    const written = world.conflicts.includes(id)
+    const isConflicting = outcome._tag === "ack" && world.conflicts.includes(id)
+    handler.written = isConflicting
       ? { rows: [{ key: `state/${id}`, row: undefined, revision: "1", expected: null }] }
       : undefined
     if (handler.isRunning) this.kernel.unwatched(update)
-    update.outcome = outcome._tag === "ack" ? { ...outcome, written } : outcome
+    handler.outcome = outcome
     handler.step = "settling"
     handler.notBefore = outcome._tag === "retry" ? world.now + outcome.after : 0
     this.isDirty = true

@@ -5,21 +5,11 @@ import * as Effect from "effect/Effect"
 import type { Delivery, Variance } from "../../Deliveries.ts"
 import { StoreError } from "../../../base/StoreError.ts"
 import type { Queued } from "../kernel/delivery.ts"
-import type { Batch } from "../kernel/partition.ts"
+import type { Outcome } from "../kernel/partition.ts"
 import { GroupAttempt } from "./statements.ts"
 
 /** Identifies a delivery. */
 export const TypeId = "~@colloquy/core/Delivery"
-
-/** How a delivery is settled. `after` is in milliseconds. */
-export type Outcome =
-  /** With a batch, all its updates are acknowledged, or none. */
-  | { readonly _tag: "ack"; readonly batch?: Batch | undefined }
-  /** `again`: the attempt does not count, and begins again. */
-  | { readonly _tag: "retry" | "again"; readonly after: number }
-  /** The partition is left to a process with a newer program. `newer` is the message about the data of that program. */
-  | { readonly _tag: "handBack"; readonly newer: string }
-  | { readonly _tag: "reject"; readonly cause: Cause.Cause<unknown> }
 
 /** The outcome of an acknowledgement. */
 type Acknowledged = Extract<Outcome, { readonly _tag: "ack" }>

@@ -25,7 +25,8 @@ export class Commits<D> {
 
   settle(settlement: Settlement<D>): void {
     for (const update of settlement.updates) {
-      const isEnding = update.outcome?._tag === "ack" || update.outcome?._tag === "reject"
+      const { outcome } = update.delivery
+      const isEnding = outcome?._tag === "ack" || outcome?._tag === "reject"
       if (update.state === "open") update.moveTo("settling", isEnding || this.#state.isStopping)
     }
     this.#settlements.push(settlement)
@@ -78,7 +79,8 @@ export class Commits<D> {
     const isOnly = settled.length === 1 || state.options.perChat === 1
     let batches: Map<Batch, ReadonlyArray<Update<D>>> | undefined
     for (const update of settled) {
-      const batch = update.outcome?._tag === "ack" ? update.outcome.batch : undefined
+      const { outcome } = update.delivery
+      const batch = outcome?._tag === "ack" ? outcome.batch : undefined
       if (batch === undefined) write.settle(update, isOnly)
       else (batches ??= new Map()).set(batch, [...(batches.get(batch) ?? none), update])
     }
@@ -103,11 +105,11 @@ export class Commits<D> {
 
   /** Whether the outcome of an update is written. Attempts that do not count begin again, and nothing is written. */
   #isWritten(update: Update<D>): boolean {
-    const { delivery, entry, outcome, partition } = update
+    const { delivery, entry, partition } = update
+    const { outcome } = delivery
     if (update.state !== "settling" || !(partition.state === "held" || partition.state === "committing")) return false
     if (outcome?._tag !== "again" && outcome?._tag !== "handBack") return true
     const state = this.#state
-    update.outcome = undefined
     if (outcome._tag === "again") {
       delivery.settled("again")
       state.again(update, outcome.after)
@@ -125,7 +127,6 @@ export class Commits<D> {
 
   /** The changes of an update are not applied: the attempt has failed because of a statement, or begins again. */
   refuse(update: Update<D>, reason: Refused): void {
-    update.outcome = undefined
     if (update.delivery.refused(reason)) update.moveTo("open")
     else this.#state.again(update, 0)
     this.resume(update.partition)

@@ -7,7 +7,7 @@ import type { Inbox } from "../../Inbox.ts"
 import type { ClaimedUpdate, Failure } from "../../InboxStore.ts"
 import { Attempt } from "../consumer/attempt.ts"
 import type { Handling } from "../consumer/handling.ts"
-import { type Outcome, type Refusal, Settleable } from "../consumer/settlement.ts"
+import { type Refusal, Settleable } from "../consumer/settlement.ts"
 import { refusalOf } from "../consumer/statements.ts"
 import { addToLog } from "../log/entry.ts"
 import type { Evidence } from "../log/incident.ts"
@@ -34,7 +34,8 @@ export class Queued extends Settleable<Update> implements partition.Delivery {
   readonly isBranch = false
   readonly group = undefined
   attempt: number
-  outcome: Outcome | undefined = undefined
+  outcome: partition.Outcome | undefined = undefined
+  written: partition.Written | undefined = undefined
   /** The failure of a rejected update, and whether `onDeadLetter` has run. If the store refuses the update, the update is settled again. */
   failure: Failure | undefined = undefined
   isPrepared = false
@@ -204,7 +205,7 @@ export class Queued extends Settleable<Update> implements partition.Delivery {
     return this.#current?.close()
   }
 
-  take(outcome: Outcome): ReadonlyArray<Queued> {
+  take(outcome: partition.Outcome): ReadonlyArray<Queued> {
     if (this.outcome !== undefined || this.claimed.state !== "open") return none
     this.outcome = outcome
     this.refusal = undefined

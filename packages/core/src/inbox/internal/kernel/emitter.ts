@@ -17,15 +17,13 @@ import { writeIncidents } from "../log/incident.ts"
 import { ending, rejectedKey } from "../timers/recurrence.ts"
 import type { Consumer } from "./consumer.ts"
 import type { Queued } from "./delivery.ts"
-import type * as partition from "./partition.ts"
+import type { Written } from "./partition.ts"
 
 /** The reason why a bot has to end is no defect of the program. */
 const withOutage = <E>(cause: Cause.Cause<E>): Cause.Cause<E> => {
   const error = Outage.errorIn(cause)
   return error === undefined ? cause : (Cause.fail(error) as Cause.Cause<unknown> as Cause.Cause<E>)
 }
-
-const acknowledged: partition.Outcome = { _tag: "ack" }
 
 /** The row that ends an occurrence of a timer. */
 const endingOf = ({ entry, inbox, origin, value }: Queued): RowWrite | undefined =>
@@ -34,7 +32,7 @@ const endingOf = ({ entry, inbox, origin, value }: Queued): RowWrite | undefined
     : undefined
 
 /** The rows and statements of the handler, and the next occurrence of a timer. */
-const writtenOnAck = (queued: Queued): partition.Written | undefined => {
+const writtenOnAck = (queued: Queued): Written | undefined => {
   const written = queued.close()
   const ending = endingOf(queued)
   const { rows = [] } = written ?? {}
@@ -43,7 +41,7 @@ const writtenOnAck = (queued: Queued): partition.Written | undefined => {
 }
 
 /** The rows to write when an update becomes a dead letter: a recurring timer continues. */
-const writtenOnReject = (queued: Queued): partition.Written | undefined => {
+const writtenOnReject = (queued: Queued): Written | undefined => {
   const ending = endingOf(queued)
   if (ending === undefined) return undefined
   const { deadLetterRetention, nextRevision } = queued.inbox[hooks]
@@ -52,14 +50,9 @@ const writtenOnReject = (queued: Queued): partition.Written | undefined => {
   return { rows: [ending, { key, row: { text: "", expiresAt }, revision: nextRevision() }] }
 }
 
-/** The outcome of an update for the kernel, with its writes. */
-const outcomeOf = (queued: Queued): partition.Outcome | undefined => {
-  const { failure, outcome } = queued
-  if (outcome?._tag === "reject") return { _tag: "reject", failure: failure!, written: writtenOnReject(queued) }
-  if (outcome?._tag !== "ack") return outcome
-  const written = writtenOnAck(queued)
-  const { batch } = outcome
-  return written === undefined && batch === undefined ? acknowledged : { _tag: "ack", written, batch }
+const writtenOf = (queued: Queued): Written | undefined => {
+  if (queued.outcome?._tag === "ack") return writtenOnAck(queued)
+  return queued.outcome?._tag === "reject" ? writtenOnReject(queued) : undefined
 }
 
 /** Emits the updates of a kernel as deliveries, and tells the kernel how they are settled. */
@@ -144,7 +137,7 @@ export class Emitter {
     const { kernel, turns } = this.#consumer
     const done = Deferred.makeUnsafe<void, StoreError>()
     const updates = settled.map((queued) => {
-      if (queued.claimed.state === "open") queued.claimed.outcome = outcomeOf(queued)
+      if (queued.claimed.state === "open") queued.written = writtenOf(queued)
       return queued.claimed
     })
     kernel.commits.settle({
@@ -152,8 +145,8 @@ export class Emitter {
       end: (reason = Exit.void) => turns.do(() => Deferred.doneUnsafe(done, reason as Exit.Exit<void, StoreError>))
     })
     // In memory, a write costs less than to wait for others (benchmark `pipeline`).
-    const [first] = updates
-    const isOnly = updates.length === 1 && first?.outcome?._tag === "ack" && first.outcome.batch === undefined
+    const outcome = settled.length === 1 ? settled[0]!.outcome : undefined
+    const isOnly = outcome?._tag === "ack" && outcome.batch === undefined
     if (isOnly && kernel.state.options.isShared) turns.soon()
     else turns.turn()
     return done.effect ?? restore(Deferred.await(done))

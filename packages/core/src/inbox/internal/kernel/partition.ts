@@ -1,3 +1,4 @@
+import type * as Cause from "effect/Cause"
 import type { ClaimedUpdate, Commit, Completed, Statement } from "../../InboxStore.ts"
 import type { Change, Refused } from "./write.ts"
 
@@ -31,18 +32,27 @@ export interface Batch {
   readonly statements: Array<Statement>
 }
 
-/**
- * How an update is settled. `after` is in milliseconds. Nothing is written for `again`, with which the same attempt begins
- * again, and for `handBack`, with which the partition is left to a newer program.
- */
+/** How a delivery is settled. `after` is in milliseconds. */
 export type Outcome =
-  | { readonly _tag: "ack"; readonly written?: Written | undefined; readonly batch?: Batch | undefined }
+  /** With a batch, all its updates are acknowledged, or none. */
+  | { readonly _tag: "ack"; readonly batch?: Batch | undefined }
+  /** `again`: the attempt does not count, and begins again. Nothing is written. */
   | { readonly _tag: "retry" | "again"; readonly after: number }
-  | { readonly _tag: "handBack" }
-  | { readonly _tag: "reject"; readonly failure: Completed["failure"]; readonly written?: Written | undefined }
+  /**
+   * The partition is left to a process with a newer program, and nothing is written. `newer` is the message about the
+   * data of that program.
+   */
+  | { readonly _tag: "handBack"; readonly newer: string }
+  | { readonly _tag: "reject"; readonly cause: Cause.Cause<unknown> }
 
 /** The delivery of an update, as far as the kernel is concerned. */
 export interface Delivery {
+  /** How the update is settled. The outcome is set until `settled` or `refused` is called. */
+  readonly outcome: Outcome | undefined
+  /** The failure of a rejected update. */
+  readonly failure: Completed["failure"]
+  /** The changes that are written if the update is acknowledged or rejected. */
+  readonly written: Written | undefined
   /** Whether this process has written or read all that the journal of the update has in the store now. */
   readonly knows: (stored: ClaimedUpdate) => boolean
   /** Emits the update, which is marked as begun. Returns `false` if the update is never handled, so that nobody pulls the update. */
@@ -95,7 +105,6 @@ export class Update<D> {
   readonly position: number
   readonly delivery: D & Delivery
   #state: UpdateState = "beginning"
-  outcome: Outcome | undefined = undefined
   /** The last change that settles the update, or that marks the update as begun. */
   change: Change<D> | undefined = undefined
   /** Whether the store knows that an attempt has begun. */

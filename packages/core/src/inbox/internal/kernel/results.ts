@@ -112,11 +112,11 @@ export class Results<D> {
   }
 
   #settled(update: Update<D>): void {
-    const { change, outcome } = update
+    const { change, delivery } = update
+    const { outcome } = delivery
     if (update.state !== "settling" || outcome === undefined) return
     if (isRefused(change)) return this.#commits.refuse(update, change.result)
-    update.outcome = undefined
-    update.delivery.settled(outcome._tag === "retry" ? "next" : "done")
+    delivery.settled(outcome._tag === "retry" ? "next" : "done")
     if (outcome._tag !== "retry") return this.#state.drop(update)
     update.isMarked = update.isRecorded = false
     this.#state.again(update, outcome.after)
@@ -138,7 +138,6 @@ export class Results<D> {
     for (const update of updates) {
       if (update.state !== "settling") continue
       update.moveTo("open")
-      update.outcome = undefined
       update.delivery.settled("refused")
     }
     end(reason)

@@ -96,9 +96,9 @@ export class Write<D> {
    * or executes statements has its own commit. The store can reject that commit alone.
    */
   settle(update: Update<D>, isOnly: boolean): void {
-    const { entry, outcome, partition } = update
+    const { delivery, entry, partition } = update
+    const { failure, outcome, written } = delivery
     if (outcome === undefined) return
-    const written = "written" in outcome ? outcome.written : undefined
     let { change } = partition
     if (change === undefined || written !== undefined) {
       change = this.#add(partition, written)
@@ -107,7 +107,7 @@ export class Write<D> {
     update.change = change
     const { id } = entry
     if (outcome._tag === "ack") change.completed = added(change.completed, { id })
-    else if (outcome._tag === "reject") change.completed = added(change.completed, { id, failure: outcome.failure })
+    else if (outcome._tag === "reject") change.completed = added(change.completed, { id, failure })
     else if (!update.isRecorded) change.failed = added(change.failed, id)
   }
 
@@ -131,14 +131,13 @@ export class Write<D> {
 
   /** Adds the updates of a batch. Returns `false`, and adds nothing, if two updates write the same row. */
   settleBatch(batch: Batch, updates: ReadonlyArray<Update<D>>, isOnly: boolean): boolean {
-    const writtenBy = ({ outcome }: Update<D>) => (outcome?._tag === "ack" ? outcome.written : undefined)
-    const keys = updates.flatMap((update) => (writtenBy(update)?.rows ?? none).map(({ key }) => key))
+    const keys = updates.flatMap(({ delivery }) => (delivery.written?.rows ?? none).map(({ key }) => key))
     if (new Set(keys).size < keys.length) return false
     let last: Change<D> | undefined
     for (const [partition, ofPartition] of Map.groupBy(updates, ({ partition }) => partition)) {
-      const rows = ofPartition.flatMap((update) => writtenBy(update)?.rows ?? none)
+      const rows = ofPartition.flatMap(({ delivery }) => delivery.written?.rows ?? none)
       const statements = ofPartition.flatMap(
-        (update): ReadonlyArray<Statement> => writtenBy(update)?.statements ?? none
+        ({ delivery }): ReadonlyArray<Statement> => delivery.written?.statements ?? none
       )
       const change = this.#add(partition, undefined, batch)
       change.completed = ofPartition.map(({ entry: { id } }) => ({ id }))
