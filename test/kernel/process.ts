@@ -92,13 +92,19 @@ export class Handler implements Delivery {
     note("interrupt")(this)
   }
 
-  settled(end: string): void {
+  settled(): void {
+    note("settled")(this, this.outcome!._tag)
     this.outcome = undefined
-    note("settled")(this, end)
+  }
+
+  reopen(): void {
+    this.outcome = undefined
+    note("settled")(this, "refused")
   }
 
   refused(): boolean {
-    this.settled("again")
+    this.outcome = undefined
+    note("settled")(this, "again")
     return false
   }
 }
@@ -252,10 +258,10 @@ export class Process {
       case "settled": {
         const handler = first as Handler
         if (second === "refused") handler.step = "refused"
-        else if (second === "done") this.end(handler)
+        else if (second === "ack") this.end(handler)
         else {
           handler.step = "waiting"
-          if (second === "next") handler.failures++
+          if (second === "retry") handler.failures++
         }
         return
       }

@@ -79,9 +79,9 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a second attempt that does not begin again",
     file: "inbox/internal/kernel/delivery.ts",
-    find: 'if (end === "next" || end === "again") return this.#beginAgain()',
+    find: 'if (end === "retry" || end === "again") return this.#beginAgain()',
     replace:
-      'if (end === "next") return void (this.outcome = undefined)\n    if (end === "again") return this.#beginAgain()',
+      'if (end === "retry") return void (this.outcome = undefined)\n    if (end === "again") return this.#beginAgain()',
     programs: handlers
   },
   {

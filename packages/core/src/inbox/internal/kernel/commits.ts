@@ -110,12 +110,10 @@ export class Commits<D> {
     if (update.state !== "settling" || !(partition.state === "held" || partition.state === "committing")) return false
     if (outcome?._tag !== "again" && outcome?._tag !== "handBack") return true
     const state = this.#state
-    if (outcome._tag === "again") {
-      delivery.settled("again")
-      state.again(update, outcome.after)
-    } else {
+    delivery.settled()
+    if (outcome._tag === "again") state.again(update, outcome.after)
+    else {
       // The partition is kept for a time that grows, and then left to other processes.
-      delivery.settled("left")
       const wait = this.#handBacks.waitOf(entry.id, state.mono)
       update.isNewer = true
       state.again(update, Math.max(1, wait))

@@ -141,26 +141,27 @@ export class Queued extends Settleable<Update> implements partition.Delivery {
     this.origin.turns.do(() => this.#watchers.forEach((onLost) => onLost()))
   }
 
-  settled(end: "done" | "next" | "again" | "left" | "refused"): void {
-    if (end === "refused") return this.#reopen()
-    if (end === "done" || end === "next") addToLog(this)
-    if (end === "next") {
+  settled(): void {
+    const end = this.outcome!._tag
+    const isWritten = end !== "again" && end !== "handBack"
+    if (isWritten) addToLog(this)
+    if (end === "retry") {
       this.conflicts = 0
       this.attempt++
       if (this.#answers !== undefined) this.#answers.attempt = this.attempt
     }
-    if (end === "next" || end === "again") return this.#beginAgain()
+    if (end === "retry" || end === "again") return this.#beginAgain()
     this.#isOver = true
     this.#journal?.close()
     this.close()
-    if (end === "done") this.origin.onDone(this)
+    if (isWritten) this.origin.onDone(this)
   }
 
   refused(reason: Refused): boolean {
     const { change } = this.claimed
     this.refusal = refusalOf({ change, conflicts: this.conflicts }, reason === "alone" ? "again" : reason)
     if (this.refusal !== undefined) {
-      this.#reopen()
+      this.reopen()
       return true
     }
     if (reason === "conflict") {
@@ -173,7 +174,7 @@ export class Queued extends Settleable<Update> implements partition.Delivery {
   }
 
   /** The update could not be settled. */
-  #reopen(): void {
+  reopen(): void {
     this.outcome = undefined
     this.#journal?.reopen()
     this.#current?.reopen()

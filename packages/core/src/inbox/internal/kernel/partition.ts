@@ -47,7 +47,7 @@ export type Outcome =
 
 /** The delivery of an update, as far as the kernel is concerned. */
 export interface Delivery {
-  /** How the update is settled. The outcome is set until `settled` or `refused` is called. */
+  /** How the update is settled. The outcome is set until one of the methods that follow ends or undoes it. */
   readonly outcome: Outcome | undefined
   /** The failure of a rejected update. */
   readonly failure: Completed["failure"]
@@ -59,11 +59,10 @@ export interface Delivery {
   readonly start: () => boolean
   /** Ends the handlers of the update. */
   readonly interrupt: () => void
-  /**
-   * The outcome is written (`done`, and `next` if another attempt follows), the same attempt begins again or is left to a
-   * newer program (`again`, `left`), or the store has refused the outcome, so that the update stays open (`refused`).
-   */
-  readonly settled: (end: "done" | "next" | "again" | "left" | "refused") => void
+  /** The outcome is written, or is one for which nothing is written. */
+  readonly settled: () => void
+  /** The store has refused the outcome, so that the update stays open. */
+  readonly reopen: () => void
   /** The changes of the update are not applied. Returns whether the attempt has failed. Otherwise, the attempt begins again. */
   readonly refused: (reason: Refused) => boolean
 }

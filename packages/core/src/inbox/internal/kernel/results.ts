@@ -116,7 +116,7 @@ export class Results<D> {
     const { outcome } = delivery
     if (update.state !== "settling" || outcome === undefined) return
     if (isRefused(change)) return this.#commits.refuse(update, change.result)
-    delivery.settled(outcome._tag === "retry" ? "next" : "done")
+    delivery.settled()
     if (outcome._tag !== "retry") return this.#state.drop(update)
     update.isMarked = update.isRecorded = false
     this.#state.again(update, outcome.after)
@@ -138,7 +138,7 @@ export class Results<D> {
     for (const update of updates) {
       if (update.state !== "settling") continue
       update.moveTo("open")
-      update.delivery.settled("refused")
+      update.delivery.reopen()
     }
     end(reason)
   }
