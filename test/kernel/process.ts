@@ -223,7 +223,7 @@ export class Process {
     for (let round = 0; ; round++) {
       if (round === 20) throw new Violation(`The kernel of ${this.name} does not come to rest.`)
       this.isDirty = false
-      kernel.advance(world.now, world.now)
+      kernel.advance()
       const { notes } = this
       this.notes = []
       count += notes.length
@@ -529,7 +529,8 @@ export class Process {
   // Rules.
 
   isValid(world: World, partition: Partition<Handler>): boolean {
-    return this.kernel.leases.isValid(partition, { wall: world.now, mono: world.now })
+    this.kernel.at(world.now, world.now)
+    return this.kernel.leases.isValid(partition)
   }
 
   /** When a handler begins: its update is queued. */

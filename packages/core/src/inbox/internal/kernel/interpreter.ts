@@ -4,7 +4,6 @@ import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import { hooks } from "../hooks.ts"
 import type { Claim, ClaimedUpdate } from "../../InboxStore.ts"
-import { monoNow } from "../consumer/lease.ts"
 import { isTemporary } from "../consumer/persist.ts"
 import { makeWaiter } from "../consumer/waiter.ts"
 import { wasRead } from "../journal/journal.ts"
@@ -102,10 +101,10 @@ export class Interpreter implements Commands<Queued> {
   }
 
   commit(write: Write<Queued>): void {
-    const { clock, inbox, kernel, turns } = this.#consumer
+    const { inbox, kernel, turns } = this.#consumer
     const { results, state } = kernel
     const answer = Effect.suspend(() => {
-      kernel.at(clock.currentTimeMillisUnsafe(), monoNow(clock))
+      turns.tick()
       const changes = results.attempt(write)
       // A chat was given up.
       if (changes.length < write.changes.length) turns.turn()

@@ -43,9 +43,9 @@ export class Kernel<D> {
   }
 
   /** Decides what follows from the events, by commands. Called after events, and at `wakeAt`. */
-  advance(wall: number, mono: number): void {
+  advance(): void {
     const { claiming, closing, commits, leases, results, state } = this
-    this.at(wall, mono)
+    const { mono } = state
     if (mono >= state.delayedUntil) this.#elapse()
     state.endHeadStarts()
     results.advance()

@@ -1,10 +1,8 @@
 import * as Effect from "effect/Effect"
 import type { StoreError } from "../../../base/StoreError.ts"
 import type { RowWrite, WriteResult } from "../../InboxStore.ts"
-import { monoNow } from "../consumer/lease.ts"
 import type { Consumer } from "./consumer.ts"
 import type { Queued } from "./delivery.ts"
-import type { SentAt } from "./leases.ts"
 import type { Partition } from "./partition.ts"
 
 const confirmInterval = "100 millis"
@@ -19,13 +17,10 @@ export class Leased {
     this.#consumer = consumer
   }
 
-  get #now(): SentAt {
-    const { clock } = this.#consumer
-    return { wall: clock.currentTimeMillisUnsafe(), mono: monoNow(clock) }
-  }
-
   isValid(partition: Partition<Queued>): boolean {
-    return this.#consumer.kernel.leases.isValid(partition, this.#now)
+    const { kernel, turns } = this.#consumer
+    turns.tick()
+    return kernel.leases.isValid(partition)
   }
 
   /** Renews the leases at once. Returns after the next renewal, also if the renewal fails. */
@@ -73,7 +68,8 @@ export class Leased {
     const recorded: Effect.Effect<WriteResult, StoreError> = Effect.suspend(() => {
       const { key, owner } = partition
       const { leases } = kernel
-      if (!partition.isLost && leases.canReturn(partition, this.#now)) turns.event(() => leases.giveUp(partition))
+      turns.tick()
+      if (!partition.isLost && leases.canReturn(partition)) turns.event(() => leases.giveUp(partition))
       if (partition.isLost) return Effect.succeed("leaseLost")
       const journal = { owner, partitionKey: key, id: entry.id }
       return Effect.flatMap(store.write([{ rows, journal }]), ([result]) => {

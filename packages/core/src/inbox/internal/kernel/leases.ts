@@ -39,8 +39,9 @@ export class Leases<D> {
   }
 
   /** The monotonic clock stands still while a computer is suspended, and the other clock can be set back. */
-  isValid({ isLost, mono, wall }: Partition<D>, at: SentAt): boolean {
-    const { isShared, leaseMillis } = this.#state.options
+  isValid({ isLost, mono, wall }: Partition<D>): boolean {
+    const at = this.#state
+    const { isShared, leaseMillis } = at.options
     const validFor = leaseMillis * (1 - margin)
     return !isShared || (!isLost && at.wall - wall < validFor && at.mono - mono < validFor)
   }
@@ -49,8 +50,8 @@ export class Leases<D> {
    * Whether the claim that is under way can bring back the lease of a partition under the same name, after another process had the
    * lease. The store would accept what this process writes, so nothing is written.
    */
-  canReturn(partition: Partition<D>, at: SentAt): boolean {
-    return partition.owner === this.#state.owners.claimedBy && !this.isValid(partition, at)
+  canReturn(partition: Partition<D>): boolean {
+    return partition.owner === this.#state.owners.claimedBy && !this.isValid(partition)
   }
 
   /**
@@ -132,7 +133,7 @@ export class Leases<D> {
     let isDoubtful = false
     let isOfOwner = false
     for (const partition of state.byKey.values()) {
-      if (this.isValid(partition, state)) continue
+      if (this.isValid(partition)) continue
       isDoubtful = true
       isOfOwner ||= partition.owner === this.#state.owners.current
     }
@@ -179,7 +180,7 @@ export class Leases<D> {
         if (state.byKey.get(key) !== partition || partition.owner !== owner) continue
         if (renewed.has(key)) {
           // Another process can have had the lease before a claim that is under way. The answer of the claim decides.
-          if (owner !== this.#state.owners.claimedBy || this.isValid(partition, state))
+          if (owner !== this.#state.owners.claimedBy || this.isValid(partition))
             Object.assign(partition, { wall, mono })
         } else if (partition.state !== "releasing") state.lose(partition)
       }
@@ -201,7 +202,7 @@ export class Leases<D> {
   claimFailed(): void {
     const state = this.#state
     for (const partition of Array.from(state.byKey.values()))
-      if (this.canReturn(partition, state) && partition.state !== "releasing") state.lose(partition)
+      if (this.canReturn(partition) && partition.state !== "releasing") state.lose(partition)
     if (this.#state.owners.current === this.#state.owners.claimedBy) this.#state.owners.change()
     this.#state.owners.claimedBy = undefined
   }

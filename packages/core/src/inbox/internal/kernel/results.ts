@@ -42,7 +42,7 @@ export class Results<D> {
     const isHeld = ({ partition }: Change<D>): boolean => byKey.get(partition.key) === partition
     for (const change of changes) {
       const { partition } = change
-      if (isHeld(change) && this.#leases.canReturn(partition, this.#state)) this.#leases.giveUp(partition)
+      if (isHeld(change) && this.#leases.canReturn(partition)) this.#leases.giveUp(partition)
       change.owner = partition.owner
       if (change.batch === undefined || isHeld(change)) continue
       for (const other of changes) {

@@ -29,11 +29,16 @@ export class Turns {
     this.#todo.push(command)
   }
 
+  /** Tells the kernel the time. */
+  tick(): void {
+    const { clock, kernel } = this.#consumer
+    kernel.at(clock.currentTimeMillisUnsafe(), monoNow(clock))
+  }
+
   /** Tells the kernel what has happened. */
   event(f: () => void): void {
-    const { clock, kernel } = this.#consumer
     // The time of a turn is the time of its commands.
-    if (!this.#isTurning) kernel.at(clock.currentTimeMillisUnsafe(), monoNow(clock))
+    if (!this.#isTurning) this.tick()
     f()
     this.turn()
   }
@@ -51,11 +56,12 @@ export class Turns {
   }
 
   #turn(): void {
-    const { clock, kernel } = this.#consumer
+    const { kernel } = this.#consumer
     while (this.#isDue) {
       this.#isDue = false
-      const mono = monoNow(clock)
-      kernel.advance(clock.currentTimeMillisUnsafe(), mono)
+      this.tick()
+      const { mono } = kernel.state
+      kernel.advance()
       const todo = this.#todo
       this.#todo = []
       for (const command of todo) command()
