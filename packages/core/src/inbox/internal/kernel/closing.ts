@@ -9,8 +9,7 @@ const finishTimeout = 5000
 /** How a process stops, and releases its partitions. */
 export class Closing<D> {
   readonly #kernel: Kernel<D>
-  #isClosing = false
-  /** When handlers, or later the writes that end the leases, are not waited for any longer. */
+  /** When handlers, or later the writes that end the leases, are not waited for any longer. `Infinity` if the stream does not close. */
   wakeAt = Infinity
 
   constructor(kernel: Kernel<D>) {
@@ -43,14 +42,13 @@ export class Closing<D> {
   /** The stream closes. */
   close(): void {
     const { state } = this.#kernel
-    this.#isClosing = true
     const isHandled = Array.from(state.byKey.values()).some(({ handlers }) => handlers > 0)
     if (isHandled) this.stop()
     this.wakeAt = isHandled ? state.mono + closeTimeout : -Infinity
   }
 
   advance(): void {
-    if (!this.#isClosing) return
+    if (this.wakeAt === Infinity) return
     const { claiming, commits, selection, state } = this.#kernel
     const { commands, mono } = state
     if (state.isOpen) {

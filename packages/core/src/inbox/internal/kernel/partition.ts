@@ -100,8 +100,6 @@ const impossible = (what: string, from: string, to: string): Error =>
 export class Update<D> {
   readonly partition: Partition<D>
   readonly entry: ClaimedUpdate
-  /** Its index in the updates of its partition. */
-  readonly position: number
   readonly delivery: D & Delivery
   #state: UpdateState = "beginning"
   /** The last change that settles the update, or that marks the update as begun. */
@@ -119,10 +117,9 @@ export class Update<D> {
   /** Whether the delayed update waits for a newer program. */
   isNewer = false
 
-  constructor(partition: Partition<D>, position: number, isMarked: boolean, maker: Maker<D>) {
+  constructor(partition: Partition<D>, entry: ClaimedUpdate, isMarked: boolean, maker: Maker<D>) {
     this.partition = partition
-    this.entry = partition.updates[position]!
-    this.position = position
+    this.entry = entry
     this.isMarked = isMarked
     this.delivery = partition.last = maker.make(this)
   }
@@ -254,7 +251,7 @@ export class Partition<D> {
       return again
     }
     const position = this.#next++
-    const update = new Update(this, position, position < this.#marked, maker)
+    const update = new Update(this, this.updates[position]!, position < this.#marked, maker)
     this.open++
     // The first `push` allocates an array for many.
     if (this.begun.length === 0) this.begun = [update]

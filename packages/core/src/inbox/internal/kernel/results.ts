@@ -57,7 +57,7 @@ export class Results<D> {
   /** The store has answered. */
   committed(write: Write<D>, results: ReadonlyArray<CommitResult>): void {
     const state = this.#state
-    state.answered(write)
+    state.writes.delete(write)
     let isRepeated = false
     for (const change of write.live) {
       const { batch, owner, partition, release } = change
@@ -94,7 +94,7 @@ export class Results<D> {
 
   /** The store has not answered. */
   failed(write: Write<D>): void {
-    this.#state.answered(write)
+    this.#state.writes.delete(write)
     write.isUnanswered = true
     for (const { owner, partitionKey: key, release } of write.live)
       if (release) this.#state.owners.onAbandoned({ key, owner })

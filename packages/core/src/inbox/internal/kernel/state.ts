@@ -229,11 +229,6 @@ export class KernelState<D> {
     this.commands.commit(write)
   }
 
-  /** The store has answered, or has failed. */
-  answered(write: Write<D>): void {
-    this.writes.delete(write)
-  }
-
   /** A commit of a partition has ended. */
   endCommit(partition: Partition<D>, isReleased: boolean): void {
     partition.commits--
