@@ -83,6 +83,7 @@ export class Consumer {
   readonly clock: Clock.Clock
   readonly metrics: HandlerMetrics
   readonly dead: deadLetters.DeadLetters
+  readonly openJournal: Given["openJournal"]
   readonly kernel: Kernel<Queued>
   readonly turns = new Turns(this)
   readonly interpreter = new Interpreter(this)
@@ -97,13 +98,14 @@ export class Consumer {
   #onClosed: () => void = () => undefined
 
   constructor(given: Given) {
-    const { clock, context, inbox, name, options } = given
+    const { clock, context, inbox, name, openJournal, options } = given
     this.#given = given
     this.inbox = inbox
     this.store = inbox.store
     this.clock = clock
     this.metrics = makeHandlerMetrics(context)
     this.dead = deadLetters.make(context, options)
+    this.openJournal = openJournal
     const startedAt = monoNow(clock)
     this.kernel = new Kernel<Queued>({ ...kernelOptions(inbox, options), name, startedAt }, this.interpreter)
     this.monitor = monitoring.make(this, options.unsettledAfter)
@@ -151,11 +153,6 @@ export class Consumer {
   onEnd(waiting: ReadonlyArray<string>): void {
     if (waiting.length > 0) this.#given.options.onWaiting?.()
     this.emitter.end(this.#given.source.pollUnsafe() ?? Exit.void)
-  }
-
-  openJournal(queued: Queued): journals.Journal {
-    const { journal, update } = queued.entry
-    return this.#given.openJournal(update, journal, (rows) => this.leased.record(queued, rows))
   }
 
   /** The updates of a partition that have the same chat share their context. */

@@ -77,7 +77,9 @@ export class Queued extends Settleable<Update> implements partition.Delivery {
 
   get journal(): Journal {
     if (this.#journal === undefined) {
-      this.#journal = this.origin.openJournal(this)
+      const { leased, openJournal } = this.origin
+      const { journal, update } = this.entry
+      this.#journal = openJournal(update, journal, (rows) => leased.record(this, rows))
       if (this.#isOver) this.#journal.close()
     }
     return this.#journal
