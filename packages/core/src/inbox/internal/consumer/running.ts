@@ -59,7 +59,7 @@ export const deliveriesOf = <R>(
     yield* rules.checkPositiveInteger(name, "maxUnsettled", maxUnsettled)
     yield* checkCrashes(name, maxCrashes)
   })
-  const emitted = consumer.deliveries(inbox, source, {
+  const emitted = consumer.open(inbox, source, {
     perChat: ofChat,
     maxInMemory,
     maxUnsettled,
@@ -70,7 +70,7 @@ export const deliveriesOf = <R>(
     services,
     onWaiting
   })
-  return Stream.unwrap(Effect.as(check, emitted))
+  return Stream.unwrap(Effect.andThen(check, emitted))
 }
 
 /** Handles the updates of a source by the parts of a bot. */

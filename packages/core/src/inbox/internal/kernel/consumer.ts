@@ -14,7 +14,6 @@ import { watchFiber } from "../../../base/internal/watchFiber.ts"
 import type { StoreError } from "../../../base/StoreError.ts"
 import type { OutageError } from "../../../client/Outage.ts"
 import { chatOf, type Update } from "../../../model/Update.ts"
-import type { Delivery } from "../../Deliveries.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { InboxStore } from "../../InboxStore.ts"
 import { hooks } from "../hooks.ts"
@@ -42,13 +41,6 @@ export interface Options<R> extends deadLetters.Options<R> {
   readonly services: Context.Context<never> | undefined
   readonly onWaiting?: (() => void) | undefined
 }
-
-/** Runs a source, and emits the updates of an inbox as deliveries. */
-export const deliveries = <E, R>(
-  inbox: Inbox["Service"],
-  source: Effect.Effect<void, E>,
-  options: Options<R>
-): Stream.Stream<Delivery, E | OutageError, R> => Stream.unwrap(open(inbox, source, options))
 
 const kernelOptions = (inbox: Inbox["Service"], options: Options<never>) => {
   const { maxCrashes, maxInMemory, maxUnsettled, perChat } = options
@@ -208,7 +200,8 @@ export class Consumer {
   }
 }
 
-const open = Effect.fnUntraced(function* <E, R>(
+/** Runs a source, and emits the updates of an inbox as deliveries. */
+export const open = Effect.fnUntraced(function* <E, R>(
   inbox: Inbox["Service"],
   updates: Effect.Effect<void, E>,
   options: Options<R>
