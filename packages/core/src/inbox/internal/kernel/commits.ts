@@ -54,7 +54,7 @@ export class Commits<D> {
     if (this.divided.length > 0) for (const settlement of this.divided.splice(0)) this.#write([settlement])
     if (!state.isStopping && this.#selection.size > 0) {
       const write = new Write<D>(none)
-      this.#begin(write, state.available, state.unsettled - state.reported, none)
+      this.#begin(write, state.available, none)
       this.#send(write)
     }
     if (this.#finished.size === 0) return
@@ -96,10 +96,7 @@ export class Commits<D> {
       change.release = partition.commits === 0 && partition.isFinished(state.isStopping)
       if (state.options.isShared && !change.release) this.#selection.add(partition)
     }
-    if (state.options.isShared && !state.isStopping) {
-      const count = Math.min(settled.length, state.free)
-      this.#begin(write, count, state.unsettled - settled.length - state.reported, settled)
-    }
+    if (state.options.isShared && !state.isStopping) this.#begin(write, Math.min(settled.length, state.free), settled)
     this.#send(write)
   }
 
@@ -131,13 +128,11 @@ export class Commits<D> {
   }
 
   /** Begins updates: those that the store knows to have begun at once, and the others when the write is applied. */
-  #begin(write: Write<D>, count: number, others: number, settled: ReadonlyArray<Update<D>>): void {
+  #begin(write: Write<D>, count: number, settled: ReadonlyArray<Update<D>>): void {
     const state = this.#state
-    const begun = this.#selection.take(state.mono, count, others, settled)
+    const begun = this.#selection.take(write, count, settled)
     state.unsettled += begun.length
     if (!state.options.isShared) return begun.forEach((update) => this.start(update))
-    const joined = this.#selection.takeJoined()
-    if (joined !== undefined) write.record(joined)
     for (const update of begun) write.mark(update)
     write.started = begun.filter(({ change }) => change !== undefined)
     for (const update of begun) if (update.change === undefined) this.start(update)

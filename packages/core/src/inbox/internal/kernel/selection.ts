@@ -1,5 +1,6 @@
 import type { KernelState } from "./state.ts"
 import type { Partition, Update } from "./partition.ts"
+import type { Write } from "./write.ts"
 
 const none: ReadonlyArray<never> = []
 
@@ -37,8 +38,6 @@ export class Selection<D> {
   /** The crashing update in its exclusive attempt. */
   #exclusive: Update<D> | undefined
   #exclusiveUntil = 0
-  /** The crashing update whose attempt is not exclusive any more, because other updates begin. */
-  #joined: Update<D> | undefined
   /** The time since which the first crashing update could begin. */
   #dueAt: number | undefined
   /** The time since which other updates wait. */
@@ -162,25 +161,22 @@ export class Selection<D> {
     return taken
   }
 
-  /** Begins at most `count` updates while `others` are being handled, and `settled` are being settled. */
-  take(at: number, count: number, others: number, settled: ReadonlyArray<Update<D>>): ReadonlyArray<Update<D>> {
+  /** Begins at most `count` updates while `settled` are being settled. `write` is what marks the updates that begin. */
+  take(write: Write<D>, count: number, settled: ReadonlyArray<Update<D>>): ReadonlyArray<Update<D>> {
+    const { mono, options, reported, unsettled } = this.#state
     if (count < 1 || (this.#waiting.length === 0 && !this.hasCrashing)) return none
     this.wakeAt = Infinity
-    const selected = this.hasCrashing ? this.#takeCrashing(at, others, settled) : undefined
+    const selected = this.hasCrashing
+      ? this.#takeCrashing(mono, unsettled - settled.length - reported, settled)
+      : undefined
     const taken = selected ?? this.#takeWaiting(count)
     if (this.#exclusive !== undefined && taken.length > 0 && taken[0] !== this.#exclusive) {
-      this.#joined = this.#exclusive
+      // The attempt is not exclusive any more, so a crash does not count for the update.
+      if (options.isShared) write.record(this.#exclusive)
       this.#exclusive = undefined
-      this.#free(at)
+      this.#free(mono)
     }
     return taken
-  }
-
-  /** Returns the crashing update beside which the last updates begin, once. */
-  takeJoined(): Update<D> | undefined {
-    const update = this.#joined
-    this.#joined = undefined
-    return update
   }
 
   clear(): void {
