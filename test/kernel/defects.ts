@@ -63,8 +63,8 @@ export const kernelDefects: ReadonlyArray<KernelDefect> = [
     "expiry",
     "claiming",
     "a lease counts from the answer to its claim",
-    "this.#leases.adopt(claimed, this.#sentAt,",
-    "this.#leases.adopt(claimed, { ...this.#sentAt, wall: this.#state.wall, mono: this.#state.mono },"
+    "this.#leases.adopt(claimed, claim,",
+    "this.#leases.adopt(claimed, { ...claim, wall: this.#state.wall, mono: this.#state.mono },"
   ),
   make(
     "expiry",
@@ -136,7 +136,7 @@ export const kernelDefects: ReadonlyArray<KernelDefect> = [
     "close",
     "closing",
     "a claim goes on after the leases have ended",
-    "state.writes.size === 0 && !claiming.isClaiming",
+    "state.writes.size === 0 && state.owners.claim === undefined",
     "state.writes.size === 0"
   ),
   make("slow", "leases", "two renewals at a time", "if (this.#renewing !== undefined) return", ""),

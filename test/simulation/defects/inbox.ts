@@ -183,8 +183,8 @@ export const inboxDefects: ReadonlyArray<Defect> = [
   {
     name: "a chat goes on while a claim under its name can bring its lease back",
     file: "inbox/internal/kernel/leases.ts",
-    find: "return partition.owner === this.#state.owners.claimedBy && !this.isValid(partition)",
-    replace: "return partition.owner === this.#state.owners.claimedBy && this.#state.mono < 0",
+    find: "return partition.owner === this.#state.owners.claim?.owner && !this.isValid(partition)",
+    replace: "return partition.owner === this.#state.owners.claim?.owner && this.#state.mono < 0",
     programs: handlers,
     situation: "freezes"
   },

@@ -1,7 +1,7 @@
 import type { Partition as Claimed } from "../../InboxStore.ts"
 import type { Commits } from "./commits.ts"
 import type { KernelState } from "./state.ts"
-import type { Leases, SentAt } from "./leases.ts"
+import type { Leases } from "./leases.ts"
 import { Polling } from "./polling.ts"
 import type { Partition } from "./partition.ts"
 import type { Selection } from "./selection.ts"
@@ -33,7 +33,6 @@ export class Claiming<D> {
   /** Whether something may be claimable, and waits until it fits into memory. */
   #isBlocked = false
   #claimAt = -Infinity
-  #sentAt: SentAt & { readonly owner: string } = { owner: "", wall: 0, mono: 0 }
   #source: "running" | "ended" | "failed" = "running"
   /** Whether the source had ended, and nothing was in memory, when the last claim was sent. */
   #wasIdle = false
@@ -47,11 +46,6 @@ export class Claiming<D> {
     this.#leases = leases
     this.#size = new ClaimSize(state, selection)
     this.polling = new Polling(state)
-  }
-
-  /** Whether the store is carrying out a claim. */
-  get isClaiming(): boolean {
-    return this.#request === "claiming"
   }
 
   /** Whether the last claim has failed, and no claim follows before the pause is over. */
@@ -84,7 +78,7 @@ export class Claiming<D> {
   /** Claims, or asks when to claim. */
   advance(): void {
     const { commands, mono } = this.#state
-    if (!this.isClaiming) this.#state.owners.releaseFound()
+    this.#state.owners.releaseFound()
     if (this.#request !== "idle" || this.#isEnd) return
     if (!this.#isLooking) {
       this.#isBlocked ||= this.#isDue
@@ -105,29 +99,28 @@ export class Claiming<D> {
   }
 
   #claim(): void {
-    const { commands, isIdle, mono, options, wall } = this.#state
+    const { commands, isIdle, options, owners } = this.#state
     // After the process was suspended, leases are renewed before a claim could treat them as leases of a dead process.
     if (options.isShared && this.#leases.isDoubtful) return this.#leases.advance()
     const size = this.#size.next()
     this.#isDue = false
     this.#wasIdle = this.#source === "ended" && isIdle
     if (size === undefined) return this.#ended(0)
-    const owner = this.#state.owners.current
     this.#leases.claiming()
     this.#request = "claiming"
-    this.#sentAt = { owner, wall, mono }
-    commands.claim({ owner, leaseDuration: options.leaseMillis, ...size, ...this.polling.claiming() })
+    commands.claim({ owner: owners.current, leaseDuration: options.leaseMillis, ...size, ...this.polling.claiming() })
   }
 
   claimed(partitions: ReadonlyArray<Claimed>): void {
     this.#request = "idle"
-    const state = this.#state
-    this.#state.owners.claimedBy = undefined
+    const { isOpen, owners } = this.#state
+    const claim = owners.claim!
+    owners.claim = undefined
     // All leases of the process are ended after this claim.
-    if (!state.isOpen) return
+    if (!isOpen) return
     const adopted: Array<Partition<D>> = []
     for (const claimed of partitions) {
-      const partition = this.#leases.adopt(claimed, this.#sentAt, this.#size.begin)
+      const partition = this.#leases.adopt(claimed, claim, this.#size.begin)
       if (partition === "ended") this.#isDue = true
       if (typeof partition === "string") continue
       adopted.push(partition)

@@ -49,7 +49,7 @@ export class Closing<D> {
 
   advance(): void {
     if (this.wakeAt === Infinity) return
-    const { claiming, commits, selection, state } = this.#kernel
+    const { commits, selection, state } = this.#kernel
     const { commands, mono } = state
     if (state.isOpen) {
       if (mono < this.wakeAt && state.unsettled > state.reported) return
@@ -62,7 +62,7 @@ export class Closing<D> {
       commits.releaseRest()
     }
     // A commit that follows the release would not be applied. A claim that is under way leaves no lease.
-    if (state.phase === "closing" && state.writes.size === 0 && !claiming.isClaiming) {
+    if (state.phase === "closing" && state.writes.size === 0 && state.owners.claim === undefined) {
       state.phase = "releasing"
       commands.releaseAll(Array.from(state.owners.all))
     }

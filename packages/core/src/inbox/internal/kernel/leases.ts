@@ -51,7 +51,7 @@ export class Leases<D> {
    * lease. The store would accept what this process writes, so nothing is written.
    */
   canReturn(partition: Partition<D>): boolean {
-    return partition.owner === this.#state.owners.claimedBy && !this.isValid(partition)
+    return partition.owner === this.#state.owners.claim?.owner && !this.isValid(partition)
   }
 
   /**
@@ -87,15 +87,11 @@ export class Leases<D> {
    *   acknowledgement before the claim, or may still accept what was sent under the same name before. The lease is released, and the
    *   next claim has another name.
    */
-  adopt(
-    claimed: Claimed,
-    sentAt: SentAt & { readonly owner: string },
-    marked: number
-  ): Partition<D> | "kept" | "ended" {
+  adopt(claimed: Claimed, claim: SentAt & { readonly owner: string }, marked: number): Partition<D> | "kept" | "ended" {
     const state = this.#state
     const { isShared, perChat } = state.options
     const { key, updates } = claimed
-    const { mono, owner, wall } = sentAt
+    const { mono, owner, wall } = claim
     const before = state.byKey.get(key)
     const isEnded = state.owners.isEnded(claimed)
     if (before !== undefined && !isEnded && this.#isUnchanged(before, claimed)) {
@@ -112,7 +108,7 @@ export class Leases<D> {
       state.owners.forsake(owner, [key])
       return "ended"
     }
-    const partition = new Partition<D>(claimed, sentAt, perChat, marked)
+    const partition = new Partition<D>(claimed, claim, perChat, marked)
     state.add(partition)
     // The leases are renewed within a third of their duration.
     if (isShared && state.byKey.size === 1) this.renewAt = mono + this.#interval
@@ -180,7 +176,7 @@ export class Leases<D> {
         if (state.byKey.get(key) !== partition || partition.owner !== owner) continue
         if (renewed.has(key)) {
           // Another process can have had the lease before a claim that is under way. The answer of the claim decides.
-          if (owner !== this.#state.owners.claimedBy || this.isValid(partition))
+          if (owner !== this.#state.owners.claim?.owner || this.isValid(partition))
             Object.assign(partition, { wall, mono })
         } else if (partition.state !== "releasing") state.lose(partition)
       }
@@ -203,7 +199,7 @@ export class Leases<D> {
     const state = this.#state
     for (const partition of Array.from(state.byKey.values()))
       if (this.canReturn(partition) && partition.state !== "releasing") state.lose(partition)
-    if (this.#state.owners.current === this.#state.owners.claimedBy) this.#state.owners.change()
-    this.#state.owners.claimedBy = undefined
+    if (this.#state.owners.current === this.#state.owners.claim?.owner) this.#state.owners.change()
+    this.#state.owners.claim = undefined
   }
 }

@@ -1,4 +1,5 @@
 import type { Commit, Partition as Claimed } from "../../InboxStore.ts"
+import type { SentAt } from "./leases.ts"
 import type { KernelState, UnknownLease } from "./state.ts"
 
 /** The names under which this process has leases, and the leases of these names that nobody here knows. */
@@ -10,8 +11,8 @@ export class Owners<D> {
   /** Leases that the store has, and that nobody here knows. */
   #found: ReadonlyArray<UnknownLease> = []
   isReleasing = false
-  /** The owner of the claim that is under way. */
-  claimedBy: string | undefined
+  /** The claim that is under way. */
+  claim: (SentAt & { readonly owner: string }) | undefined = undefined
   /** Updates that were completed, and partitions whose lease may have been ended, while the claim was under way. */
   readonly #completed = new Set<string>()
   readonly #ended = new Set<string>()
@@ -43,7 +44,7 @@ export class Owners<D> {
 
   /** Releases unknown leases. A claim that is under way may return them. */
   releaseFound(): void {
-    if (this.#found.length === 0 || this.isReleasing) return
+    if (this.claim !== undefined || this.#found.length === 0 || this.isReleasing) return
     const unknown = this.#found.filter((lease) => this.#isUnknown(lease))
     this.#found = []
     if (unknown.length === 0) return
@@ -57,7 +58,8 @@ export class Owners<D> {
 
   /** A claim was sent. */
   claiming(): void {
-    this.claimedBy = this.current
+    const { mono, wall } = this.#state
+    this.claim = { owner: this.current, wall, mono }
     this.all.add(this.current)
     // Clearing an empty set allocates a table.
     if (this.#completed.size > 0) this.#completed.clear()
@@ -66,8 +68,8 @@ export class Owners<D> {
 
   /** A commit was applied. A claim that is under way can have read the updates before. */
   onApplied({ completed, owner, partitionKey, release }: Commit): void {
-    if (this.claimedBy !== undefined) for (const { id } of completed) this.#completed.add(id)
-    if (release && completed.length === 0 && owner === this.claimedBy) this.#ended.add(partitionKey)
+    if (this.claim !== undefined) for (const { id } of completed) this.#completed.add(id)
+    if (release && completed.length === 0 && owner === this.claim?.owner) this.#ended.add(partitionKey)
   }
 
   /**
@@ -75,7 +77,7 @@ export class Owners<D> {
    * repeated, must not change the lease of a later claim.
    */
   onAbandoned({ key, owner }: { readonly key: string; readonly owner: string }): void {
-    if (owner === this.claimedBy) this.#ended.add(key)
+    if (owner === this.claim?.owner) this.#ended.add(key)
     if (owner === this.current) this.change()
   }
 
