@@ -1,6 +1,8 @@
-import type { Commit, Statement, StatementFailed } from "../../InboxStore.ts"
+import type { Statement } from "../../InboxStore.ts"
 import type { Queued } from "../kernel/delivery.ts"
+import type { Refused } from "../kernel/write.ts"
 import type { HandledUpdate } from "./currentUpdate.ts"
+import type { Refusal } from "./settlement.ts"
 
 /** Why a statement cannot be added. */
 export type Problem = "noUpdate" | "acknowledged" | "branches" | "inboxes" | "store"
@@ -15,13 +17,10 @@ export interface StatementList {
 const maxConflicts = 20
 
 /** Returns the error if the attempt has failed. Otherwise, the attempt begins again. */
-export const refusalOf = (
-  { change, conflicts }: { readonly change: Pick<Commit, "statements"> | undefined; readonly conflicts: number },
-  refused: "again" | "conflict" | StatementFailed
-): { readonly error: unknown } | undefined => {
+export const refusalOf = ({ claimed, conflicts }: Queued, refused: Refused): Refusal | undefined => {
   if (typeof refused === "object") return { error: refused.error }
-  if (conflicts < maxConflicts || refused === "again") return undefined
-  if (change?.statements?.some(({ expectedRows }) => expectedRows !== undefined) !== true) return undefined
+  if (conflicts < maxConflicts || refused !== "conflict") return undefined
+  if (claimed.change?.statements?.some(({ expectedRows }) => expectedRows !== undefined) !== true) return undefined
   return {
     error: new Error(
       `The commit of the update conflicted ${conflicts + 1} times. Does a statement of Commit.add change or return the number of ` +

@@ -160,8 +160,7 @@ export class Queued extends Settleable<Update> implements partition.Delivery {
   }
 
   refused(reason: Refused): boolean {
-    const { change } = this.claimed
-    this.refusal = refusalOf({ change, conflicts: this.conflicts }, reason === "alone" ? "again" : reason)
+    this.refusal = refusalOf(this, reason)
     if (this.refusal !== undefined) {
       this.reopen()
       return true
@@ -170,7 +169,8 @@ export class Queued extends Settleable<Update> implements partition.Delivery {
       this.origin.metrics.conflict(this.value)
       this.conflicts++
     }
-    this.hasConflictedInGroup ||= reason === "alone" || (reason === "conflict" && change?.batch !== undefined)
+    this.hasConflictedInGroup ||=
+      reason === "alone" || (reason === "conflict" && this.claimed.change?.batch !== undefined)
     this.#beginAgain()
     return false
   }
