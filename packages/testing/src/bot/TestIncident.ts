@@ -91,8 +91,5 @@ export const run = <E, R>(
     const inbox = yield* Effect.provideService(Inbox.make(), InboxStore.InboxStore, store)
     const [error] = yield* drain(bot, inbox, 0)
     if (error !== undefined) return yield* new IncidentRepeated({ message: error })
-  }).pipe(Effect.scoped, Effect.provide(layer)) as Effect.Effect<
-    void,
-    IncidentRepeated,
-    Exclude<R, BotApi | Inbox.Inbox | Updates.Updates>
-  >
+    // The compiler does not know that the services of the bot are not those of the layer.
+  }).pipe(Effect.scoped, Effect.provide(layer)) as Effect.Effect<void, IncidentRepeated>

@@ -106,8 +106,5 @@ export const run = <E, R>(
       yield* drain(bot, inbox, retries)
     }
     return describe(yield* Effect.provideService(UpdateLog.entries, Inbox.Inbox, inbox))
-  }).pipe(Effect.orDie, Effect.scoped, Effect.provide(layer)) as Effect.Effect<
-    ReadonlyArray<string>,
-    never,
-    Exclude<R, BotApi | Inbox.Inbox | Updates.Updates>
-  >
+    // The compiler does not know that the services of the bot are not those of the layer.
+  }).pipe(Effect.orDie, Effect.scoped, Effect.provide(layer)) as Effect.Effect<ReadonlyArray<string>>

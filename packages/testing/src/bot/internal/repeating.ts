@@ -13,45 +13,34 @@ import * as Emulator from "../../emulator/Emulator.ts"
 import * as EmulatorHttp from "../../emulator/EmulatorHttp.ts"
 import * as Fixtures from "../Fixtures.ts"
 
-type Answer = Effect.Effect<EmulatorHttp.Response, EmulatorHttp.ConnectionLost>
+type Answer = ReturnType<EmulatorHttp.Interceptor>
 
 const toAnswer = ({ answer, status }: Call): Answer =>
   answer === undefined || status === undefined
     ? EmulatorHttp.connectionReset
     : Effect.succeed({ status, headers: { "content-type": "application/json" }, body: answer })
 
-/**
- * Returns a function that answers requests by recorded calls. Each call answers one request: the first with the same method, path and query,
- * or else with the same method and path.
- */
-const recordedAnswers = (calls: ReadonlyArray<Call>) => {
-  const left = calls.filter(({ request }) => request !== undefined)
-  return ({ method, path, query }: EmulatorHttp.Request): Answer | undefined => {
-    const same = left.filter(({ request }) => request?.method === method && request.path === path)
-    const call = same.find(({ request }) => request?.query === query) ?? same[0]
-    if (call === undefined) return undefined
-    left.splice(left.indexOf(call), 1)
-    return toAnswer(call)
-  }
-}
-
 /** A successful answer to a call that was not recorded, because the mended handler makes further calls. */
-const success = ({ method, path, query }: EmulatorHttp.Request): EmulatorHttp.Response | undefined => {
-  if (method === "GET") return undefined
-  if (method !== "POST" || path !== "/messages") return EmulatorHttp.respond(200, { success: true })
+const success: EmulatorHttp.Interceptor = ({ method, path, query }, next) => {
+  if (method === "GET") return next
+  if (method !== "POST" || path !== "/messages") return Effect.succeed(EmulatorHttp.respond(200, { success: true }))
   const chat_id = Number(new URLSearchParams(query).get("chat_id") ?? Fixtures.dialogId)
   const message = Fixtures.message({ recipient: { chat_id: ChatId.make(chat_id), chat_type: "chat" } })
-  return EmulatorHttp.respond(200, { message })
+  return Effect.succeed(EmulatorHttp.respond(200, { message }))
 }
 
-/** Answers each call by its recorded answer. A call that was not recorded succeeds. */
+/**
+ * Answers requests by recorded calls, and all others with success. Each call answers one request: the first with the same method, path
+ * and query, or else with the same method and path.
+ */
 export const answerBy = (calls: ReadonlyArray<Call>) => {
-  const answers = recordedAnswers(calls)
-  return Emulator.intercept((request, next) => {
-    const answered = answers(request)
-    if (answered !== undefined) return answered
-    const other = success(request)
-    return other === undefined ? next : Effect.succeed(other)
+  const left = calls.filter(({ request }) => request !== undefined)
+  return Emulator.intercept((sent, next) => {
+    const same = left.filter(({ request }) => request?.method === sent.method && request.path === sent.path)
+    const call = same.find(({ request }) => request?.query === sent.query) ?? same[0]
+    if (call === undefined) return success(sent, next)
+    left.splice(left.indexOf(call), 1)
+    return toAnswer(call)
   })
 }
 
