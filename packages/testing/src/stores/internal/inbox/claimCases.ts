@@ -3,6 +3,7 @@ import { deepStrictEqual, strictEqual } from "node:assert"
 import { acknowledgeAll, claim, claimChat, commit, drain, enqueue, queue, release, renew, stats } from "./operations.ts"
 import { change, counts, fingerprints, lease, namesIn, namesOf, now, update, updatesOf } from "./updates.ts"
 import { test } from "../test.ts"
+import { put, texts } from "../rows/operations.ts"
 
 export const claimCases = [
   test("returns nothing from an empty store", function* () {
@@ -52,12 +53,6 @@ export const claimCases = [
     deepStrictEqual(fingerprints(yield* claim("two")), [["second"]])
   }),
 
-  test("returns a partition that was released without acknowledgements again", function* () {
-    const { key } = yield* claimChat(2)
-    yield* commit(change("one", key, { release: true }))
-    deepStrictEqual(fingerprints(yield* claim("two")), [["chat:0", "chat:1"]])
-  }),
-
   test("applies several commits of one partition in order", function* () {
     const { key, updates } = yield* claimChat(4)
     const results = yield* commit(
@@ -99,10 +94,12 @@ export const claimCases = [
     const [first, second] = before.updates.map(({ id }) => id)
     const results = yield* commit(
       change("one", "a", { completed: [{ id: first, failure }], failed: [second], begun: [second], release: true }),
+      change("one", "a", { rows: [put("a", "1")] }),
       change("nobody", "a", { completed: [{ id: first }], release: true }),
       change("two", "a", { completed: [{ id: first }] })
     )
-    deepStrictEqual(results, ["leaseLost", "leaseLost", "applied"])
+    deepStrictEqual(results, ["leaseLost", "leaseLost", "leaseLost", "applied"])
+    deepStrictEqual(yield* texts("a"), [undefined])
     deepStrictEqual(yield* stats, { queued: 1, oldestReceivedAt: now, deadLetters: 0 })
     deepStrictEqual(yield* claim("three"), [])
     deepStrictEqual(after, before)

@@ -25,11 +25,6 @@ export const deadLetterCases = [
     deepStrictEqual(fingerprints(yield* claim("two")), [["chat:1"]])
   }),
 
-  test("makes no update of another owner a dead letter", function* () {
-    yield* failAll("two", yield* claimChat(1), "not yours")
-    deepStrictEqual(yield* stats, { queued: 1, oldestReceivedAt: now, deadLetters: 0 })
-  }),
-
   test("lists dead letters by pages, also when the dead letters of the last page were dropped", function* () {
     yield* failAll("one", yield* claimChat(5), "all of them")
     const listed: Array<string> = []

@@ -137,13 +137,6 @@ export const rowCases = [
     strictEqual((yield* stats).queued, 1)
   }),
 
-  test("writes no rows for an owner that has lost the partition", function* () {
-    yield* claimChat(1, { leaseDuration: 0 })
-    yield* claim("two")
-    deepStrictEqual(yield* commit(change("one", "chat", { rows: [put("a", "1")] })), ["leaseLost"])
-    deepStrictEqual(yield* texts("a"), [undefined])
-  }),
-
   test("returns the rows with a prefix by pages", function* () {
     const scopes = ["bot", "chat:-1", "chat:1", "chat:10", "chat:1/user:2", "chat:2", "user:1", "é%_🙂"]
     const keys = scopes.map((scope) => `state/a_%\\c/${scope}`)
