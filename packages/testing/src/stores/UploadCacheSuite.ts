@@ -46,13 +46,9 @@ const second = JSON.stringify({ type: "file", payload: { token: 'Ünïcode "quot
  * @since 0.1.0
  */
 export const cases: ReadonlyArray<Case> = [
-  test("returns None for an unknown key", function* () {
+  test("returns the attachment of a key, and None for an unknown key", function* () {
     const cache = yield* UploadCache
     deepStrictEqual(yield* cache.get("image a"), Option.none())
-  }),
-
-  test("returns the attachment of a key", function* () {
-    const cache = yield* UploadCache
     yield* cache.set("image a", first)
     yield* cache.set("file b имя файла.pdf", second)
     deepStrictEqual(yield* cache.get("image a"), Option.some(first))

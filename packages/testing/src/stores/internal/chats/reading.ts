@@ -13,13 +13,7 @@ export const readCases = [
   test("filters chats by type and by the time of the last update", function* () {
     const [quiet, channel] = [idOf(11), idOf(12)]
     yield* upsert(added(0), titled(10, "Reading club"), added(0, quiet), inDialog("bot_started", 5))
-    yield* upsert({
-      update_type: "bot_added",
-      timestamp: at(10),
-      chat_id: channel,
-      user: Fixtures.user(),
-      is_channel: true
-    })
+    yield* upsert({ ...added(10, channel), is_channel: true })
     const check = Effect.fnUntraced(function* (filter: ChatStore.Filter, expected: ReadonlyArray<ChatId>) {
       equals(yield* ids(filter), [...expected])
       equals(yield* ChatStore.count(filter), expected.length)

@@ -13,7 +13,7 @@ export const user = { user_id, first_name, is_bot }
 
 const ofBot =
   (update_type: "bot_added" | "bot_removed") =>
-  (seconds: number, id = chat_id): Update.Update => ({
+  (seconds: number, id = chat_id): Update.Of<"bot_added" | "bot_removed"> => ({
     update_type,
     timestamp: at(seconds),
     chat_id: id,

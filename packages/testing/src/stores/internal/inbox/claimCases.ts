@@ -34,23 +34,19 @@ export const claimCases = [
     deepStrictEqual(fingerprints(yield* claim("two")), [["a:2"], ["b:0"]])
   }),
 
-  test("returns an update of a claimed partition only after the partition is released", function* () {
+  test("returns an update of a claimed partition, with or without other updates, only after the partition is released", function* () {
     yield* enqueue([update("first")])
-    const claimed = yield* claim("one")
+    const first = yield* claim("one")
     yield* enqueue([update("second")])
     deepStrictEqual(yield* claim("two"), [])
-    yield* acknowledgeAll("one", claimed)
-    deepStrictEqual(fingerprints(yield* claim("two")), [["second"]])
-  }),
-
-  test("keeps an update that is enqueued to a claimed partition without other updates", function* () {
-    yield* enqueue([update("first")])
-    const [{ key, updates }] = yield* claim("one")
-    yield* commit(change("one", key, { completed: [{ id: updates[0].id }] }))
-    yield* enqueue([update("second")])
-    deepStrictEqual(yield* claim("two"), [])
-    yield* commit(change("one", key, { release: true }))
-    deepStrictEqual(fingerprints(yield* claim("two")), [["second"]])
+    yield* acknowledgeAll("one", first)
+    const second = yield* claim("two")
+    deepStrictEqual(fingerprints(second), [["second"]])
+    yield* commit(change("two", "chat", { completed: [{ id: second[0].updates[0].id }] }))
+    yield* enqueue([update("third")])
+    deepStrictEqual(yield* claim("three"), [])
+    yield* commit(change("two", "chat", { release: true }))
+    deepStrictEqual(fingerprints(yield* claim("three")), [["third"]])
   }),
 
   test("applies several commits of one partition in order", function* () {
