@@ -14,9 +14,17 @@ export const switchFlag = (name: string, description: string) =>
 export const textArgument = (name: string, description: string) =>
   Argument.withDescription(Argument.String(name), description)
 
-/** A flag whose value is `undefined` if the flag is not given. */
-export const optional = <A>(flag: Flag.Flag<A>): Flag.Flag<A | undefined> =>
-  Flag.map(Flag.optional(flag), Option.getOrUndefined)
+/** Makes a flag whose value is `undefined` if the flag is not given. */
+export const optional =
+  (description: string) =>
+  <A>(flag: Flag.Flag<A>): Flag.Flag<A | undefined> =>
+    flag.pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrUndefined))
+
+/** Makes a flag with a default, which ends the description. */
+export const standard =
+  <B extends string | number | boolean>(value: B, description: string) =>
+  <A>(flag: Flag.Flag<A>): Flag.Flag<A | B> =>
+    flag.pipe(Flag.withDefault(value), Flag.withDescription(`${description}. Default: ${value}`))
 
 /** A flag with a number above 0. */
 export const positiveFlag = (name: string) =>
@@ -30,32 +38,27 @@ export const positiveFlag = (name: string) =>
 /** The flag of commands that queue many updates. */
 export const rateFlag = positiveFlag("rate").pipe(
   Flag.withMetavar("NUMBER"),
-  Flag.withDescription(
-    "Maximum number of updates in a second, so that the bot does other work as well. Default: no limit"
-  ),
-  optional
+  optional("Maximum number of updates in a second, so that the bot does other work as well. Default: no limit")
 )
 
 /** The flag `--interval`. */
-export const intervalFlag = (standard: Duration.Input, minimum: Duration.Input, description: string) =>
+export const intervalFlag = (value: string, minimum: Duration.Input, description: string) =>
   Flag.String("interval").pipe(
-    Flag.withDefault(String(standard)),
+    standard(value, description),
     Flag.filterMap(
       (text) =>
         Option.filter(
           Duration.fromInput(text as Duration.Input),
-          (value) => Duration.toMillis(value) >= Duration.toMillis(Duration.fromInputUnsafe(minimum))
+          (interval) => Duration.toMillis(interval) >= Duration.toMillis(Duration.fromInputUnsafe(minimum))
         ),
-      (text) => `--interval "${text}": must be a duration of at least ${minimum}, such as "${standard}".`
-    ),
-    Flag.withDescription(`${description}. Default: ${standard}`)
+      (text) => `--interval "${text}": must be a duration of at least ${minimum}, such as "${value}".`
+    )
   )
 
 /** A flag with a time in milliseconds, given as `2026-11-21T10:00:00Z`, or as a duration before now, such as `2 hours`. */
 export const timeFlag = (name: string, description: string) =>
   Flag.String(name).pipe(
     Flag.withMetavar("TIME"),
-    Flag.withDescription(description),
     Flag.mapEffect((text) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const ago = Duration.fromInput(text as Duration.Input)
@@ -65,5 +68,5 @@ export const timeFlag = (name: string, description: string) =>
         return Number.isNaN(at) ? Effect.fail(new CliError.ValidationError({ message })) : Effect.succeed(at)
       })
     ),
-    optional
+    optional(description)
   )

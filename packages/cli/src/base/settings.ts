@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { parseEnv } from "node:util"
-import { switchFlag } from "./flags.ts"
+import { standard, switchFlag } from "./flags.ts"
 import { codeOf } from "./network.ts"
 import { invalid, toFailure, type Variables } from "./failure.ts"
 
@@ -55,10 +55,7 @@ export const store = GlobalFlag.Setting("store")({
 })
 
 export const prefix = GlobalFlag.Setting("prefix")({
-  flag: Flag.String("prefix").pipe(
-    Flag.withDefault("colloquy"),
-    Flag.withDescription("Prefix of the tables or keys of the bot. Default: colloquy")
-  )
+  flag: Flag.String("prefix").pipe(standard("colloquy", "Prefix of the tables or keys of the bot"))
 })
 
 export const globalFlags = [isJson, envFile, store, prefix] as const

@@ -1,12 +1,11 @@
 import * as Flag from "effect/cli/Flag"
-import { switchFlag } from "./flags.ts"
+import { standard, switchFlag } from "./flags.ts"
 
 /** The flags of commands that write a test. */
 export const testFlags = {
   bot: Flag.String("bot").pipe(
     Flag.withMetavar("MODULE"),
-    Flag.withDefault("../src/bot.ts"),
-    Flag.withDescription("The module that exports `bot`, as the test imports it. Default: ../src/bot.ts")
+    standard("../src/bot.ts", "The module that exports `bot`, as the test imports it")
   ),
   raw: switchFlag("raw", "Keeps names, ids, e-mail addresses and phone numbers")
 }

@@ -37,7 +37,7 @@ import { limitFlag } from "./updateView.ts"
 const onChats = <A, E, R>(effect: Effect.Effect<A, E, R>) => withSettings(Effect.provide(effect, stores.chats))
 
 const chatFlags = {
-  type: Flag.String("type").pipe(Flag.withDescription("Only chats of this type: dialog, chat or channel"), optional),
+  type: Flag.String("type").pipe(optional("Only chats of this type: dialog, chat or channel")),
   activeSince: timeFlag(
     "active-since",
     'Only chats with an update since this time: 2026-11-21T10:00:00Z, or "7 days" ago'
@@ -171,8 +171,7 @@ const setFlags = {
   ...stateArguments,
   value: textArgument("json", "The value as JSON. The bot checks it when it reads it"),
   version: Flag.Int("version-of-schema").pipe(
-    Flag.withDescription("Version of the schema of the value. Default: that of the present value, or 1"),
-    optional
+    optional("Version of the schema of the value. Default: that of the present value, or 1")
   )
 }
 

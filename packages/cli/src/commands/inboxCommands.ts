@@ -88,8 +88,7 @@ const deadFlags = {
   ...updateFlags,
   cause: Flag.String("cause").pipe(
     Flag.withMetavar("TEXT"),
-    Flag.withDescription("Only dead letters whose error contains this text. Upper and lower case are equal"),
-    optional
+    optional("Only dead letters whose error contains this text. Upper and lower case are equal")
   ),
   since: timeFlag(
     "since",
@@ -219,7 +218,7 @@ export const dead = group(
 )
 
 const timerFlags = {
-  name: Flag.String("name").pipe(Flag.withDescription("Only timers with this name"), optional),
+  name: Flag.String("name").pipe(optional("Only timers with this name")),
   chat: chatFlag("Only timers of this chat"),
   limit: limitFlag
 }

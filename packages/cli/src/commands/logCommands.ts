@@ -14,7 +14,7 @@ import { parseChatId } from "../base/client.ts"
 import { makeAnonymous, mapTexts } from "../base/anonymous.ts"
 import { failed } from "../base/failure.ts"
 import { count, noteMore, print, printText } from "../base/output.ts"
-import { intervalFlag, textArgument } from "../base/flags.ts"
+import { intervalFlag, standard, textArgument } from "../base/flags.ts"
 import { onInbox } from "../base/stores.ts"
 import { testFlags, writeTest } from "../base/testSource.ts"
 import { colorOf, describeLog, describeStory, isInLog, type LogFilter, outcomeFlag } from "./logView.ts"
@@ -42,8 +42,7 @@ export const tail = action(
         (last) => last >= 0,
         (last) => `--last ${last}: must be at least 0`
       ),
-      Flag.withDefault(10),
-      Flag.withDescription("How many earlier entries of the log come first. Default: 10")
+      standard(10, "How many earlier entries of the log come first")
     ),
     interval: intervalFlag("1 second", "10 millis", "How often the log is read")
   },
@@ -54,9 +53,9 @@ const storyFlags = {
   chat: textArgument("chat", "Id of the chat"),
   limit: limitFlag,
   as: Flag.Literals("as", ["text", "test", "seed"]).pipe(
-    Flag.withDefault("text"),
-    Flag.withDescription(
-      "text, a Vitest test of the bot, or a seed, with which the page of the emulator shows the conversation. Default: text"
+    standard(
+      "text",
+      "text, a Vitest test of the bot, or a seed, with which the page of the emulator shows the conversation"
     )
   ),
   ...testFlags

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { action, group } from "../base/commands.ts"
-import { optional, positiveFlag, switchFlag, textArgument } from "../base/flags.ts"
+import { optional, positiveFlag, standard, switchFlag, textArgument } from "../base/flags.ts"
 import { asBot, parseChatId, parseUserId, urlArgument } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid } from "../base/failure.ts"
@@ -28,10 +28,7 @@ const sendFlags = {
     )
   ),
   toUser: switchFlag("user", "The id is that of a user, not of a chat"),
-  format: Flag.Literals("format", ["markdown", "html"]).pipe(
-    Flag.withDescription("Format of the text. Default: plain text"),
-    optional
-  ),
+  format: Flag.Literals("format", ["markdown", "html"]).pipe(optional("Format of the text. Default: plain text")),
   silent: switchFlag("silent", "Sends without a notification")
 }
 
@@ -102,10 +99,7 @@ const subscriptionFlags = {
     Flag.atLeast(0),
     Flag.withDescription("Type of updates to deliver; repeat it for more. Default: all")
   ),
-  withSecret: Flag.Boolean("secret").pipe(
-    Flag.withDefault(true),
-    Flag.withDescription("Deliveries carry the secret BOT_WEBHOOK_SECRET. Default: true")
-  )
+  withSecret: Flag.Boolean("secret").pipe(standard(true, "Deliveries carry the secret BOT_WEBHOOK_SECRET"))
 }
 
 const setSubscription = ({ types, url, withSecret }: Command.Command.Config.Infer<typeof subscriptionFlags>) =>
@@ -174,13 +168,9 @@ const howToAccept =
 const rotateFlags = {
   url: Flag.String("url").pipe(
     Flag.filter(URL.canParse, (url) => `--url "${url}": is not a URL`),
-    Flag.withDescription("URL of the webhook. Default: BOT_WEBHOOK_URL, or the only one that is subscribed"),
-    optional
+    optional("URL of the webhook. Default: BOT_WEBHOOK_URL, or the only one that is subscribed")
   ),
-  probes: positiveFlag("probes").pipe(
-    Flag.withDefault(20),
-    Flag.withDescription("Number of connections on which the new secret must be accepted. Default: 20")
-  )
+  probes: positiveFlag("probes").pipe(standard(20, "Number of connections on which the new secret must be accepted"))
 }
 
 const rotateSecret = ({ probes, url }: Command.Command.Config.Infer<typeof rotateFlags>) =>

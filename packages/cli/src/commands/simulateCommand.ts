@@ -89,7 +89,7 @@ const write = (file: string, text: string): Effect.Effect<void, CommandFailed> =
     catch: (error) => failed(`The test cannot be written: ${toFailure(error).message}`)
   })
 
-const number = (name: string, description: string) => Flag.Int(name).pipe(optional, Flag.withDescription(description))
+const number = (name: string, description: string) => Flag.Int(name).pipe(optional(description))
 
 /** Simulates a bot. */
 export const simulate = action(
@@ -101,12 +101,10 @@ export const simulate = action(
     days: number("days", "The number of days of virtual time. Default: 7"),
     people: number("people", "The number of people. Default: 10"),
     faults: Flag.Literals("faults", ["none", "mild", "harsh"]).pipe(
-      optional,
-      Flag.withDescription("How often something fails. Default: mild")
+      optional("How often something fails. Default: mild")
     ),
     write: Flag.String("write").pipe(
-      optional,
-      Flag.withDescription("The file for a test that repeats a failure. Default: the test is printed")
+      optional("The file for a test that repeats a failure. Default: the test is printed")
     )
   },
   ({ file, write: target, ...flags }) =>

@@ -6,7 +6,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { failed } from "../base/failure.ts"
-import { optional, positiveFlag } from "../base/flags.ts"
+import { optional, positiveFlag, standard } from "../base/flags.ts"
 import { type Row, time } from "../base/output.ts"
 import { lateAfter } from "../base/stores.ts"
 
@@ -57,7 +57,7 @@ export const unknownDeadLetter = (id: string) =>
 
 /** The flag `--chat`. Accepts only whole numbers, because another value would select no chat. */
 export const chatFlag = (description: string) =>
-  Flag.Int("chat").pipe(Flag.withMetavar("ID"), Flag.withDescription(description), Flag.map(String), optional)
+  Flag.Int("chat").pipe(Flag.withMetavar("ID"), Flag.map(String), optional(description))
 
 /** The flags that select updates. */
 export const updateFlags = {
@@ -71,6 +71,5 @@ export const updateFlags = {
 export type UpdateFilter = Command.Command.Config.Infer<typeof updateFlags>
 
 export const limitFlag = positiveFlag("limit").pipe(
-  Flag.withDefault(50),
-  Flag.withDescription("Maximum number. If there are more, standard error says so. Default: 50")
+  standard(50, "Maximum number. If there are more, standard error says so")
 )

@@ -135,15 +135,13 @@ export const checkAssumptions = (chat_id: number) => {
 const doctorFlags = {
   bot: Flag.String("bot").pipe(
     Flag.withMetavar("MODULE"),
-    Flag.withDescription(
+    optional(
       "Module that exports the bot, for example src/bot.ts: lists its parts, and compares its commands with those of the platform"
-    ),
-    optional
+    )
   ),
   verify: Flag.Int("verify").pipe(
     Flag.withMetavar("CHAT"),
-    Flag.withDescription("Also runs verify-platform in this test chat; with --watch, once a day"),
-    optional
+    optional("Also runs verify-platform in this test chat; with --watch, once a day")
   ),
   watch: switchFlag("watch", "Checks again and again, and prints the checks whose state changes. Press Ctrl-C to end"),
   interval: intervalFlag("5 minutes", "100 millis", "How often --watch checks")

@@ -71,8 +71,7 @@ export const verifyPlatform = action(
     ),
     report: Flag.String("report").pipe(
       Flag.withMetavar("FILE"),
-      Flag.withDescription("Writes the findings as a Markdown table into this file"),
-      optional
+      optional("Writes the findings as a Markdown table into this file")
     )
   },
   ({ chat, report }) => withSettings(asBot(run(chat, report)))
