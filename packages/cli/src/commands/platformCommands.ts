@@ -85,13 +85,10 @@ const listSubscriptions = Effect.flatMap(Subscriptions.list(), (subscriptions) =
 
 const insecure = Config.withDefault(Config.Boolean("BOT_WEBHOOK_INSECURE"), false)
 
-const subscribeBySettings = Effect.gen(function* () {
-  const { insecure: isInsecure, secretCharacters } = yield* Settings.all({
-    insecure,
-    secretCharacters: Settings.secretCharacters
-  })
-  return Subscriptions.subscribeWith({ secretCharacters, insecure: isInsecure })
-})
+const subscribeBySettings = Effect.map(
+  Settings.all({ insecure, secretCharacters: Settings.secretCharacters }),
+  Subscriptions.subscribeWith
+)
 
 const subscriptionFlags = {
   url: urlArgument,
