@@ -8,6 +8,7 @@ import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as References from "effect/References"
 import { board } from "./commands/boardCommand.ts"
 import { broadcast, chats, state } from "./commands/dataCommands.ts"
@@ -83,8 +84,7 @@ const presenter: CliOutput.Presenter = {
 const usage = ({ errors }: CliError.ShowHelp): CommandFailed =>
   invalid(errors.map(({ message }) => message).join("; ") || `See ${name} --help.`)
 
-const isShowHelp = (error: unknown): error is CliError.ShowHelp =>
-  typeof error === "object" && error !== null && "_tag" in error && error._tag === "ShowHelp"
+const isShowHelp = (error: unknown): error is CliError.ShowHelp => Predicate.isTagged(error, "ShowHelp")
 
 const optionOf = (args: ReadonlyArray<string>, flag: string): Option.Option<string> => {
   const index = args.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`))
@@ -110,10 +110,8 @@ export const main = (args: ReadonlyArray<string>, process: Place) => {
     }),
     Effect.provideService(References.MinimumLogLevel, "Error"),
     Effect.catchDefect((defect) => Effect.fail(failed(`internal error: ${toFailure(defect).message}`))),
-    Effect.catch((error): Effect.Effect<void, CommandFailed> => {
-      if (!isShowHelp(error)) return Effect.fail(toFailure(error))
-      return error.errors.length === 0 ? Effect.void : Effect.fail(usage(error))
-    }),
+    Effect.catchIf(isShowHelp, (error) => (error.errors.length === 0 ? Effect.void : Effect.fail(usage(error)))),
+    Effect.mapError(toFailure),
     Effect.tapError(report),
     Effect.provideService(Process, process)
   )
