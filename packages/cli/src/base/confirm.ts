@@ -1,5 +1,5 @@
-import type * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import type { FlagsOf } from "./commands.ts"
 import { failed, invalid } from "./failure.ts"
 import { switchFlag } from "./flags.ts"
 import { print } from "./output.ts"
@@ -11,7 +11,7 @@ export const confirmFlags = {
   dryRun: switchFlag("dry-run", "Prints what would be deleted, and deletes nothing")
 }
 
-export type ConfirmFlags = Command.Command.Config.Infer<typeof confirmFlags>
+export type ConfirmFlags = FlagsOf<typeof confirmFlags>
 
 /** The description of a planned deletion, as JSON and as a text. */
 export interface Plan {

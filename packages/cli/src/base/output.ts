@@ -21,11 +21,10 @@ export const colored = ({ columns, env }: Place, text: string, color: Color | un
     : styleText(color, text, { validateStream: false })
 
 /** Prints a value: as JSON with `--json`, otherwise as text, which may have a color as in {@link colored}. */
-export const print = (value: unknown, text: string, color?: Color) =>
-  Effect.gen(function* () {
-    const shown = (yield* isJson) ? Json.stringify(value) : colored(yield* Process, printable(text), color)
-    yield* Console.log(shown)
-  })
+export const print = Effect.fnUntraced(function* (value: unknown, text: string, color?: Color) {
+  const shown = (yield* isJson) ? Json.stringify(value) : colored(yield* Process, printable(text), color)
+  yield* Console.log(shown)
+})
 
 /** Prints a text for people, which `--json` leaves out. */
 export const printText = (text: string) =>

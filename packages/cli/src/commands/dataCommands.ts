@@ -12,7 +12,6 @@ import * as State from "@colloquy/core/bot/State"
 import * as Timer from "@colloquy/core/bot/Timer"
 import * as Update from "@colloquy/core/model/Update"
 import * as Argument from "effect/cli/Argument"
-import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -23,7 +22,7 @@ import * as Stream from "effect/Stream"
 import { randomUUID } from "node:crypto"
 import { appendFileSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
-import { action, group } from "../base/commands.ts"
+import { action, type FlagsOf, group } from "../base/commands.ts"
 import { parseUserId } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { type CommandFailed, failed, invalid, writing } from "../base/failure.ts"
@@ -44,7 +43,7 @@ const chatFlags = {
   )
 }
 
-type ChatFlags = Command.Command.Config.Infer<typeof chatFlags>
+type ChatFlags = FlagsOf<typeof chatFlags>
 
 const chatToJson = Schema.encodeSync(KnownChat)
 
@@ -86,29 +85,27 @@ const exportChats = ({ file, ...flags }: ChatFlags & { readonly file: Option.Opt
 
 const decodeChat = Schema.decodeUnknownResult(KnownChat)
 
-const readChats = (file: string) =>
-  Effect.gen(function* () {
-    const text = yield* readInput(file)
-    const records: Array<ChatRecord.ChatRecord> = []
-    for (const [index, line] of text.split("\n").entries()) {
-      if (line.trim() === "") continue
-      const decoded = Result.flatMap(parseJson(line), decodeChat)
-      if (Result.isFailure(decoded)) {
-        return yield* invalid(
-          `${file}, line ${index + 1}: is not a chat as \`colloquy chats export\` writes it. Nothing was stored.`
-        )
-      }
-      records.push(ChatRecord.fromKnownChat(decoded.success))
+const readChats = Effect.fnUntraced(function* (file: string) {
+  const text = yield* readInput(file)
+  const records: Array<ChatRecord.ChatRecord> = []
+  for (const [index, line] of text.split("\n").entries()) {
+    if (line.trim() === "") continue
+    const decoded = Result.flatMap(parseJson(line), decodeChat)
+    if (Result.isFailure(decoded)) {
+      return yield* invalid(
+        `${file}, line ${index + 1}: is not a chat as \`colloquy chats export\` writes it. Nothing was stored.`
+      )
     }
-    return records
-  })
+    records.push(ChatRecord.fromKnownChat(decoded.success))
+  }
+  return records
+})
 
-const importChats = (records: ReadonlyArray<ChatRecord.ChatRecord>) =>
-  Effect.gen(function* () {
-    const store = yield* ChatStore.ChatStore
-    for (let from = 0; from < records.length; from += 500) yield* store.upsert(records.slice(from, from + 500))
-    yield* print({ chats: records.length }, `Stored ${count(records.length, "chat")}.`)
-  })
+const importChats = Effect.fnUntraced(function* (records: ReadonlyArray<ChatRecord.ChatRecord>) {
+  const store = yield* ChatStore.ChatStore
+  for (let from = 0; from < records.length; from += 500) yield* store.upsert(records.slice(from, from + 500))
+  yield* print({ chats: records.length }, `Stored ${count(records.length, "chat")}.`)
+})
 
 export const chats = group("chats", "Shows, exports and imports the chats that the bot knows", [
   action("list", "Lists chats in the order of their ids", { ...chatFlags, limit: limitFlag }, (flags) =>
@@ -155,12 +152,11 @@ const readState = (name: string, scope: string) =>
     }
   )
 
-const getState = ({ name, scope }: Command.Command.Config.Infer<typeof stateArguments>) =>
-  Effect.gen(function* () {
-    const { row, value, version } = yield* readState(name, scope)
-    if (row === undefined) return yield* failed(`The state "${name}" has no value for ${scope}.`)
-    yield* print({ name, scope, value, version, expires_at: row.expiresAt }, Json.stringify(value))
-  })
+const getState = Effect.fnUntraced(function* ({ name, scope }: FlagsOf<typeof stateArguments>) {
+  const { row, value, version } = yield* readState(name, scope)
+  if (row === undefined) return yield* failed(`The state "${name}" has no value for ${scope}.`)
+  yield* print({ name, scope, value, version, expires_at: row.expiresAt }, Json.stringify(value))
+})
 
 const parseValue = (text: string): Effect.Effect<unknown, CommandFailed> =>
   Effect.mapError(Effect.fromResult(parseJson(text)), () =>
@@ -175,36 +171,35 @@ const setFlags = {
   )
 }
 
-const setState = ({ name, scope, version }: Command.Command.Config.Infer<typeof setFlags>, value: unknown) =>
-  Effect.gen(function* () {
-    const { store } = yield* Inbox.Inbox
-    const stored = yield* readState(name, scope)
-    if (stored.isSorted) {
-      return yield* failed(
-        `The values of the state "${name}" are sorted by a number that the program computes. Nothing was written; set the value ` +
-          "in the program."
-      )
-    }
-    const writtenVersion = version ?? stored.version
-    const row = {
-      text: Json.stringify([writtenVersion, value]),
-      expiresAt: stored.row?.expiresAt,
-      user: /user:\d+$/.exec(scope)?.[0]
-    }
-    const write = {
-      key: State.rowKey({ name, scope }),
-      row,
-      expected: stored.row?.revision ?? null,
-      revision: randomUUID()
-    }
-    const [result] = yield* store.write([{ rows: [write] }])
-    if (result !== "applied") {
-      return yield* failed(
-        `The bot changed the value for ${scope} at the same time. Nothing was written; run the command again.`
-      )
-    }
-    yield* print({ name, scope, value, version: writtenVersion }, `Set the state "${name}" for ${scope}.`)
-  })
+const setState = Effect.fnUntraced(function* ({ name, scope, version }: FlagsOf<typeof setFlags>, value: unknown) {
+  const { store } = yield* Inbox.Inbox
+  const stored = yield* readState(name, scope)
+  if (stored.isSorted) {
+    return yield* failed(
+      `The values of the state "${name}" are sorted by a number that the program computes. Nothing was written; set the value ` +
+        "in the program."
+    )
+  }
+  const writtenVersion = version ?? stored.version
+  const row = {
+    text: Json.stringify([writtenVersion, value]),
+    expiresAt: stored.row?.expiresAt,
+    user: /user:\d+$/.exec(scope)?.[0]
+  }
+  const write = {
+    key: State.rowKey({ name, scope }),
+    row,
+    expected: stored.row?.revision ?? null,
+    revision: randomUUID()
+  }
+  const [result] = yield* store.write([{ rows: [write] }])
+  if (result !== "applied") {
+    return yield* failed(
+      `The bot changed the value for ${scope} at the same time. Nothing was written; run the command again.`
+    )
+  }
+  yield* print({ name, scope, value, version: writtenVersion }, `Set the state "${name}" for ${scope}.`)
+})
 
 const runCount = <A, E, R>(rows: Stream.Stream<A, E, R>, isCounted: (row: A) => boolean) =>
   Stream.runCount(Stream.filter(rows, isCounted))
@@ -215,27 +210,26 @@ const isOf = (user_id: UserId, { update: { decoded } }: DeadLetter): boolean =>
 const describeForgotten = ({ chats, deadLetters, timers, values }: State.Forgotten): string =>
   `${count(values, "value")} of the state, ${count(timers, "timer")}, ${count(deadLetters, "dead letter")}, ${count(chats, "dialog")}.`
 
-const forgetUser = (user_id: UserId, flags: ConfirmFlags) =>
-  Effect.gen(function* () {
-    const chatStore = Effect.option(Effect.scoped(Effect.provide(Effect.void, stores.chats)))
-    const hasChats = Option.isSome(yield* chatStore)
-    const toValue = ({ deadLetters, ...others }: State.Forgotten) => ({ user_id, ...others, dead_letters: deadLetters })
-    const dialogs = runCount(ChatStore.stream(), ({ user }) => user?.user_id === user_id)
-    const plan = Effect.map(
-      Effect.all({
-        // The store has no index of users.
-        values: runCount(stores.rowsOf("state/", "key"), ({ key }) => key.endsWith(`/user:${user_id}`)),
-        timers: runCount(Timer.stream, (timer) => timer.user_id === user_id),
-        deadLetters: runCount(Inbox.deadLetters, (letter) => isOf(user_id, letter)),
-        chats: hasChats ? Effect.provide(dialogs, stores.chats) : Effect.succeed(0)
-      }),
-      (found) => ({ value: toValue(found), text: `Deletes of user ${user_id}: ${describeForgotten(found)}` })
-    )
-    if (!(yield* confirmed(flags, plan))) return
-    const forget = State.forget({ user_id })
-    const forgotten = yield* hasChats ? Effect.provide(forget, stores.chats) : forget
-    yield* print(toValue(forgotten), `Deleted of user ${user_id}: ${describeForgotten(forgotten)}`)
-  })
+const forgetUser = Effect.fnUntraced(function* (user_id: UserId, flags: ConfirmFlags) {
+  const chatStore = Effect.option(Effect.scoped(Effect.provide(Effect.void, stores.chats)))
+  const hasChats = Option.isSome(yield* chatStore)
+  const toValue = ({ deadLetters, ...others }: State.Forgotten) => ({ user_id, ...others, dead_letters: deadLetters })
+  const dialogs = runCount(ChatStore.stream(), ({ user }) => user?.user_id === user_id)
+  const plan = Effect.map(
+    Effect.all({
+      // The store has no index of users.
+      values: runCount(stores.rowsOf("state/", "key"), ({ key }) => key.endsWith(`/user:${user_id}`)),
+      timers: runCount(Timer.stream, (timer) => timer.user_id === user_id),
+      deadLetters: runCount(Inbox.deadLetters, (letter) => isOf(user_id, letter)),
+      chats: hasChats ? Effect.provide(dialogs, stores.chats) : Effect.succeed(0)
+    }),
+    (found) => ({ value: toValue(found), text: `Deletes of user ${user_id}: ${describeForgotten(found)}` })
+  )
+  if (!(yield* confirmed(flags, plan))) return
+  const forget = State.forget({ user_id })
+  const forgotten = yield* hasChats ? Effect.provide(forget, stores.chats) : forget
+  yield* print(toValue(forgotten), `Deleted of user ${user_id}: ${describeForgotten(forgotten)}`)
+})
 
 export const state = group("state", "Shows and changes the state of the bot, and deletes the stored data of a user", [
   action("get", "Prints a value as JSON", stateArguments, (flags) =>
@@ -309,18 +303,17 @@ const listBroadcasts = (limit: number) =>
     (found) => printRows(Stream.fromIterable(found), limit, "There is no broadcast.", broadcastRow)
   )
 
-const setBroadcast = (name: string, verb: "pause" | "resume") =>
-  Effect.gen(function* () {
-    const { status } = yield* summaryOf(name)
-    const isChanged = yield* Broadcasts[verb](name)
-    if (!isChanged) return yield* failed(`The broadcast "${name}" was ${status}, so it cannot be ${verb}d.`)
-    yield* print(
-      { name, status: verb === "pause" ? "paused" : "running" },
-      verb === "pause"
-        ? `Paused the broadcast "${name}". Messages that are being sent still arrive.`
-        : `Resumed the broadcast "${name}". It continues in the process that runs it, or when it is run again.`
-    )
-  })
+const setBroadcast = Effect.fnUntraced(function* (name: string, verb: "pause" | "resume") {
+  const { status } = yield* summaryOf(name)
+  const isChanged = yield* Broadcasts[verb](name)
+  if (!isChanged) return yield* failed(`The broadcast "${name}" was ${status}, so it cannot be ${verb}d.`)
+  yield* print(
+    { name, status: verb === "pause" ? "paused" : "running" },
+    verb === "pause"
+      ? `Paused the broadcast "${name}". Messages that are being sent still arrive.`
+      : `Resumed the broadcast "${name}". It continues in the process that runs it, or when it is run again.`
+  )
+})
 
 const broadcastName = { name: textArgument("name", "Name of the broadcast") }
 

@@ -2,14 +2,13 @@ import * as Inbox from "@colloquy/core/inbox/Inbox"
 import * as Operations from "@colloquy/core/tools/Operations"
 import * as Timer from "@colloquy/core/bot/Timer"
 import * as Argument from "effect/cli/Argument"
-import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { action, group } from "../base/commands.ts"
+import { action, type FlagsOf, group } from "../base/commands.ts"
 import { optional, rateFlag, switchFlag, textArgument, timeFlag } from "../base/flags.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
 import { failed, invalid } from "../base/failure.ts"
@@ -97,7 +96,7 @@ const deadFlags = {
   until: timeFlag("until", "Only dead letters that failed before this time, given as for --since")
 }
 
-type DeadFilter = Command.Command.Config.Infer<typeof deadFlags>
+type DeadFilter = FlagsOf<typeof deadFlags>
 
 const isEmpty = ({ cause, chat, kinds, since, until }: DeadFilter): boolean =>
   kinds.length === 0 && [cause, chat, since, until].every(Predicate.isUndefined)
@@ -105,24 +104,23 @@ const isEmpty = ({ cause, chat, kinds, since, until }: DeadFilter): boolean =>
 const listDead = ({ limit, ...filter }: DeadFilter & { readonly limit: number }) =>
   printRows(Operations.deadLetters(filter), limit, "No dead letter matches.", deadLetterRow)
 
-const showDead = (id: string) =>
-  Effect.gen(function* () {
-    const found = yield* Stream.runHead(Stream.filter(Inbox.deadLetters, (letter) => letter.id === id))
-    if (Option.isNone(found)) return yield* unknownDeadLetter(id)
-    const letter = found.value
-    yield* print(
-      Operations.deadLetterToJson(letter),
-      [
-        describeDeadLetter(letter),
-        `received  ${time(letter.update.receivedAt)}`,
-        `failed    ${time(letter.failedAt)}, after ${count(letter.attempts, "attempt")}`,
-        "",
-        letter.error,
-        "",
-        letter.update.text
-      ].join("\n")
-    )
-  })
+const showDead = Effect.fnUntraced(function* (id: string) {
+  const found = yield* Stream.runHead(Stream.filter(Inbox.deadLetters, (letter) => letter.id === id))
+  if (Option.isNone(found)) return yield* unknownDeadLetter(id)
+  const letter = found.value
+  yield* print(
+    Operations.deadLetterToJson(letter),
+    [
+      describeDeadLetter(letter),
+      `received  ${time(letter.update.receivedAt)}`,
+      `failed    ${time(letter.failedAt)}, after ${count(letter.attempts, "attempt")}`,
+      "",
+      letter.error,
+      "",
+      letter.update.text
+    ].join("\n")
+  )
+})
 
 const changeFlags = {
   ...deadFlags,
@@ -130,7 +128,7 @@ const changeFlags = {
   ids: textArgument("id", "Ids of dead letters").pipe(Argument.variadic())
 }
 
-type ChangeFlags = Command.Command.Config.Infer<typeof changeFlags>
+type ChangeFlags = FlagsOf<typeof changeFlags>
 
 const checkSelection = (verb: string, { all, ids, ...filter }: ChangeFlags) => {
   if (ids.length > 0 && (all || !isEmpty(filter)))
@@ -152,22 +150,21 @@ const idsOf = ({ ids, ...filter }: ChangeFlags) =>
       )
 
 /** Says which dead letters are deleted, with the first ones of these. */
-const planOf = (ids: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const selected = new Set(ids)
-    const lines = yield* Inbox.deadLetters.pipe(
-      Stream.filter(({ id }) => selected.has(id)),
-      Stream.map(describeDeadLetter),
-      Stream.runCollect
-    )
-    const more = lines.length - maxDescribed
-    const text = [
-      `Deletes ${count(lines.length, "dead letter")}.`,
-      ...lines.slice(0, maxDescribed),
-      ...(more > 0 ? [`… and ${more} more`] : [])
-    ]
-    return { value: { dead_letters: lines.length }, text: text.join("\n") }
-  })
+const planOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+  const selected = new Set(ids)
+  const lines = yield* Inbox.deadLetters.pipe(
+    Stream.filter(({ id }) => selected.has(id)),
+    Stream.map(describeDeadLetter),
+    Stream.runCollect
+  )
+  const more = lines.length - maxDescribed
+  const text = [
+    `Deletes ${count(lines.length, "dead letter")}.`,
+    ...lines.slice(0, maxDescribed),
+    ...(more > 0 ? [`… and ${more} more`] : [])
+  ]
+  return { value: { dead_letters: lines.length }, text: text.join("\n") }
+})
 
 const change = (verb: "replay" | "drop", { ids }: ChangeFlags, selected: ReadonlyArray<string>, rate?: number) =>
   Effect.gen(function* () {
@@ -188,11 +185,10 @@ const change = (verb: "replay" | "drop", { ids }: ChangeFlags, selected: Readonl
 const replay = ({ rate, ...flags }: ChangeFlags & { readonly rate: number | undefined }) =>
   Effect.flatMap(idsOf(flags), (ids) => change("replay", flags, ids, rate))
 
-const drop = (flags: ChangeFlags & ConfirmFlags) =>
-  Effect.gen(function* () {
-    const ids = yield* idsOf(flags)
-    if (yield* confirmed(flags, planOf(ids))) yield* change("drop", flags, ids)
-  })
+const drop = Effect.fnUntraced(function* (flags: ChangeFlags & ConfirmFlags) {
+  const ids = yield* idsOf(flags)
+  if (yield* confirmed(flags, planOf(ids))) yield* change("drop", flags, ids)
+})
 
 export const dead = group(
   "dead",
@@ -223,28 +219,27 @@ const timerFlags = {
   limit: limitFlag
 }
 
-const listTimers = ({ chat, limit, name }: Command.Command.Config.Infer<typeof timerFlags>) =>
-  Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
-    const selected = Stream.filter(
-      Timer.stream,
-      (timer) => (name === undefined || name === timer.name) && (chat === undefined || chat === String(timer.chat_id))
-    )
-    yield* printRows(selected, limit, "No timer matches.", ({ dueAt, ...timer }) => ({
-      value: { due_at: dueAt, ...timer },
-      cells: [
-        time(dueAt),
-        dueAt <= now ? "due" : `in ${duration(dueAt - now)}`,
-        timer.name,
-        timer.key === undefined ? undefined : `key ${timer.key}`,
-        timer.chat_id === undefined ? undefined : `chat ${timer.chat_id}`,
-        timer.user_id === undefined ? undefined : `user ${timer.user_id}`,
-        timer.recurrence === undefined ? undefined : "recurs",
-        timer.value
-      ],
-      color: dueAt <= now ? "yellow" : undefined
-    }))
-  })
+const listTimers = Effect.fnUntraced(function* ({ chat, limit, name }: FlagsOf<typeof timerFlags>) {
+  const now = yield* Clock.currentTimeMillis
+  const selected = Stream.filter(
+    Timer.stream,
+    (timer) => (name === undefined || name === timer.name) && (chat === undefined || chat === String(timer.chat_id))
+  )
+  yield* printRows(selected, limit, "No timer matches.", ({ dueAt, ...timer }) => ({
+    value: { due_at: dueAt, ...timer },
+    cells: [
+      time(dueAt),
+      dueAt <= now ? "due" : `in ${duration(dueAt - now)}`,
+      timer.name,
+      timer.key === undefined ? undefined : `key ${timer.key}`,
+      timer.chat_id === undefined ? undefined : `chat ${timer.chat_id}`,
+      timer.user_id === undefined ? undefined : `user ${timer.user_id}`,
+      timer.recurrence === undefined ? undefined : "recurs",
+      timer.value
+    ],
+    color: dueAt <= now ? "yellow" : undefined
+  }))
+})
 
 export const timers = group("timers", "Shows the timers that are set", [
   action("list", "Lists the timers in the order in which they are due", timerFlags, (flags) =>

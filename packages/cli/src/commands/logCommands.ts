@@ -9,7 +9,7 @@ import * as Console from "effect/Console"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { action } from "../base/commands.ts"
+import { action, type FlagsOf } from "../base/commands.ts"
 import { parseChatId } from "../base/client.ts"
 import { makeAnonymous, mapTexts } from "../base/anonymous.ts"
 import { failed } from "../base/failure.ts"
@@ -61,7 +61,7 @@ const storyFlags = {
   ...testFlags
 }
 
-type StoryFlags = Command.Command.Config.Infer<typeof storyFlags>
+type StoryFlags = FlagsOf<typeof storyFlags>
 
 const testOf = (chat: ChatId, story: TestStory.Story, { bot, raw }: StoryFlags) =>
   // Most runs do not need the emulator.
@@ -103,18 +103,17 @@ const write = (chat_id: ChatId, entries: ReadonlyArray<UpdateLog.Entry>, flags: 
     yield* Console.log(text)
   })
 
-const printStoryOf = (chat_id: ChatId, flags: StoryFlags) =>
-  Effect.gen(function* () {
-    const all = (yield* UpdateLog.entries).filter((entry) => entry.chat_id === chat_id)
-    if (all.length === 0) {
-      const reason = "The log has no update of this chat."
-      return yield* flags.as === "text" ? printText(reason) : failed(reason)
-    }
-    const last = all.slice(-flags.limit)
-    if (flags.as !== "text") yield* write(chat_id, last, flags)
-    else for (const entry of last) yield* print(logToJson(entry), describeStory(entry), colorOf(entry))
-    if (all.length > flags.limit) yield* noteMore(flags.limit)
-  })
+const printStoryOf = Effect.fnUntraced(function* (chat_id: ChatId, flags: StoryFlags) {
+  const all = (yield* UpdateLog.entries).filter((entry) => entry.chat_id === chat_id)
+  if (all.length === 0) {
+    const reason = "The log has no update of this chat."
+    return yield* flags.as === "text" ? printText(reason) : failed(reason)
+  }
+  const last = all.slice(-flags.limit)
+  if (flags.as !== "text") yield* write(chat_id, last, flags)
+  else for (const entry of last) yield* print(logToJson(entry), describeStory(entry), colorOf(entry))
+  if (all.length > flags.limit) yield* noteMore(flags.limit)
+})
 
 /** The command `updates story`. */
 export const story = action(

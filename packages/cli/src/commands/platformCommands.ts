@@ -11,7 +11,7 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import { action, group } from "../base/commands.ts"
+import { action, type FlagsOf, group } from "../base/commands.ts"
 import { optional, positiveFlag, standard, switchFlag, textArgument } from "../base/flags.ts"
 import { asBot, parseChatId, parseUserId, urlArgument } from "../base/client.ts"
 import { type ConfirmFlags, confirmed, confirmFlags } from "../base/confirm.ts"
@@ -32,23 +32,22 @@ const sendFlags = {
   silent: switchFlag("silent", "Sends without a notification")
 }
 
-type SendFlags = Command.Command.Config.Infer<typeof sendFlags>
+type SendFlags = FlagsOf<typeof sendFlags>
 
-const send = ({ chat, format, silent, text }: SendFlags, to: Messages.To) =>
-  Effect.gen(function* () {
-    const message = yield* Messages.send({
-      ...to,
-      text,
-      ...(format === undefined ? {} : { format }),
-      ...(silent ? { notify: false } : {})
-    })
-    const id = message.body?.mid
-    const chat_id = message.recipient.chat_id
-    yield* print(
-      { message_id: id, chat_id, timestamp: message.timestamp },
-      `Sent${id == null ? "" : ` the message ${id}`} to ${chat_id == null ? chat : `chat ${chat_id}`}.`
-    )
+const send = Effect.fnUntraced(function* ({ chat, format, silent, text }: SendFlags, to: Messages.To) {
+  const message = yield* Messages.send({
+    ...to,
+    text,
+    ...(format === undefined ? {} : { format }),
+    ...(silent ? { notify: false } : {})
   })
+  const id = message.body?.mid
+  const chat_id = message.recipient.chat_id
+  yield* print(
+    { message_id: id, chat_id, timestamp: message.timestamp },
+    `Sent${id == null ? "" : ` the message ${id}`} to ${chat_id == null ? chat : `chat ${chat_id}`}.`
+  )
+})
 
 const recipientOf = (flags: SendFlags): Effect.Effect<Messages.To, CommandFailed> =>
   flags.toUser
@@ -99,37 +98,35 @@ const subscriptionFlags = {
   withSecret: Flag.Boolean("secret").pipe(standard(true, "Deliveries carry the secret BOT_WEBHOOK_SECRET"))
 }
 
-const setSubscription = ({ types, url, withSecret }: Command.Command.Config.Infer<typeof subscriptionFlags>) =>
-  Effect.gen(function* () {
-    const { secret } = yield* Settings.all({ secret: Webhook.settings.secret })
-    if (withSecret && secret === undefined) {
-      return yield* invalid(
-        "BOT_WEBHOOK_SECRET is not set, and a Colloquy webhook rejects deliveries without its secret. Set it to the secret " +
-          "of the bot, or subscribe without a secret with --no-secret."
-      )
-    }
-    const subscribe = yield* subscribeBySettings
-    yield* subscribe({
-      url,
-      ...(types.length === 0 ? {} : { update_types: types }),
-      ...(withSecret && secret !== undefined ? { secret: Redacted.value(secret) } : {})
-    })
-    yield* print({ url, update_types: types.length === 0 ? null : types }, `Subscribed ${url}.`)
+const setSubscription = Effect.fnUntraced(function* ({ types, url, withSecret }: FlagsOf<typeof subscriptionFlags>) {
+  const { secret } = yield* Settings.all({ secret: Webhook.settings.secret })
+  if (withSecret && secret === undefined) {
+    return yield* invalid(
+      "BOT_WEBHOOK_SECRET is not set, and a Colloquy webhook rejects deliveries without its secret. Set it to the secret " +
+        "of the bot, or subscribe without a secret with --no-secret."
+    )
+  }
+  const subscribe = yield* subscribeBySettings
+  yield* subscribe({
+    url,
+    ...(types.length === 0 ? {} : { update_types: types }),
+    ...(withSecret && secret !== undefined ? { secret: Redacted.value(secret) } : {})
   })
+  yield* print({ url, update_types: types.length === 0 ? null : types }, `Subscribed ${url}.`)
+})
 
-const removeSubscription = (url: string, flags: ConfirmFlags) =>
-  Effect.gen(function* () {
-    const subscriptions = yield* Subscriptions.list()
-    if (!subscriptions.some((subscription) => subscription.url === url)) {
-      return yield* failed(`${url} is not subscribed. \`colloquy subscriptions list\` lists the subscriptions.`)
-    }
-    const left = subscriptions.length - 1
-    const then = left === 0 ? "Updates are delivered by long polling then." : `${count(left, "webhook")} left.`
-    const plan = { value: { url, left }, text: `Removes the subscription of ${url}. ${then}` }
-    if (!(yield* confirmed(flags, Effect.succeed(plan)))) return
-    yield* Subscriptions.unsubscribe({ url })
-    yield* print({ url, left }, `Removed ${url}. ${then.replace("then", "now")}`)
-  })
+const removeSubscription = Effect.fnUntraced(function* (url: string, flags: ConfirmFlags) {
+  const subscriptions = yield* Subscriptions.list()
+  if (!subscriptions.some((subscription) => subscription.url === url)) {
+    return yield* failed(`${url} is not subscribed. \`colloquy subscriptions list\` lists the subscriptions.`)
+  }
+  const left = subscriptions.length - 1
+  const then = left === 0 ? "Updates are delivered by long polling then." : `${count(left, "webhook")} left.`
+  const plan = { value: { url, left }, text: `Removes the subscription of ${url}. ${then}` }
+  if (!(yield* confirmed(flags, Effect.succeed(plan)))) return
+  yield* Subscriptions.unsubscribe({ url })
+  yield* print({ url, left }, `Removed ${url}. ${then.replace("then", "now")}`)
+})
 
 export const subscriptions = group("subscriptions", "Shows and changes the webhooks that are subscribed", [
   action("list", "Lists the subscribed webhooks", {}, () => asBot(listSubscriptions)),
@@ -170,37 +167,36 @@ const rotateFlags = {
   probes: positiveFlag("probes").pipe(standard(20, "Number of connections on which the new secret must be accepted"))
 }
 
-const rotateSecret = ({ probes, url }: Command.Command.Config.Infer<typeof rotateFlags>) =>
-  Effect.gen(function* () {
-    const { accepted, current, header } = yield* Settings.all({
-      accepted: Webhook.settings.acceptedSecrets,
-      current: Webhook.settings.secret,
-      header: Settings.secretHeader
-    })
-    const target = yield* chooseUrl(url, yield* Subscriptions.list())
-    const next = accepted.find((secret) => current === undefined || Redacted.value(secret) !== Redacted.value(current))
-    if (next === undefined) return yield* invalid(`BOT_WEBHOOK_ACCEPTED_SECRETS has no new secret. ${howToAccept}`)
-    // Behind a load balancer, each connection may reach another process.
-    for (let round = 1; round <= probes; round++) {
-      const answer = probe(target.url, header, next)
-      if (yield* Effect.mapError(answer, (reason) => failed(`The secret was not changed: ${reason}`))) continue
-      return yield* failed(
-        `The secret was not changed: the webhook ${target.url} rejected the new secret${round === 1 ? "" : ` after it was accepted ${count(round - 1, "time")}, so some of its processes do not have it yet`}. Add it to ` +
-          "BOT_WEBHOOK_ACCEPTED_SECRETS of every process of the bot, restart them, and run the command again."
-      )
-    }
-    const subscribe = yield* subscribeBySettings
-    yield* subscribe({
-      url: target.url,
-      ...(target.update_types == null ? {} : { update_types: target.update_types }),
-      secret: Redacted.value(next)
-    })
-    yield* print(
-      { url: target.url, rotated: true },
-      `The platform now delivers to ${target.url} with the new secret. Next: set BOT_WEBHOOK_SECRET to it, move the old secret to ` +
-        "BOT_WEBHOOK_ACCEPTED_SECRETS, and restart the bot. Remove the old secret after a day, when no delivery carries it any more."
-    )
+const rotateSecret = Effect.fnUntraced(function* ({ probes, url }: FlagsOf<typeof rotateFlags>) {
+  const { accepted, current, header } = yield* Settings.all({
+    accepted: Webhook.settings.acceptedSecrets,
+    current: Webhook.settings.secret,
+    header: Settings.secretHeader
   })
+  const target = yield* chooseUrl(url, yield* Subscriptions.list())
+  const next = accepted.find((secret) => current === undefined || Redacted.value(secret) !== Redacted.value(current))
+  if (next === undefined) return yield* invalid(`BOT_WEBHOOK_ACCEPTED_SECRETS has no new secret. ${howToAccept}`)
+  // Behind a load balancer, each connection may reach another process.
+  for (let round = 1; round <= probes; round++) {
+    const answer = probe(target.url, header, next)
+    if (yield* Effect.mapError(answer, (reason) => failed(`The secret was not changed: ${reason}`))) continue
+    return yield* failed(
+      `The secret was not changed: the webhook ${target.url} rejected the new secret${round === 1 ? "" : ` after it was accepted ${count(round - 1, "time")}, so some of its processes do not have it yet`}. Add it to ` +
+        "BOT_WEBHOOK_ACCEPTED_SECRETS of every process of the bot, restart them, and run the command again."
+    )
+  }
+  const subscribe = yield* subscribeBySettings
+  yield* subscribe({
+    url: target.url,
+    ...(target.update_types == null ? {} : { update_types: target.update_types }),
+    secret: Redacted.value(next)
+  })
+  yield* print(
+    { url: target.url, rotated: true },
+    `The platform now delivers to ${target.url} with the new secret. Next: set BOT_WEBHOOK_SECRET to it, move the old secret to ` +
+      "BOT_WEBHOOK_ACCEPTED_SECRETS, and restart the bot. Remove the old secret after a day, when no delivery carries it any more."
+  )
+})
 
 export const webhook = group("webhook", "Changes the webhook of the bot", [
   action(

@@ -67,15 +67,14 @@ const linesOf = (status: Operations.Status, width: number): ReadonlyArray<Line> 
 const clear = "\u001B[H\u001B[2J"
 
 /** Prints the status as a screen in a terminal, and as a line of JSON elsewhere. */
-const show = (isWatched: boolean) =>
-  Effect.gen(function* () {
-    const status = yield* Operations.status
-    const place = yield* Process
-    const width = place.columns?.()
-    if (width === undefined || (yield* isJson)) return yield* Console.log(Json.stringify(status))
-    const lines = linesOf(status, width).map(([text, color]) => colored(place, cut(text, width), color))
-    yield* Console.log(`${isWatched ? clear : ""}${lines.join("\n")}`)
-  })
+const show = Effect.fnUntraced(function* (isWatched: boolean) {
+  const status = yield* Operations.status
+  const place = yield* Process
+  const width = place.columns?.()
+  if (width === undefined || (yield* isJson)) return yield* Console.log(Json.stringify(status))
+  const lines = linesOf(status, width).map(([text, color]) => colored(place, cut(text, width), color))
+  yield* Console.log(`${isWatched ? clear : ""}${lines.join("\n")}`)
+})
 
 /** The command `status`. */
 export const status = action(

@@ -1,10 +1,10 @@
 import type { DeadLetter, Entry, QueuedUpdate } from "@colloquy/core/inbox/QueuedUpdate"
 import * as Update from "@colloquy/core/model/Update"
 import { chatOf, deadLetterToJson, entryToJson, kindOf } from "@colloquy/core/tools/Operations"
-import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import type { FlagsOf } from "../base/commands.ts"
 import { failed } from "../base/failure.ts"
 import { optional, positiveFlag, standard } from "../base/flags.ts"
 import { type Row, time } from "../base/output.ts"
@@ -68,7 +68,7 @@ export const updateFlags = {
   chat: chatFlag("Only updates of this chat")
 }
 
-export type UpdateFilter = Command.Command.Config.Infer<typeof updateFlags>
+export type UpdateFilter = FlagsOf<typeof updateFlags>
 
 export const limitFlag = positiveFlag("limit").pipe(
   standard(50, "Maximum number. If there are more, standard error says so")

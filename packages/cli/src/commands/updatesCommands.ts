@@ -3,11 +3,10 @@ import * as Json from "@colloquy/core/base/Json"
 import * as QueuedUpdate from "@colloquy/core/inbox/QueuedUpdate"
 import * as Update from "@colloquy/core/model/Update"
 import { paced } from "@colloquy/core/tools/Operations"
-import * as Command from "effect/cli/Command"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { action, group } from "../base/commands.ts"
+import { action, type FlagsOf, group } from "../base/commands.ts"
 import { rateFlag, switchFlag, textArgument } from "../base/flags.ts"
 import { invalid } from "../base/failure.ts"
 import { parseJson } from "../base/json.ts"
@@ -43,20 +42,19 @@ const textsIn = (text: string): ReadonlyArray<{ readonly at: string; readonly te
 const deduplicationWindow = 86_400_000
 
 /** The updates of a file, all of which can be decoded. */
-const readUpdates = (file: string) =>
-  Effect.gen(function* () {
-    const text = yield* readInput(file)
-    const updates: Array<QueuedUpdate.QueuedUpdate> = []
-    const now = yield* Clock.currentTimeMillis
-    for (const { at, text: json } of textsIn(text)) {
-      const decoded = Update.parse(json)
-      if (Result.isFailure(decoded)) {
-        return yield* invalid(`${file}, ${at}: is not an update: ${decoded.failure.problem}. Nothing was stored.`)
-      }
-      updates.push(QueuedUpdate.fromDecoded(decoded, { receivedAt: now, text: json }))
+const readUpdates = Effect.fnUntraced(function* (file: string) {
+  const text = yield* readInput(file)
+  const updates: Array<QueuedUpdate.QueuedUpdate> = []
+  const now = yield* Clock.currentTimeMillis
+  for (const { at, text: json } of textsIn(text)) {
+    const decoded = Update.parse(json)
+    if (Result.isFailure(decoded)) {
+      return yield* invalid(`${file}, ${at}: is not an update: ${decoded.failure.problem}. Nothing was stored.`)
     }
-    return updates
-  })
+    updates.push(QueuedUpdate.fromDecoded(decoded, { receivedAt: now, text: json }))
+  }
+  return updates
+})
 
 const replayFlags = {
   file: textArgument(
@@ -68,7 +66,7 @@ const replayFlags = {
   rate: rateFlag
 }
 
-type ReplayFlags = Command.Command.Config.Infer<typeof replayFlags>
+type ReplayFlags = FlagsOf<typeof replayFlags>
 
 const enqueue = (updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>, { again, rate }: ReplayFlags) =>
   Effect.gen(function* () {

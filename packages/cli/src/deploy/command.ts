@@ -1,12 +1,11 @@
 import { Inbox } from "@colloquy/core/inbox/Inbox"
 import * as Rehearsal from "@colloquy/core/inbox/Rehearsal"
-import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import { action } from "../base/commands.ts"
+import { action, type FlagsOf } from "../base/commands.ts"
 import { importProgram, type Program } from "../base/botModule.ts"
 import { failed } from "../base/failure.ts"
 import { switchFlag, textArgument } from "../base/flags.ts"
@@ -26,7 +25,7 @@ const deployFlags = {
 const check = Effect.fnUntraced(function* (
   { bot, services }: Program,
   states: ReadonlyArray<Rehearsal.RehearsedState>,
-  { allow, strict }: Command.Command.Config.Infer<typeof deployFlags>
+  { allow, strict }: FlagsOf<typeof deployFlags>
 ) {
   const { store } = yield* Inbox
   // The emulator takes a third of the time in which the command starts, and other commands do not need the emulator.

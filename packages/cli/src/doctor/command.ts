@@ -3,12 +3,11 @@ import * as NodeBot from "@colloquy/node/bot/NodeBot"
 import * as NodeWebhook from "@colloquy/node/inbox/NodeWebhook"
 import * as RetryPolicy from "@colloquy/core/client/RetryPolicy"
 import type * as Bot from "@colloquy/core/bot/Bot"
-import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { action } from "../base/commands.ts"
+import { action, type FlagsOf } from "../base/commands.ts"
 import { failed, toFailure } from "../base/failure.ts"
 import { asBot, client } from "../base/client.ts"
 import { intervalFlag, optional, switchFlag } from "../base/flags.ts"
@@ -147,7 +146,7 @@ const doctorFlags = {
   interval: intervalFlag("5 minutes", "100 millis", "How often --watch checks")
 }
 
-const run = ({ bot, interval, verify: chat, watch: isWatched }: Command.Command.Config.Infer<typeof doctorFlags>) =>
+const run = ({ bot, interval, verify: chat, watch: isWatched }: FlagsOf<typeof doctorFlags>) =>
   Effect.gen(function* () {
     const own = withSettings(allChecks(bot))
     const all = chat === undefined ? own : yield* withDaily(own, checkAssumptions(chat))
