@@ -58,15 +58,10 @@ const resume = Effect.gen(function* () {
   yield* print({ paused: false }, "Resumed the inbox. Idle processes go on within 5 seconds.")
 })
 
-const list = ({ limit, ...filter }: UpdateFilter & { readonly limit: number }) =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    printRows(
-      Stream.filter(Inbox.queued, (entry) => Operations.isSelected(filter, entry)),
-      limit,
-      "No queued update matches.",
-      entryRow(now)
-    )
-  )
+const list = Effect.fnUntraced(function* ({ limit, ...filter }: UpdateFilter & { readonly limit: number }) {
+  const selected = Stream.filter(Inbox.queued, (entry) => Operations.isSelected(filter, entry))
+  yield* printRows(selected, limit, "No queued update matches.", entryRow(yield* Clock.currentTimeMillis))
+})
 
 export const inbox = group(
   "inbox",

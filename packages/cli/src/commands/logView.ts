@@ -24,18 +24,10 @@ const describeCall = ({ duration, endpoint, error, isRecorded, status }: UpdateL
   `    ${endpoint}  ${isRecorded === true ? "recorded" : (status ?? "no answer")}  ${duration} ms` +
   (error === undefined ? "" : `  ${error}`)
 
-/** Time, outcome, kind, chat, part, attempt and duration of an entry, in one line. */
-export const summaryOf = ({
-  attempt,
-  calls,
-  chat_id,
-  endedAt,
-  outcome,
-  part,
-  startedAt,
-  update_type
-}: UpdateLog.Entry) =>
-  [
+/** Time, outcome, kind, chat, part, attempt and duration of an entry in one line, with lines of calls and the error below. */
+const describe = (entry: UpdateLog.Entry, below: ReadonlyArray<string>): string => {
+  const { attempt, calls, chat_id, endedAt, error, outcome, part, startedAt, update_type } = entry
+  const summary = [
     time(endedAt),
     outcome.padEnd("unhandled".length),
     update_type,
@@ -44,10 +36,9 @@ export const summaryOf = ({
     ...(attempt === 1 ? [] : [`attempt ${attempt}`]),
     `${endedAt - startedAt} ms`,
     ...(calls.length === 0 ? [] : [count(calls.length, "call")])
-  ].join("  ")
-
-const describe = (entry: UpdateLog.Entry, calls: ReadonlyArray<string>): string =>
-  [summaryOf(entry), ...calls, ...(entry.error === undefined ? [] : [`    ${entry.error}`])].join("\n")
+  ]
+  return [summary.join("  "), ...below, ...(error === undefined ? [] : [`    ${error}`])].join("\n")
+}
 
 /** An entry with its calls that failed and its error. */
 export const describeLog = (entry: UpdateLog.Entry): string =>
