@@ -68,19 +68,18 @@ export const board = action(
     ),
     public: switchFlag("public", "Allows a --host that other machines can reach")
   },
-  ({ host, port, public: isPublic }) =>
-    Effect.gen(function* () {
-      if (!isPublic && !isLoopback(host)) {
-        return yield* invalid(
-          `--host ${host}: other machines could reach the board, which has no TLS. Add --public, or mount NodeBoard behind a login of your own.`
-        )
-      }
-      return yield* serve(host, port).pipe(
-        Effect.scoped,
-        Effect.provide(services),
-        Effect.provideService(References.MinimumLogLevel, "Info"),
-        Effect.provideService(References.LogToStderr, true),
-        withSettings
+  Effect.fnUntraced(function* ({ host, port, public: isPublic }) {
+    if (!isPublic && !isLoopback(host)) {
+      return yield* invalid(
+        `--host ${host}: other machines could reach the board, which has no TLS. Add --public, or mount NodeBoard behind a login of your own.`
       )
-    })
+    }
+    return yield* serve(host, port).pipe(
+      Effect.scoped,
+      Effect.provide(services),
+      Effect.provideService(References.MinimumLogLevel, "Info"),
+      Effect.provideService(References.LogToStderr, true),
+      withSettings
+    )
+  })
 )

@@ -181,14 +181,13 @@ const setState = Effect.fnUntraced(function* ({ name, scope, version }: FlagsOf<
     )
   }
   const writtenVersion = version ?? stored.version
-  const row = {
-    text: Json.stringify([writtenVersion, value]),
-    expiresAt: stored.row?.expiresAt,
-    user: /user:\d+$/.exec(scope)?.[0]
-  }
   const write = {
     key: State.rowKey({ name, scope }),
-    row,
+    row: {
+      text: Json.stringify([writtenVersion, value]),
+      expiresAt: stored.row?.expiresAt,
+      user: /user:\d+$/.exec(scope)?.[0]
+    },
     expected: stored.row?.revision ?? null,
     revision: randomUUID()
   }
@@ -256,8 +255,6 @@ export const state = group("state", "Shows and changes the state of the bot, and
 const onBroadcasts = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   withSettings(Effect.provide(effect, stores.broadcasts))
 
-const unknownBroadcast = (name: string) => failed(`There is no broadcast "${name}".`)
-
 const describeBroadcast = ({ counts, name, startedAt, status, total }: Broadcast.Summary): string =>
   table([
     ["name", name],
@@ -274,11 +271,10 @@ const broadcastColors: Readonly<Record<Broadcast.Status, Color>> = {
   finished: "gray"
 }
 
-const summaryOf = (name: string) =>
-  Effect.flatMap(
-    BroadcastStore.use((store) => store.summary(name)),
-    Option.match({ onNone: () => Effect.fail(unknownBroadcast(name)), onSome: Effect.succeed })
-  )
+const summaryOf = Effect.fnUntraced(function* (name: string) {
+  const found = yield* BroadcastStore.use((store) => store.summary(name))
+  return Option.isSome(found) ? found.value : yield* failed(`There is no broadcast "${name}".`)
+})
 
 const broadcastToJson = ({ startedAt, ...summary }: Broadcast.Summary) => ({ ...summary, started_at: startedAt })
 

@@ -107,31 +107,30 @@ export const simulate = action(
       optional("The file for a test that repeats a failure. Default: the test is printed")
     )
   },
-  ({ file, write: target, ...flags }) =>
-    Effect.gen(function* () {
-      const { cwd } = yield* Process
-      const module = yield* importProgram(file)
-      const own: Options = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
-      const options = { ...module.simulation, ...own }
-      const begin = process.cpuUsage()
-      const failure = yield* failureOf(yield* projectOf(module.path), module.bot, options)
-      const { days = 7, seeds = 100 } = options
-      const number = typeof seeds === "number" ? seeds : seeds.length
-      if (failure === undefined) {
-        const { system, user } = process.cpuUsage(begin)
-        const seconds = (system + user) / 1e6
-        const perMinute = Math.round((60 * days * number) / seconds)
-        const cost = `The simulation took ${seconds.toFixed(1)} s of CPU time: ${perMinute} days in a minute.`
-        const text = `${count(number, "seed")} of ${count(days, "day")} each: all rules hold. ${cost}`
-        return yield* print({ isSuccess: true, seeds: number, days, cpu_seconds: seconds }, text)
-      }
-      const path = resolve(cwd, target ?? "test/simulation.test.ts")
-      const { seeds: _, ...rest } = own
-      const test = testOf(module, path, rest, failure)
-      if (target !== undefined) yield* write(path, test)
-      const { case: seedCase, message, rule, seed } = failure
-      const repeated = target === undefined ? `A test that repeats this:\n\n${test}` : `${target} repeats this.`
-      yield* print({ isSuccess: false, seed, rule, story: message, case: seedCase, test }, `${message}\n\n${repeated}`)
-      return yield* failed(`the seed ${seed} breaks the rule ${rule}`)
-    })
+  Effect.fnUntraced(function* ({ file, write: target, ...flags }) {
+    const { cwd } = yield* Process
+    const module = yield* importProgram(file)
+    const own: Options = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
+    const options = { ...module.simulation, ...own }
+    const begin = process.cpuUsage()
+    const failure = yield* failureOf(yield* projectOf(module.path), module.bot, options)
+    const { days = 7, seeds = 100 } = options
+    const number = typeof seeds === "number" ? seeds : seeds.length
+    if (failure === undefined) {
+      const { system, user } = process.cpuUsage(begin)
+      const seconds = (system + user) / 1e6
+      const perMinute = Math.round((60 * days * number) / seconds)
+      const cost = `The simulation took ${seconds.toFixed(1)} s of CPU time: ${perMinute} days in a minute.`
+      const text = `${count(number, "seed")} of ${count(days, "day")} each: all rules hold. ${cost}`
+      return yield* print({ isSuccess: true, seeds: number, days, cpu_seconds: seconds }, text)
+    }
+    const path = resolve(cwd, target ?? "test/simulation.test.ts")
+    const { seeds: _, ...rest } = own
+    const test = testOf(module, path, rest, failure)
+    if (target !== undefined) yield* write(path, test)
+    const { case: seedCase, message, rule, seed } = failure
+    const repeated = target === undefined ? `A test that repeats this:\n\n${test}` : `${target} repeats this.`
+    yield* print({ isSuccess: false, seed, rule, story: message, case: seedCase, test }, `${message}\n\n${repeated}`)
+    return yield* failed(`the seed ${seed} breaks the rule ${rule}`)
+  })
 )

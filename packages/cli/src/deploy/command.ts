@@ -51,10 +51,9 @@ export const checkDeploy = action(
   "check-deploy",
   "Says what a new program would do with the stored conversations, scenes, states, timers, updates and dead letters, without a change. Exit code 1: a problem was found",
   deployFlags,
-  (flags) =>
-    Effect.gen(function* () {
-      const states = Rehearsal.collectStates()
-      const program = yield* importProgram(flags.file)
-      yield* onInbox(check(program, states, flags))
-    })
+  Effect.fnUntraced(function* (flags) {
+    const states = Rehearsal.collectStates()
+    const program = yield* importProgram(flags.file)
+    yield* onInbox(check(program, states, flags))
+  })
 )

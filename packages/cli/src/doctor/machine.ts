@@ -38,18 +38,17 @@ const liveOf = (host: string, port: number) =>
   )
 
 /** Whether the bot, another program or nobody listens on the port of the webhook. */
-export const checkPort = (isWebhook: boolean, host: string | undefined, port: number): Effect.Effect<Outcome> =>
-  Effect.gen(function* () {
-    if (!isWebhook) return skipped("BOT_WEBHOOK_URL is not set")
-    const at = isAnyAddress(host) ? "127.0.0.1" : host!
-    if (!(yield* isListening(at, port))) return ok(`${port} is free: the bot does not run on this machine`)
-    return (yield* liveOf(at, port))
-      ? ok(`the bot listens on ${port}`)
-      : warning(
-          `something listens on ${port} that does not answer as a webhook of Colloquy`,
-          "If it is not the bot, stop it, or set BOT_WEBHOOK_PORT to another port."
-        )
-  })
+export const checkPort = Effect.fnUntraced(function* (isWebhook: boolean, host: string | undefined, port: number) {
+  if (!isWebhook) return skipped("BOT_WEBHOOK_URL is not set")
+  const at = isAnyAddress(host) ? "127.0.0.1" : host!
+  if (!(yield* isListening(at, port))) return ok(`${port} is free: the bot does not run on this machine`)
+  return (yield* liveOf(at, port))
+    ? ok(`the bot listens on ${port}`)
+    : warning(
+        `something listens on ${port} that does not answer as a webhook of Colloquy`,
+        "If it is not the bot, stop it, or set BOT_WEBHOOK_PORT to another port."
+      )
+})
 
 const gigabyte = 1024 ** 3
 

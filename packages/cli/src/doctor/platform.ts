@@ -41,44 +41,43 @@ const authoritiesIn = (extraCa: string): Result.Result<string, string> => {
 }
 
 /** TLS to the API, with the default authorities of Node and the extra authority. */
-export const checkTls = (baseUrl: string, extraCa: string | undefined, hasProxy: boolean): Effect.Effect<Outcome> =>
-  Effect.gen(function* () {
-    const url = new URL(baseUrl)
-    if (url.protocol === "http:") return skipped(`${url.origin} does not use TLS`)
-    if (hasProxy) return skipped("BOT_PROXY is set; the check of the token goes through the proxy")
-    const system = tls.getCACertificates("default")
-    const plain = yield* Effect.result(handshake(url, system))
-    if (Result.isFailure(plain)) {
-      return problem(`${url.host} cannot be reached`, `The reason: ${explainNetwork(plain.failure)}`)
-    }
-    if (extraCa === undefined) {
-      const { untrusted } = plain.success
-      return untrusted === undefined
-        ? ok(`the certificate of ${url.host} is trusted by Node`)
-        : problem(
-            `the certificate of ${url.host} is not trusted by Node: ${explainCode(untrusted)}`,
-            "If the API has a certificate of an authority that the system does not know, set BOT_EXTRA_CA to the PEM file of its root."
-          )
-    }
-    const authorities = authoritiesIn(extraCa)
-    if (Result.isFailure(authorities)) {
-      return problem(
-        `BOT_EXTRA_CA cannot be read: ${authorities.failure}`,
-        "Set BOT_EXTRA_CA to a PEM file or to PEM text."
-      )
-    }
-    const extra = yield* Effect.result(handshake(url, [...system, authorities.success]))
-    const untrusted = Result.isSuccess(extra) ? extra.success.untrusted : "ERROR"
-    if (untrusted !== undefined) {
-      return problem(
-        `the certificate of ${url.host} is not trusted, not even with BOT_EXTRA_CA: ${explainCode(untrusted)}`,
-        "Set BOT_EXTRA_CA to the PEM file of the root that issued the certificate of the API."
-      )
-    }
-    return plain.success.untrusted === undefined
-      ? ok(`the certificate of ${url.host} is trusted by Node; BOT_EXTRA_CA is not needed`)
-      : ok(`the certificate of ${url.host} is trusted with BOT_EXTRA_CA`)
-  })
+export const checkTls = Effect.fnUntraced(function* (baseUrl: string, extraCa: string | undefined, hasProxy: boolean) {
+  const url = new URL(baseUrl)
+  if (url.protocol === "http:") return skipped(`${url.origin} does not use TLS`)
+  if (hasProxy) return skipped("BOT_PROXY is set; the check of the token goes through the proxy")
+  const system = tls.getCACertificates("default")
+  const plain = yield* Effect.result(handshake(url, system))
+  if (Result.isFailure(plain)) {
+    return problem(`${url.host} cannot be reached`, `The reason: ${explainNetwork(plain.failure)}`)
+  }
+  if (extraCa === undefined) {
+    const { untrusted } = plain.success
+    return untrusted === undefined
+      ? ok(`the certificate of ${url.host} is trusted by Node`)
+      : problem(
+          `the certificate of ${url.host} is not trusted by Node: ${explainCode(untrusted)}`,
+          "If the API has a certificate of an authority that the system does not know, set BOT_EXTRA_CA to the PEM file of its root."
+        )
+  }
+  const authorities = authoritiesIn(extraCa)
+  if (Result.isFailure(authorities)) {
+    return problem(
+      `BOT_EXTRA_CA cannot be read: ${authorities.failure}`,
+      "Set BOT_EXTRA_CA to a PEM file or to PEM text."
+    )
+  }
+  const extra = yield* Effect.result(handshake(url, [...system, authorities.success]))
+  const untrusted = Result.isSuccess(extra) ? extra.success.untrusted : "ERROR"
+  if (untrusted !== undefined) {
+    return problem(
+      `the certificate of ${url.host} is not trusted, not even with BOT_EXTRA_CA: ${explainCode(untrusted)}`,
+      "Set BOT_EXTRA_CA to the PEM file of the root that issued the certificate of the API."
+    )
+  }
+  return plain.success.untrusted === undefined
+    ? ok(`the certificate of ${url.host} is trusted by Node; BOT_EXTRA_CA is not needed`)
+    : ok(`the certificate of ${url.host} is trusted with BOT_EXTRA_CA`)
+})
 
 const maxSkew = 30_000
 
@@ -102,28 +101,27 @@ export const checkClock = (baseUrl: string, hasProxy: boolean): Effect.Effect<Ou
 const day = 86_400_000
 
 /** Whether the address of a subscription answers with a certificate that the platform takes. */
-const checkAddress = ({ url: address }: Subscription): Effect.Effect<Outcome> =>
-  Effect.gen(function* () {
-    const url = URL.parse(address)
-    if (url === null) return problem(`${address} is not a URL`, "Subscribe an https:// URL.")
-    if (url.protocol === "http:") return skipped(`${address} does not use TLS; only the emulator delivers to it`)
-    // The platform trusts public authorities only, not the authorities of this machine.
-    const found = yield* Effect.result(handshake(url, tls.rootCertificates))
-    if (Result.isFailure(found)) {
-      return problem(`${url.host} cannot be reached from here`, `The reason: ${explainNetwork(found.failure)}`)
-    }
-    const { expiresAt, untrusted } = found.success
-    if (untrusted !== undefined) {
-      return problem(`the platform does not deliver to ${url.host}`, `The reason: ${explainCode(untrusted)}`)
-    }
-    const days = Math.floor((expiresAt - Date.now()) / day)
-    return days < 14
-      ? warning(
-          `the certificate of ${url.host} expires in ${days} days`,
-          "Renew it, and check that it is renewed automatically."
-        )
-      : ok(`the certificate of ${url.host} is valid for ${days} days`)
-  })
+const checkAddress = Effect.fnUntraced(function* ({ url: address }: Subscription) {
+  const url = URL.parse(address)
+  if (url === null) return problem(`${address} is not a URL`, "Subscribe an https:// URL.")
+  if (url.protocol === "http:") return skipped(`${address} does not use TLS; only the emulator delivers to it`)
+  // The platform trusts public authorities only, not the authorities of this machine.
+  const found = yield* Effect.result(handshake(url, tls.rootCertificates))
+  if (Result.isFailure(found)) {
+    return problem(`${url.host} cannot be reached from here`, `The reason: ${explainNetwork(found.failure)}`)
+  }
+  const { expiresAt, untrusted } = found.success
+  if (untrusted !== undefined) {
+    return problem(`the platform does not deliver to ${url.host}`, `The reason: ${explainCode(untrusted)}`)
+  }
+  const days = Math.floor((expiresAt - Date.now()) / day)
+  return days < 14
+    ? warning(
+        `the certificate of ${url.host} expires in ${days} days`,
+        "Renew it, and check that it is renewed automatically."
+      )
+    : ok(`the certificate of ${url.host} is valid for ${days} days`)
+})
 
 /** Compares the subscribed addresses with the one of the settings. */
 const compareAddresses = (urls: ReadonlyArray<string>, configured: string | undefined): Outcome => {
@@ -164,24 +162,23 @@ export const checkSubscriptions = (configured: string | undefined) =>
   )
 
 /** Whether the running webhook accepts the secret of the settings. */
-export const checkSecret = (configured: string | undefined) =>
-  Effect.gen(function* () {
-    if (configured === undefined) return skipped("BOT_WEBHOOK_URL is not set")
-    const { header, secret } = yield* Settings.all({ secret: Webhook.settings.secret, header: Settings.secretHeader })
-    if (secret === undefined) {
-      return warning(
-        "BOT_WEBHOOK_SECRET is not set, so each start generates another secret",
-        "Set BOT_WEBHOOK_SECRET, for example to the output of `openssl rand -hex 32`; several processes need the same one."
-      )
-    }
-    return yield* Effect.match(probe(configured, header, Redacted.make(Redacted.value(secret))), {
-      onFailure: (reason) => problem(reason, "Check that the bot runs, and that its address leads to it."),
-      onSuccess: (isAccepted) =>
-        isAccepted
-          ? ok(`the webhook accepts the secret in ${header}`)
-          : problem(
-              `the webhook rejects the secret in ${header}`,
-              `Check that the bot runs with the same BOT_WEBHOOK_SECRET, and that no proxy removes the header ${header}.`
-            )
-    })
+export const checkSecret = Effect.fnUntraced(function* (configured: string | undefined) {
+  if (configured === undefined) return skipped("BOT_WEBHOOK_URL is not set")
+  const { header, secret } = yield* Settings.all({ secret: Webhook.settings.secret, header: Settings.secretHeader })
+  if (secret === undefined) {
+    return warning(
+      "BOT_WEBHOOK_SECRET is not set, so each start generates another secret",
+      "Set BOT_WEBHOOK_SECRET, for example to the output of `openssl rand -hex 32`; several processes need the same one."
+    )
+  }
+  return yield* Effect.match(probe(configured, header, Redacted.make(Redacted.value(secret))), {
+    onFailure: (reason) => problem(reason, "Check that the bot runs, and that its address leads to it."),
+    onSuccess: (isAccepted) =>
+      isAccepted
+        ? ok(`the webhook accepts the secret in ${header}`)
+        : problem(
+            `the webhook rejects the secret in ${header}`,
+            `Check that the bot runs with the same BOT_WEBHOOK_SECRET, and that no proxy removes the header ${header}.`
+          )
   })
+})

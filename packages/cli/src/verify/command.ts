@@ -8,7 +8,7 @@ import { asBot } from "../base/client.ts"
 import { failed, writing } from "../base/failure.ts"
 import { optional } from "../base/flags.ts"
 import { count, print, printText } from "../base/output.ts"
-import { Process, withSettings } from "../base/settings.ts"
+import { Process } from "../base/settings.ts"
 import { type Finding, verify } from "./verify.ts"
 
 const isUpgrade = ({ grade, result }: Finding): boolean => result === "confirmed" && grade !== "A"
@@ -74,5 +74,5 @@ export const verifyPlatform = action(
       optional("Writes the findings as a Markdown table into this file")
     )
   },
-  ({ chat, report }) => withSettings(asBot(run(chat, report)))
+  ({ chat, report }) => asBot(run(chat, report))
 )
