@@ -21,18 +21,16 @@ export const watch = <E, R, E2, R2>(
   interval: Duration.Duration,
   onChange: (checks: ReadonlyArray<Check>, at: number) => Effect.Effect<void, E2, R2>
 ): Effect.Effect<never, E | E2, R | R2> =>
-  Effect.suspend(() => {
+  Effect.gen(function* () {
     let known: ReadonlyMap<string, string> = new Map()
-    return Effect.forever(
-      Effect.gen(function* () {
-        const found = yield* checks
-        const states = statesOf(found)
-        const changed = found.filter(({ name }) => states.get(name) !== known.get(name))
-        known = states
-        if (changed.length > 0) yield* onChange(changed, yield* Clock.currentTimeMillis)
-        yield* Effect.sleep(interval)
-      })
-    )
+    for (;;) {
+      const found = yield* checks
+      const states = statesOf(found)
+      const changed = found.filter(({ name }) => states.get(name) !== known.get(name))
+      known = states
+      if (changed.length > 0) yield* onChange(changed, yield* Clock.currentTimeMillis)
+      yield* Effect.sleep(interval)
+    }
   })
 
 /** Returns checks that also have the results of other checks, which run once a day. */
