@@ -6,7 +6,6 @@ import { logToJson } from "@colloquy/core/tools/Operations"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { action, type FlagsOf } from "../base/commands.ts"
@@ -17,18 +16,9 @@ import { count, noteMore, print, printText } from "../base/output.ts"
 import { intervalFlag, standard, textArgument } from "../base/flags.ts"
 import { onInbox } from "../base/stores.ts"
 import { testFlags, writeTest } from "../base/testSource.ts"
-import { colorOf, describeLog, describeStory, isInLog, type LogFilter, outcomeFlag } from "./logView.ts"
+import { colorOf, describeLog, describeStory, isInLog } from "./logView.ts"
 import { toSeed } from "./storySeed.ts"
 import { limitFlag, updateFlags } from "./updateView.ts"
-
-const follow = (filter: LogFilter, interval: Duration.Duration, last: number) =>
-  Effect.andThen(
-    printText("Prints the updates that the bot has handled, and follows the log. Press Ctrl-C to end."),
-    UpdateLog.follow({ interval, last }).pipe(
-      Stream.filter(isInLog(filter)),
-      Stream.runForEach((entry) => print(logToJson(entry), describeLog(entry), colorOf(entry)))
-    )
-  )
 
 /** The command `updates tail`. */
 export const tail = action(
@@ -36,7 +26,10 @@ export const tail = action(
   "Prints the updates that the bot has handled, with outcome, part, duration and errors, and follows the log of the bot",
   {
     ...updateFlags,
-    outcomes: outcomeFlag,
+    outcomes: Flag.Literals("outcome", UpdateLog.Outcome.literals).pipe(
+      Flag.atLeast(0),
+      Flag.withDescription("Only updates with this outcome; repeat the flag for more")
+    ),
     last: Flag.Int("last").pipe(
       Flag.filter(
         (last) => last >= 0,
@@ -46,7 +39,13 @@ export const tail = action(
     ),
     interval: intervalFlag("1 second", "10 millis", "How often the log is read")
   },
-  ({ interval, last, ...filter }) => onInbox(follow(filter, interval, last))
+  Effect.fnUntraced(function* ({ interval, last, ...filter }) {
+    yield* printText("Prints the updates that the bot has handled, and follows the log. Press Ctrl-C to end.")
+    yield* UpdateLog.follow({ interval, last }).pipe(
+      Stream.filter(isInLog(filter)),
+      Stream.runForEach((entry) => print(logToJson(entry), describeLog(entry), colorOf(entry)))
+    )
+  }, onInbox)
 )
 
 const storyFlags = {
@@ -63,32 +62,29 @@ const storyFlags = {
 
 type StoryFlags = FlagsOf<typeof storyFlags>
 
-const testOf = (chat: ChatId, story: TestStory.Story, { bot, raw }: StoryFlags) =>
+const testOf = Effect.fnUntraced(function* (chat: ChatId, story: TestStory.Story, { bot, raw }: StoryFlags) {
   // Most runs do not need the emulator.
-  Effect.map(
-    Effect.promise(() => import("@colloquy/testing/bot/TestStory")),
-    ({ describe }) =>
-      writeTest({
-        imports: ['import { TestStory } from "@colloquy/testing"'],
-        module: bot,
-        about: [
-          `The last ${count(story.length, "attempt")} to handle an update of chat ${chat}. Change a line below to what the bot should do.`
-        ],
-        isRaw: raw,
-        declaration: "const story: TestStory.Story",
-        value: story,
-        title: `does in chat ${chat} what the log tells`,
-        effect: [
-          "Effect.map(TestStory.run(bot, story), (lines) =>",
-          "  expect(lines).toEqual([",
-          describe(story)
-            .map((line) => `    ${JSON.stringify(line)}`)
-            .join(",\n    "),
-          "  ])",
-          ")"
-        ]
-      })
-  )
+  const { describe } = yield* Effect.promise(() => import("@colloquy/testing/bot/TestStory"))
+  const lines = describe(story).map((line) => `    ${JSON.stringify(line)}`)
+  return writeTest({
+    imports: ['import { TestStory } from "@colloquy/testing"'],
+    module: bot,
+    about: [
+      `The last ${count(story.length, "attempt")} to handle an update of chat ${chat}. Change a line below to what the bot should do.`
+    ],
+    isRaw: raw,
+    declaration: "const story: TestStory.Story",
+    value: story,
+    title: `does in chat ${chat} what the log tells`,
+    effect: [
+      "Effect.map(TestStory.run(bot, story), (lines) =>",
+      "  expect(lines).toEqual([",
+      lines.join(",\n    "),
+      "  ])",
+      ")"
+    ]
+  })
+})
 
 /** Writes entries of the log as a test, or as a seed of the emulator. */
 const write = (chat_id: ChatId, entries: ReadonlyArray<UpdateLog.Entry>, flags: StoryFlags) =>

@@ -1,15 +1,8 @@
-import * as UpdateLog from "@colloquy/core/inbox/UpdateLog"
-import * as Flag from "effect/cli/Flag"
+import type * as UpdateLog from "@colloquy/core/inbox/UpdateLog"
 import { type Color, count, time } from "../base/output.ts"
 import type { UpdateFilter } from "./updateView.ts"
 
-/** The flag `--outcome`. */
-export const outcomeFlag = Flag.Literals("outcome", UpdateLog.Outcome.literals).pipe(
-  Flag.atLeast(0),
-  Flag.withDescription("Only updates with this outcome; repeat the flag for more")
-)
-
-export interface LogFilter extends UpdateFilter {
+interface LogFilter extends UpdateFilter {
   readonly outcomes: ReadonlyArray<UpdateLog.Outcome>
 }
 
