@@ -1,6 +1,5 @@
 import * as Argument from "effect/cli/Argument"
 import * as CliConfig from "effect/cli/CliConfig"
-import type * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -190,16 +189,13 @@ const presenter: CliOutput.Presenter = {
   present: (event) => (event._tag === "InvalidInvocation" ? Effect.void : CliOutput.defaultPresenter.present(event))
 }
 
-const toCreateError = ({ errors }: CliError.ShowHelp): CreateError =>
-  failWith(errors.map(({ message }) => message).join("; "))
-
 /** Runs the command. A failure prints one line on standard error. */
 export const main = (args: ReadonlyArray<string>, manager: Manager, isInteractive: boolean) =>
   Command.runWith(makeCommand(manager, isInteractive), { version: "0.0.0" })(args).pipe(
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, { builtIns: [GlobalFlag.Help, GlobalFlag.Version] }),
-    Effect.catchTag("ShowHelp", (error) =>
-      error.errors.length === 0 ? Effect.void : Effect.fail(toCreateError(error))
+    Effect.catchTag("ShowHelp", ({ errors }) =>
+      errors.length === 0 ? Effect.void : Effect.fail(failWith(errors.map(({ message }) => message).join("; ")))
     ),
     Effect.catchTag("PlatformError", (error) => Effect.fail(failWith(error.message))),
     Effect.tapError((error) => Console.error(`create-colloquy: ${error.message}`))
