@@ -27,17 +27,22 @@ export interface Program {
   readonly states: ReadonlyArray<Rehearsal.RehearsedState>
 }
 
-const idsOf = (scope: string): world.Ids => {
+const idsOf = (scope: string) => {
   const [, chat, user] = /^(?:chat:(-?\d+))?\/?(?:user:(\d+))?$/.exec(scope) ?? []
   return {
-    ...(chat === undefined ? {} : { chat_id: Number(chat) }),
-    ...(user === undefined ? {} : { user_id: Number(user) })
+    ...(chat === undefined ? {} : { chat_id: Number(chat) as ChatId }),
+    ...(user === undefined ? {} : { user_id: Number(user) as UserId })
   }
 }
 
-const isTimerOnly = ({ kind }: Part): boolean => kind === "timer"
+const continues: Rehearsal.Prediction = { outcome: "continues" }
 
 const unhandled = (detail: string): Rehearsal.Prediction => ({ outcome: "unhandled", detail })
+
+/** Tells a prediction of something that is stored. */
+const about =
+  (kind: Predicted["kind"], name: string, at: string) =>
+  (prediction: Rehearsal.Prediction): Predicted => ({ kind, name, at, ...prediction })
 
 const dialogState = /^(?:(conversation)\/|(scene):)(.*)$/s
 
@@ -51,8 +56,7 @@ const predictDialog = Effect.fnUntraced(function* (
   if (part === undefined) return unhandled(`the bot has no ${kind} of this name`)
   const ids = idsOf(scope)
   if (kind === "conversation") yield* world.seed(ids)
-  const target = { chat_id: ids.chat_id as ChatId | undefined, user_id: ids.user_id as UserId | undefined }
-  return (yield* Rehearsal.rehearseStored(part, target)) ?? unhandled("the value was deleted meanwhile")
+  return (yield* Rehearsal.rehearseStored(part, ids)) ?? unhandled("the value was deleted meanwhile")
 })
 
 /** Predicts what happens with a value of a state, a conversation or a scene. */
@@ -62,28 +66,24 @@ const predictValue = Effect.fnUntraced(function* (program: Program, row: Row) {
   const [, conversation, scene, dialogName = ""] = dialogState.exec(stateName) ?? []
   const kind = conversation === undefined ? (scene === undefined ? undefined : "scene") : "conversation"
   if (kind !== undefined) {
-    const prediction = yield* predictDialog(program, kind, dialogName, scope)
-    return { kind, name: dialogName, at: scope, ...prediction } satisfies Predicted
+    return about(kind, dialogName, scope)(yield* predictDialog(program, kind, dialogName, scope))
   }
   const state = program.states.findLast(({ name }) => name === stateName)
   const prediction =
     state === undefined ? unhandled("the program makes no state of this name") : yield* state.rehearse(row, scope)
-  return { kind: "state", name: stateName, at: scope, ...prediction } satisfies Predicted
+  return about("state", stateName, scope)(prediction)
 })
 
 const isDialogTimer = (name: string): boolean => dialogState.test(name)
 
-const rehearseBy = (part: Part | undefined, update: Update.Update, missing: string) =>
-  part === undefined
-    ? Effect.succeed(unhandled(missing))
-    : Effect.map(
-        Rehearsal.rehearse(part, update),
-        (prediction): Rehearsal.Prediction => prediction ?? { outcome: "continues" }
-      )
+const rehearseBy = Effect.fnUntraced(function* (part: Part | undefined, update: Update.Update, missing: string) {
+  if (part === undefined) return unhandled(missing)
+  return (yield* Rehearsal.rehearse(part, update)) ?? continues
+})
 
 const predictTimer = (program: Program, update: Update.TimerUpdate) =>
   rehearseBy(
-    program.bot.parts.find((part) => isTimerOnly(part) && part.timer === update.name),
+    program.bot.parts.find(({ kind, timer }) => kind === "timer" && timer === update.name),
     update,
     "the bot has no handler of this timer"
   )
@@ -96,7 +96,7 @@ const predictUpdate = Effect.fnUntraced(function* (program: Program, update: Upd
   if (update.update_type === "colloquy_timer") {
     if (!isDialogTimer(update.name)) return yield* predictTimer(program, update)
     const isPart = parts.some(({ timer }) => timer === update.name)
-    return isPart ? ({ outcome: "continues" } as const) : unhandled("the bot has no such conversation or scene")
+    return isPart ? continues : unhandled("the bot has no such conversation or scene")
   }
   if (update.update_type === "message_callback") {
     const [, menu, conversation, button] = buttonName.exec(update.callback.payload ?? "") ?? []
@@ -110,7 +110,7 @@ const predictUpdate = Effect.fnUntraced(function* (program: Program, update: Upd
     if (part !== undefined) return yield* rehearseBy(part, update, "")
   }
   const isTaken = parts.some((part) => part.kind !== "outdated" && part.handle(update) !== undefined)
-  return isTaken ? ({ outcome: "continues" } as const) : unhandled("no part of the bot takes the update")
+  return isTaken ? continues : unhandled("no part of the bot takes the update")
 })
 
 const nameOf = (update: Update.Update): string =>
@@ -118,13 +118,8 @@ const nameOf = (update: Update.Update): string =>
 
 const predictEntry = (program: Program, kind: "update" | "dead letter", { id, update: { decoded } }: Entry) =>
   Result.isFailure(decoded)
-    ? Effect.succeed<Predicted>({ kind, name: "malformed", at: id, outcome: "stale", detail: decoded.failure.problem })
-    : Effect.map(predictUpdate(program, decoded.success), (prediction): Predicted => ({
-        kind,
-        name: nameOf(decoded.success),
-        at: id,
-        ...prediction
-      }))
+    ? Effect.succeed(about(kind, "malformed", id)({ outcome: "stale", detail: decoded.failure.problem }))
+    : Effect.map(predictUpdate(program, decoded.success), about(kind, nameOf(decoded.success), id))
 
 const isExpired = (now: number, { expiresAt }: Row): boolean => expiresAt !== undefined && expiresAt <= now
 
@@ -141,13 +136,8 @@ const timers = (program: Program) =>
     Stream.filter(({ update }) => update?.update_type !== "colloquy_timer" || !isDialogTimer(update.name)),
     Stream.mapEffect(({ key, update }) =>
       update?.update_type === "colloquy_timer"
-        ? Effect.map(predictTimer(program, update), (prediction): Predicted => ({
-            kind: "timer",
-            name: update.name,
-            at: update.key,
-            ...prediction
-          }))
-        : Effect.succeed<Predicted>({ kind: "timer", name: "malformed", at: key, outcome: "stale" })
+        ? Effect.map(predictTimer(program, update), about("timer", update.name, update.key))
+        : Effect.succeed(about("timer", "malformed", key)({ outcome: "stale" }))
     )
   )
 

@@ -10,7 +10,7 @@ import * as Layer from "effect/Layer"
 type Store = InboxStore.InboxStore["Service"]
 
 /** The ids of a chat and of a user in the scope of a value. */
-export interface Ids {
+interface Ids {
   readonly chat_id?: number | undefined
   readonly user_id?: number | undefined
 }
