@@ -43,8 +43,6 @@ const chatFlags = {
   )
 }
 
-type ChatFlags = FlagsOf<typeof chatFlags>
-
 const chatToJson = Schema.encodeSync(KnownChat)
 
 const chatRow = (chat: KnownChat): Row => {
@@ -61,27 +59,8 @@ const chatRow = (chat: KnownChat): Row => {
   }
 }
 
-const listChats = ({ limit, ...flags }: ChatFlags & { readonly limit: number }) =>
-  printRows(ChatStore.stream(flags), limit, "No chat matches.", chatRow)
-
-const countChats = (flags: ChatFlags) =>
+const countChats = (flags: FlagsOf<typeof chatFlags>) =>
   Effect.flatMap(ChatStore.count(flags), (chats) => print({ chats }, String(chats)))
-
-const exportChats = ({ file, ...flags }: ChatFlags & { readonly file: Option.Option<string> }) =>
-  Effect.gen(function* () {
-    const lines = ChatStore.exportNdjson(flags)
-    if (Option.isNone(file)) {
-      return yield* Stream.runForEach(lines, (line) => Console.log(line.trimEnd()))
-    }
-    const { cwd } = yield* Process
-    const path = resolve(cwd, file.value)
-    yield* writing(path, () => writeFileSync(path, ""))
-    const chats = yield* lines.pipe(
-      Stream.tap((line) => writing(path, () => appendFileSync(path, line))),
-      Stream.runCount
-    )
-    yield* print({ chats, file: path }, `Wrote ${count(chats, "chat")} to ${path}.`)
-  })
 
 const decodeChat = Schema.decodeUnknownResult(KnownChat)
 
@@ -108,8 +87,8 @@ const importChats = Effect.fnUntraced(function* (records: ReadonlyArray<ChatReco
 })
 
 export const chats = group("chats", "Shows, exports and imports the chats that the bot knows", [
-  action("list", "Lists chats in the order of their ids", { ...chatFlags, limit: limitFlag }, (flags) =>
-    onChats(listChats(flags))
+  action("list", "Lists chats in the order of their ids", { ...chatFlags, limit: limitFlag }, ({ limit, ...flags }) =>
+    onChats(printRows(ChatStore.stream(flags), limit, "No chat matches.", chatRow))
   ),
   action("count", "Prints the number of chats", chatFlags, (flags) => onChats(countChats(flags))),
   action(
@@ -119,7 +98,20 @@ export const chats = group("chats", "Shows, exports and imports the chats that t
       ...chatFlags,
       file: textArgument("file", "File to write. Default: standard output").pipe(Argument.optional)
     },
-    (flags) => onChats(exportChats(flags))
+    Effect.fnUntraced(function* ({ file, ...flags }) {
+      const lines = ChatStore.exportNdjson(flags)
+      if (Option.isNone(file)) {
+        return yield* Stream.runForEach(lines, (line) => Console.log(line.trimEnd()))
+      }
+      const { cwd } = yield* Process
+      const path = resolve(cwd, file.value)
+      yield* writing(path, () => writeFileSync(path, ""))
+      const chats = yield* lines.pipe(
+        Stream.tap((line) => writing(path, () => appendFileSync(path, line))),
+        Stream.runCount
+      )
+      yield* print({ chats, file: path }, `Wrote ${count(chats, "chat")} to ${path}.`)
+    }, onChats)
   ),
   action(
     "import",
