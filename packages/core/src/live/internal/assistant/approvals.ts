@@ -24,6 +24,10 @@ export interface Decision {
   readonly reason?: string
 }
 
+/** An error of the assistant itself. */
+export const failed = (method: "approval" | "reply", description: string): AiError.AiError =>
+  AiError.make({ module: "Assistant", method, reason: new AiError.UnknownError({ description }) })
+
 /** The decision that a call is not made. */
 export const decline = ({ approvalId }: Call, reason: string): Decision => ({ approvalId, approved: false, reason })
 
@@ -102,12 +106,7 @@ const approved = <Tools extends Record<string, Tool.Any>>(
     Stream.runLast,
     Effect.flatMap(
       Option.match({
-        onNone: () =>
-          AiError.make({
-            module: "Assistant",
-            method: "approval",
-            reason: new AiError.UnknownError({ description: `The function "${name}" has no result.` })
-          }),
+        onNone: () => failed("approval", `The function "${name}" has no result.`),
         onSome: Effect.succeed
       })
     ),

@@ -7,19 +7,13 @@ import type * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { type Call, type Decision, pendingIn, reasons, refusalOf, resolve } from "./approvals.ts"
+import { type Call, type Decision, failed, pendingIn, reasons, refusalOf, resolve } from "./approvals.ts"
 import type { Said } from "../liveMessage/content.ts"
 
 const unknown = (error: unknown): AiError.AiError =>
   error instanceof AiError.AiError
     ? error
-    : AiError.make({
-        module: "Assistant",
-        method: "reply",
-        reason: new AiError.UnknownError({
-          description: error instanceof Error ? error.message : (JSON.stringify(error) ?? String(error))
-        })
-      })
+    : failed("reply", error instanceof Error ? error.message : (JSON.stringify(error) ?? String(error)))
 
 /** The text of a response. Another part is an empty string, which shows that the model works. */
 export const textOf = <P extends { readonly type: string }, E, R>(
@@ -174,7 +168,7 @@ export const converse = <Tools extends Record<string, Tool.Any>>(
   ): ReturnType<typeof turn> => {
     if (!goesOn(messages)) return Stream.empty
     if (left > 0) return turn(asked, left, hasSaid, begun)
-    return hasSaid ? Stream.empty : Stream.fail(unknown(new Error(`${maxTurns} requests brought no text`)))
+    return hasSaid ? Stream.empty : Stream.fail(failed("reply", `${maxTurns} requests brought no text`))
   }
   return Stream.unwrap(
     Effect.gen(function* () {
