@@ -1,5 +1,6 @@
 import type * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
+import { byKey } from "../../base/internal/byKey.ts"
 import { counter } from "../../base/internal/counter.ts"
 import type { Observer } from "../BotApi.ts"
 
@@ -15,31 +16,19 @@ const duration = Metric.histogram("colloquy_request_duration_seconds", {
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 90]
 })
 
-interface EndpointMetrics {
-  readonly duration: typeof duration
-  readonly byStatus: Map<number | string, typeof requests>
-}
-
 /**
  * Returns an observer that keeps the metrics of requests. The metrics of each endpoint and status are kept, because adding
  * attributes takes longer than an update (benchmark `call-cpu-over-undici`).
  */
 export const makeObserver = (context: Context.Context<never>): Observer => {
-  const byEndpoint = new Map<string, EndpointMetrics>()
-
-  const metricsOf = (endpoint: string): EndpointMetrics => {
-    const existing = byEndpoint.get(endpoint)
-    if (existing !== undefined) return existing
-    const added = { duration: Metric.withAttributes(duration, { endpoint }), byStatus: new Map() }
-    byEndpoint.set(endpoint, added)
-    return added
-  }
+  const metricsOf = byKey((endpoint: string) => ({
+    duration: Metric.withAttributes(duration, { endpoint }),
+    requests: byKey((status: number | string) => Metric.withAttributes(requests, { endpoint, status: String(status) }))
+  }))
 
   return (endpoint, status, millis) => {
-    const { byStatus, duration } = metricsOf(endpoint)
-    const metric = byStatus.get(status) ?? Metric.withAttributes(requests, { endpoint, status: String(status) })
-    byStatus.set(status, metric)
-    metric.updateUnsafe(1, context)
+    const { duration, requests } = metricsOf(endpoint)
+    requests(status).updateUnsafe(1, context)
     duration.updateUnsafe(millis / 1000, context)
   }
 }
