@@ -83,14 +83,6 @@ export type Next =
   | { readonly _tag: "Answered" }
 
 /**
- * Returns `true` if the value is an {@link Outcome}.
- *
- * @category guards
- * @since 0.1.0
- */
-export const isOutcome: (u: unknown) => u is Outcome = parts.isOutcome
-
-/**
  * The result of the function of a button: an effect, whose success can be an {@link Outcome}, or an outcome. Without an
  * outcome, the page is shown again.
  *
@@ -98,14 +90,6 @@ export const isOutcome: (u: unknown) => u is Outcome = parts.isOutcome
  * @since 0.1.0
  */
 export type Return<E = unknown, R = unknown> = Effect.Effect<unknown, E, R> | Outcome | undefined
-
-/**
- * The errors of the result of a function, without `NotHandled`.
- *
- * @category utility types
- * @since 0.1.0
- */
-export type ReturnError<O> = Exclude<Effect.Error<O>, Handler.NotHandled>
 
 /**
  * The action of a button. The function of `Press` runs only if the page, made again for the user who pressed, still has
@@ -146,14 +130,6 @@ export interface Button<out E = never, out R = never> {
 }
 
 /**
- * Returns `true` if the value is a {@link Button}.
- *
- * @category guards
- * @since 0.1.0
- */
-export const isButton: (u: unknown) => u is Button<unknown, unknown> = parts.isButton
-
-/**
  * A row of buttons. Buttons of `Keyboard`, such as links, are part of a row as they are.
  *
  * @category models
@@ -177,14 +153,6 @@ export interface Block<out E = never, out R = never, out LoadE = never> {
   /** All rows, where they are known without an effect: buttons in other parts can still be pressed. */
   readonly allRows: () => ReadonlyArray<Row<E, R>>
 }
-
-/**
- * Returns `true` if the value is a {@link Block}.
- *
- * @category guards
- * @since 0.1.0
- */
-export const isBlock: (u: unknown) => u is Block<unknown, unknown, unknown> = parts.isBlock
 
 /**
  * The content of a page: the fields of a message, and rows of buttons. `attachments` are shown with the keyboard. A
@@ -389,7 +357,7 @@ type AnyRender<P extends Pages, K extends keyof P> = (
 type Made<P extends Pages, T, O extends Return> = Menu<
   P,
   Effect.Error<T> | LoadError<RowsOf<T>>,
-  Effect.Error<T> | RowsError<RowsOf<T>> | ReturnError<O>,
+  Effect.Error<T> | RowsError<RowsOf<T>> | Handler.ReturnError<O>,
   Effect.Services<T> | RowsServices<RowsOf<T>> | Effect.Services<O>
 >
 
@@ -549,7 +517,7 @@ export const button = <O extends Return>(
   name: string,
   text: string,
   run: (update: Update.Of<"message_callback">) => O
-): Button<ReturnError<O>, Effect.Services<O>> =>
+): Button<Handler.ReturnError<O>, Effect.Services<O>> =>
   downcast(parts.makeButton<unknown, unknown>(text, { _tag: "Press", name, isOnce: false, run }))
 
 /**
@@ -619,7 +587,7 @@ export const toggle = <O extends Return>(
   isOn: boolean,
   set: (isOn: boolean, update: Update.Of<"message_callback">) => O,
   options?: MarkOptions
-): Button<ReturnError<O>, Effect.Services<O>> =>
+): Button<Handler.ReturnError<O>, Effect.Services<O>> =>
   downcast(choices.toggle(name, { text, isOn, marks: options?.marks }, set))
 
 /**
@@ -664,7 +632,7 @@ export const radio = <const K extends string, O extends Return>(
     readonly chosen: NoInfer<K> | undefined
     readonly set: (chosen: NoInfer<K>, update: Update.Of<"message_callback">) => O
   }
-): Block<ReturnError<O>, Effect.Services<O>> => downcast(choices.radio(name, options))
+): Block<Handler.ReturnError<O>, Effect.Services<O>> => downcast(choices.radio(name, options))
 
 /**
  * Creates a button for each of several choices, of which any number is chosen. `set` receives the keys that are chosen after the
@@ -696,7 +664,7 @@ export const checkboxes = <const K extends string, O extends Return>(
     readonly chosen: ReadonlyArray<NoInfer<K>>
     readonly set: (chosen: ReadonlyArray<NoInfer<K>>, update: Update.Of<"message_callback">) => O
   }
-): Block<ReturnError<O>, Effect.Services<O>> => downcast(choices.checkboxes(name, options))
+): Block<Handler.ReturnError<O>, Effect.Services<O>> => downcast(choices.checkboxes(name, options))
 
 /**
  * Items of {@link list} that are loaded when they are shown, such as rows of a database.

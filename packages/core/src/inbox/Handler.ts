@@ -158,7 +158,7 @@ export interface Part {
  * @category utility types
  * @since 0.1.0
  */
-export type ReturnError<O extends Return> = Exclude<Effect.Error<O>, NotHandled>
+export type ReturnError<O> = Exclude<Effect.Error<O>, NotHandled>
 
 /**
  * The errors of a handler, without {@link NotHandled}.
