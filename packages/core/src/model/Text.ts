@@ -29,6 +29,7 @@ import * as ReceivedMarkup from "./internal/text/markup.ts"
 import * as Spans from "./internal/text/spans.ts"
 import * as Split from "./internal/text/split.ts"
 import type { Span } from "./Markup.ts"
+import type { TextFormat } from "./NewMessage.ts"
 import * as Platform from "../base/Platform.ts"
 
 const TypeId = "~@colloquy/core/Text"
@@ -54,16 +55,6 @@ export interface Text {
  * @since 0.1.0
  */
 export type Input = Text | string | number | bigint
-
-/**
- * The markup language that a text is rendered in.
- *
- * API: TextFormat.
- *
- * @category models
- * @since 0.1.0
- */
-export type Format = "markdown" | "html"
 
 /**
  * Returns `true` if a value is a `Text`.
@@ -118,7 +109,7 @@ export const plain = (text: string): Text => make({ text: text.replace(/\r\n?/g,
  * ```ts
  * import { Text } from "@colloquy/core"
  *
- * Text.toPlain(Text.concat(Text.empty, "a"))
+ * Text.concat(Text.empty, "a").text
  * // => "a"
  * ```
  *
@@ -330,7 +321,7 @@ export const mention: {
  * ```ts
  * import { Text } from "@colloquy/core"
  *
- * Text.toPlain(Text.concat("a", Text.bold("b"), 3))
+ * Text.concat("a", Text.bold("b"), 3).text
  *  // => "ab3"
  * ```
  *
@@ -356,23 +347,6 @@ export const concat = (...inputs: ReadonlyArray<Input>): Text => make(Spans.conc
  */
 export const join = (inputs: Iterable<Input>, separator: Input): Text =>
   concat(...Array.from(inputs).flatMap((input, i) => (i === 0 ? [input] : [separator, input])))
-
-/**
- * Joins texts with line breaks.
- *
- * **Example** (Two lines)
- *
- * ```ts
- * import { Text } from "@colloquy/core"
- *
- * Text.toPlain(Text.lines(["a", Text.bold("b")]))
- * // => "a\nb"
- * ```
- *
- * @category combinators
- * @since 0.1.0
- */
-export const lines = (inputs: Iterable<Input>): Text => join(inputs, "\n")
 
 /**
  * Creates a text from a template. An interpolated `Text` keeps its formatting; any other value is plain text.
@@ -485,44 +459,6 @@ export const fromMarkdown = (markdown: string, options?: FromMarkdownOptions): T
   make(parse(markdown.replace(/\r\n?/g, "\n"), options?.isPartial ?? false))
 
 /**
- * Returns the visible text, without formatting.
- *
- * **Example** (Visible text)
- *
- * ```ts
- * import { Text } from "@colloquy/core"
- *
- * Text.toPlain(Text.t`Hello ${Text.bold("Ann")}`)
- * // => "Hello Ann"
- * ```
- *
- * API: POST /messages.
- *
- * @category rendering
- * @since 0.1.0
- */
-export const toPlain = (self: Text): string => self.text
-
-/**
- * Returns the length of the visible text in UTF-16 code units, without markup. {@link split} counts the rendered text.
- *
- * **Example** (An emoji counts as two)
- *
- * ```ts
- * import { Text } from "@colloquy/core"
- *
- * Text.length(Text.bold("a👋"))
- * // => 3
- * ```
- *
- * API: POST /messages.
- *
- * @category rendering
- * @since 0.1.0
- */
-export const length = (self: Text): number => self.text.length
-
-/**
  * Renders the text as HTML. No formatting is lost.
  *
  * **Example** (Special characters are escaped)
@@ -573,7 +509,7 @@ export const toMarkdown = (self: Text): string => Markdown.render(self)
  */
 export interface MessageOptions {
   /** The markup language. Default: `html`, in which no formatting is lost. */
-  readonly format?: Format | undefined
+  readonly format?: TextFormat | undefined
 }
 
 /**
@@ -595,7 +531,10 @@ export interface MessageOptions {
  * @category rendering
  * @since 0.1.0
  */
-export const message = (self: Text, options?: MessageOptions): { readonly text: string; readonly format: Format } => {
+export const message = (
+  self: Text,
+  options?: MessageOptions
+): { readonly text: string; readonly format: TextFormat } => {
   const format = options?.format ?? "html"
   return { text: format === "html" ? toHtml(self) : toMarkdown(self), format }
 }
@@ -612,7 +551,7 @@ export interface SplitOptions {
    */
   readonly limit?: number | undefined
   /** The markup language that the parts will be rendered in. Default: `html`. */
-  readonly format?: Format | undefined
+  readonly format?: TextFormat | undefined
 }
 
 /**

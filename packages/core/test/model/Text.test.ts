@@ -43,7 +43,7 @@ describe("Text constructors", () => {
   })
 
   it("convert line breaks to \\n", () => {
-    assert.strictEqual(Text.toPlain(Text.plain("a\r\nb\rc\n")), "a\nb\nc\n")
+    assert.strictEqual(Text.plain("a\r\nb\rc\n").text, "a\nb\nc\n")
   })
 
   it("are recognized by isText", () => {
@@ -68,7 +68,7 @@ describe("Text combinators", () => {
 
   it("put separators only between texts", () => {
     assert.strictEqual(Text.toHtml(Text.join(["a", Text.bold("b"), "c"], ", ")), "a, <b>b</b>, c")
-    assert.strictEqual(Text.toPlain(Text.lines(["a", Text.quote("b"), "c"])), "a\nb\nc")
+    assert.strictEqual(Text.join(["a", Text.quote("b"), "c"], "\n").text, "a\nb\nc")
   })
 
   it("add line breaks around blocks", () => {
@@ -153,12 +153,6 @@ describe("Text.message", () => {
   it("renders HTML by default", () => {
     assert.deepStrictEqual(Text.message(Text.bold("a")), { text: "<b>a</b>", format: "html" })
     assert.deepStrictEqual(Text.message(Text.bold("a"), { format: "markdown" }), { text: "**a**", format: "markdown" })
-  })
-})
-
-describe("Text.length", () => {
-  it("counts visible UTF-16 code units", () => {
-    assert.strictEqual(Text.length(Text.bold("a👋&")), 4)
   })
 })
 
@@ -478,7 +472,7 @@ describe("Text on the platform", () => {
     [program],
     ([program]) => {
       const { cells, text } = sampleFrom(program)
-      assert.strictEqual(Text.toPlain(text), textOf(cells))
+      assert.strictEqual(text.text, textOf(cells))
       assert.deepStrictEqual(sorted(cellsOf(parseHtml(Text.toHtml(text)))), sorted(cells))
     },
     options
@@ -537,7 +531,7 @@ describe("Text on the platform", () => {
       const { text } = sampleFrom(program)
       const body = parseHtml(Text.toHtml(text))
       const again = Text.fromBody(body)
-      assert.strictEqual(Text.toPlain(again), Text.toPlain(text))
+      assert.strictEqual(again.text, text.text)
       assert.deepStrictEqual(cellsOf(parseHtml(Text.toHtml(again))), cellsOf(body))
     },
     options
@@ -567,9 +561,9 @@ describe("Text on the platform", () => {
       )
     ],
     ([program, markup]) => {
-      const text = Text.toPlain(sampleFrom(program).text)
+      const text = sampleFrom(program).text.text
       const rebuilt = Text.fromBody({ text, markup })
-      assert.strictEqual(Text.toPlain(rebuilt), text)
+      assert.strictEqual(rebuilt.text, text)
       assert.strictEqual(parseHtml(Text.toHtml(rebuilt)).text, text)
       assert.strictEqual(parseMarkdown(Text.toMarkdown(rebuilt)).text, text)
     },
@@ -602,7 +596,7 @@ describe("Text.split for the emulator", () => {
         const { text } = sampleFrom(program)
         const parts = Text.split(text, { limit, format })
         for (const part of parts) assert.isAtMost(Text.message(part, { format }).text.length, limit)
-        startsOf(Text.toPlain(text), parts)
+        startsOf(text.text, parts)
       },
       options
     )
@@ -614,7 +608,7 @@ describe("Text.split for the emulator", () => {
     ([program]) => {
       const { cells, text } = sampleFrom([...program, ...program, ...program])
       const parts = Text.split(text, { limit: 300 })
-      for (const [i, start] of startsOf(Text.toPlain(text), parts).entries()) {
+      for (const [i, start] of startsOf(text.text, parts).entries()) {
         const read = cellsOf(parseHtml(Text.toHtml(parts[i])))
         assert.deepStrictEqual(sorted(read), sorted(cells.slice(start, start + read.length)))
       }
@@ -627,7 +621,7 @@ describe("Text.split for the emulator", () => {
     [program],
     ([program]) => {
       const { text } = sampleFrom([...program, ...program, ...program])
-      const whole = Text.toPlain(text)
+      const whole = text.text
       const starts = new Set(Array.from(new Intl.Segmenter().segment(whole), ({ index }) => index))
       for (const start of startsOf(whole, Text.split(text, { limit: 300 }))) {
         assert.isTrue(starts.has(start) || /\s/.test(whole[start - 1]), `${start} of ${JSON.stringify(whole)}`)

@@ -12,5 +12,5 @@ const bar = (share: number): string => {
 export const render = ({ done, label, total }: Progress): Text.Text => {
   const share = total === undefined || !(total > 0) ? undefined : Math.min(1, Math.max(0, done / total))
   const line = share === undefined ? `${done}` : `${bar(share)} ${Math.floor(share * 100)} %`
-  return label === undefined ? Text.plain(line) : Text.lines([label, line])
+  return label === undefined ? Text.plain(line) : Text.join([label, line], "\n")
 }
