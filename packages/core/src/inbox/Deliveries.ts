@@ -28,18 +28,9 @@ import { whileRunning } from "./internal/handlers/current.ts"
 import { narrow } from "./internal/handlers/narrow.ts"
 import { drain } from "./internal/consumer/drain.ts"
 import { defaultRetry } from "./internal/consumer/retry.ts"
-import { branches, MappedDelivery, settleable, TypeId as deliveryTypeId } from "./internal/consumer/settlement.ts"
-import * as settlement from "./internal/consumer/settlement.ts"
+import { branches, MappedDelivery, settleable, type TypeId } from "./internal/consumer/settlement.ts"
 import type { StoreError } from "../base/StoreError.ts"
 import type { Of, Update } from "../model/Update.ts"
-
-/**
- * Identifies a delivery.
- *
- * @category type ids
- * @since 0.1.0
- */
-export const TypeId: "~@colloquy/core/Delivery" = deliveryTypeId
 
 /**
  * The services that a delivery provides to the effects that handle the delivery.
@@ -549,15 +540,6 @@ export const provide: {
     return handleEach.whileHeld(provided, settled.updates)
   }
 )
-
-/**
- * Acknowledges deliveries in one write to their inbox.
- *
- * @category running
- * @since 0.1.0
- */
-export const ackAll = (deliveries: ReadonlyArray<Delivery<unknown>>): Effect.Effect<void, StoreError> =>
-  settlement.ackAll(deliveries)
 
 /**
  * Runs a handler for each delivery, concurrently, and acknowledges the deliveries whose handler has succeeded.
