@@ -26,29 +26,11 @@ import type { Transport } from "./internal/exchange.ts"
 import * as fetch from "./internal/fetch.ts"
 import * as httpClient from "./internal/httpClient.ts"
 import * as interpreter from "./internal/interpreter.ts"
-import { makeObserver } from "./internal/metrics.ts"
+import { CurrentObserver, makeObserver } from "./internal/metrics.ts"
 import { metricContext } from "../base/internal/metricContext.ts"
-import { optionalReference } from "../base/internal/optionalReference.ts"
 import * as Platform from "../base/Platform.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import * as Settings from "./Settings.ts"
-
-/**
- * Is called for each request that ended, with the name of its endpoint, its HTTP status and its duration in milliseconds.
- * Without a response, the status is the kind of the transport failure.
- *
- * @category models
- * @since 0.1.0
- */
-export type Observer = (endpoint: string, status: number | string, millis: number) => void
-
-/**
- * The observer of a client that is created in this context. Default: none. {@link layerMetrics} sets the observer.
- *
- * @category references
- * @since 0.1.0
- */
-export const CurrentObserver = optionalReference<Observer>("@colloquy/core/BotApi/CurrentObserver")
 
 /**
  * Executes the calls of endpoints. {@link layer} sends them to the platform; `TestBotApi` of `@colloquy/testing` answers

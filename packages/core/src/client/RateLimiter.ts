@@ -21,7 +21,7 @@ import { dual } from "effect/Function"
 import * as Layer from "effect/Layer"
 import type * as EffectScope from "effect/Scope"
 import * as Settings from "./Settings.ts"
-import { makeObserver } from "./internal/rateLimiter/metrics.ts"
+import { CurrentObserver, makeObserver, type Observer } from "./internal/rateLimiter/metrics.ts"
 import { metricContext } from "../base/internal/metricContext.ts"
 import { optionalReference } from "../base/internal/optionalReference.ts"
 import * as memory from "./internal/rateLimiter/memory.ts"
@@ -82,13 +82,8 @@ export interface Limit {
  */
 export type Priority = "answer" | "reply" | "normal" | "broadcast"
 
-/**
- * All priorities, the most urgent first.
- *
- * @category models
- * @since 0.1.0
- */
-export const priorities: ReadonlyArray<Priority> = ["answer", "reply", "normal", "broadcast"]
+/** All priorities, the most urgent first. */
+const priorities: ReadonlyArray<Priority> = ["answer", "reply", "normal", "broadcast"]
 
 /**
  * The options of a rate limiter. Limits that are left out keep the value of {@link defaults}.
@@ -326,35 +321,6 @@ export class RateLimiter extends Context.Service<
 >()("@colloquy/core/RateLimiter") {}
 
 /**
- * Receives the events of a rate limiter, for example to keep metrics. The functions are called synchronously, must be
- * fast, and must not throw.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Observer {
-  /** The number of waiting calls of a priority changed by `delta`. */
-  readonly onWaiting: (priority: Priority, delta: 1 | -1) => void
-  /** A call got its permit after `waited` milliseconds. */
-  readonly onPermit: (priority: Priority, waited: number) => void
-  /** A call failed with `RateLimiterError`. */
-  readonly onRejected: (priority: Priority) => void
-  /** The platform answered a request with 429. */
-  readonly onRateLimited: () => void
-  /** All calls were paused for `millis` milliseconds. */
-  readonly onPaused: (millis: number) => void
-}
-
-/**
- * The observer of a rate limiter that is created in this context. Default: none. {@link layerMetrics} sets the
- * observer.
- *
- * @category references
- * @since 0.1.0
- */
-export const CurrentObserver = optionalReference<Observer>("@colloquy/core/RateLimiter/CurrentObserver")
-
-/**
  * The priority of calls whose endpoint declares none. {@link withPriority} sets the priority. Default: `normal`.
  *
  * @category references
@@ -399,22 +365,11 @@ export class PermitExpired extends TaggedError("PermitExpired") {
   }
 }
 
-/**
- * The maximum time that a call waits for its permit. {@link withMaxWait} sets the time. Default: the option `maxWait`
- * of the rate limiter.
- *
- * @category references
- * @since 0.1.0
- */
-export const MaxWait = optionalReference<Duration.Input>("@colloquy/core/RateLimiter/MaxWait")
+/** The maximum time that a call waits for its permit. Default: the option `maxWait` of the rate limiter. */
+const MaxWait = optionalReference<Duration.Input>("@colloquy/core/RateLimiter/MaxWait")
 
-/**
- * The slot of calls. {@link withSlot} sets the slot. Default: none.
- *
- * @category references
- * @since 0.1.0
- */
-export const CurrentSlot = optionalReference<string>("@colloquy/core/RateLimiter/CurrentSlot")
+/** The slot of calls. Default: none. */
+const CurrentSlot = optionalReference<string>("@colloquy/core/RateLimiter/CurrentSlot")
 
 const scopes: ReadonlyArray<Scope> = ["host", "messages", "answers", "polling", "edits", "removals"]
 
@@ -484,7 +439,7 @@ const fromBackend = (
       Effect.suspend(() => {
         const pause = retryAfter === undefined ? limits.host.window : Duration.toMillis(retryAfter)
         observer?.onRateLimited()
-        observer?.onPaused(pause)
+        observer?.onPaused()
         return backend.onRateLimited(permit, pause)
       })
   }
@@ -557,7 +512,7 @@ const fromBackend = (
     pause: (duration) =>
       Effect.suspend(() => {
         const millis = Duration.toMillis(duration)
-        observer?.onPaused(millis)
+        observer?.onPaused()
         return backend.pause(millis)
       }),
     linkDialog: ({ chat_id, user_id }) =>

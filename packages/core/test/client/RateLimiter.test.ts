@@ -8,6 +8,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
+import { CurrentObserver } from "../../src/client/internal/rateLimiter/metrics.ts"
 import { ChatId } from "../../src/model/Recipient.ts"
 import * as RateLimiter from "../../src/client/RateLimiter.ts"
 import * as RateLimiterStore from "../../src/client/RateLimiterStore.ts"
@@ -689,7 +690,7 @@ describe("RateLimiter.layerMemory", () => {
       assert.deepStrictEqual(defects, ["granted", "granted", died, died])
     }).pipe(
       Effect.provide(RateLimiter.layerMemory({ host: { count: 1, window: 1000 }, margin: 0 })),
-      Effect.provideService(RateLimiter.CurrentObserver, {
+      Effect.provideService(CurrentObserver, {
         onPermit: (_, waited) => {
           if (waited > 0) throw new Error("a defect")
         },

@@ -1,7 +1,8 @@
 import type * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
 import { counter } from "../../../base/internal/counter.ts"
-import type { Observer, Priority } from "../../RateLimiter.ts"
+import { optionalReference } from "../../../base/internal/optionalReference.ts"
+import type { Priority } from "../../RateLimiter.ts"
 
 /** Number of waiting calls, by the attribute `priority`. */
 export const waiting = Metric.gauge("colloquy_limiter_waiting", { description: "Calls that wait for a permit" })
@@ -30,8 +31,8 @@ export const rateLimited = counter(
 /** Number of pauses of all calls. */
 export const pauses = counter("colloquy_limiter_pauses_total", "Pauses of all calls")
 
-/** Returns an observer that keeps the metrics of a rate limiter. */
-export const makeObserver = (priorities: ReadonlyArray<Priority>, context: Context.Context<never>): Observer => {
+/** Returns an observer that keeps the metrics of a rate limiter. Its functions are called synchronously, and do not throw. */
+export const makeObserver = (priorities: ReadonlyArray<Priority>, context: Context.Context<never>) => {
   const byPriority = <A>(make: (priority: Priority) => A) =>
     Object.fromEntries(priorities.map((priority) => [priority, make(priority)])) as Record<Priority, A>
   const metrics = byPriority((priority) => ({
@@ -42,13 +43,19 @@ export const makeObserver = (priorities: ReadonlyArray<Priority>, context: Conte
   }))
   const counts = byPriority(() => 0)
   return {
-    onWaiting: (priority, delta) => metrics[priority].waiting.updateUnsafe((counts[priority] += delta), context),
-    onPermit: (priority, waited) => {
+    onWaiting: (priority: Priority, delta: 1 | -1): void =>
+      metrics[priority].waiting.updateUnsafe((counts[priority] += delta), context),
+    onPermit: (priority: Priority, waited: number): void => {
       metrics[priority].permits.updateUnsafe(1, context)
       metrics[priority].waitTime.updateUnsafe(waited / 1000, context)
     },
-    onRejected: (priority) => metrics[priority].rejected.updateUnsafe(1, context),
-    onRateLimited: () => rateLimited.updateUnsafe(1, context),
-    onPaused: () => pauses.updateUnsafe(1, context)
+    onRejected: (priority: Priority): void => metrics[priority].rejected.updateUnsafe(1, context),
+    onRateLimited: (): void => rateLimited.updateUnsafe(1, context),
+    onPaused: (): void => pauses.updateUnsafe(1, context)
   }
 }
+
+export type Observer = ReturnType<typeof makeObserver>
+
+/** The observer of a rate limiter that is created in this context. Default: none. */
+export const CurrentObserver = optionalReference<Observer>("@colloquy/core/RateLimiter/CurrentObserver")
