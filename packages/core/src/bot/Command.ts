@@ -107,7 +107,7 @@ export class InvalidArguments extends PermanentTaggedError("InvalidArguments", (
   /** Each wrong argument with its problem. */
   issues: Schema.Array(FieldIssue.FieldIssue),
   /** The update with the command, so that the handler of this error can reply to it. */
-  update: Update.Update as Schema.Codec<Update.WithText, unknown>
+  update: Update.Update as Schema.Codec<Update.Of<Update.TextType>, unknown>
 })) {
   override get message() {
     const problems = this.issues.map(({ field, problem }) => `<${field}> ${problem}`).join(", ")

@@ -49,7 +49,7 @@ export interface DownloadOptions {
    * address has expired. A video needs no message. Default: none.
    */
   readonly message_id?: MessageId | undefined
-  /** Maximum size of the file, in bytes. Default: 50 MiB ({@link defaultMaxSize}). */
+  /** Maximum size of the file, in bytes. Default: 50 MiB. */
   readonly maxSize?: number | undefined
   /** Maximum time without a received byte, after which the download is resumed or fails. Default: 30 seconds. */
   readonly stallTimeout?: Duration.Input | undefined
@@ -105,13 +105,7 @@ export interface Download {
   readonly bytes: Stream.Stream<Uint8Array, DownloadErrors, BotApi | HttpClient.HttpClient>
 }
 
-/**
- * The default of the maximum size of a download, in bytes: 50 MiB.
- *
- * @category limits
- * @since 0.1.0
- */
-export const defaultMaxSize: number = 50 * 2 ** 20
+const defaultMaxSize = 50 * 2 ** 20
 
 /**
  * Hosts from which files are downloaded although they are not on the public internet, or without `https://`: the host of

@@ -87,7 +87,7 @@ export const send: Endpoint.Endpoint<
     chat_id: Schema.optional(ChatId),
     disable_link_preview: Schema.optional(rules.flag(false))
   },
-  body: NewMessage.fields,
+  body: NewMessage.NewMessageBody.fields,
   rules: [rules.exactlyOne("chat_id", "user_id")],
   success: envelope("message", Message),
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.AttachmentNotReady],
@@ -285,7 +285,7 @@ export const edit: Endpoint.Endpoint<
   method: "PUT",
   path: "/messages",
   query: { message_id: messageId },
-  body: NewMessage.fields,
+  body: NewMessage.NewMessageBody.fields,
   success: done,
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.AttachmentNotReady, ApiError.OperationRejected],
   limit: targets.edit

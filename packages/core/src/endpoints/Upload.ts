@@ -31,22 +31,7 @@ export interface Limits {
   readonly maxDuration?: Duration.Duration
 }
 
-/**
- * The limits of the API document, from `Platform`. Audio may have any extension, because the document lists only some:
- *
- * | type    | size    | extensions                               | other                |
- * | ------- | ------- | ---------------------------------------- | -------------------- |
- * | `image` | 50 MiB  | jpg, jpeg, png, gif, tiff, tif, bmp, heic | at most 7680 x 7680 px |
- * | `video` | 250 MiB | mp4, mov, mkv, webm                      |                      |
- * | `audio` | 256 MiB | any                                      | at most 1 hour       |
- * | `file`  | 4 GiB   | any                                      |                      |
- *
- * API: Limits.
- *
- * @category limits
- * @since 0.1.0
- */
-export const defaultLimits: Readonly<Record<UploadType, Limits>> = {
+const defaultLimits: Readonly<Record<UploadType, Limits>> = {
   image: {
     maxSize: Platform.maxUploadSize.image,
     extensions: Platform.imageExtensions,
@@ -58,7 +43,15 @@ export const defaultLimits: Readonly<Record<UploadType, Limits>> = {
 }
 
 /**
- * The limits that uploads are checked against. Default: {@link defaultLimits}.
+ * The limits that uploads are checked against. Default: the limits of the API document, from `Platform`. Audio may have any
+ * extension, because the document lists only some:
+ *
+ * | type    | size    | extensions                               | other                |
+ * | ------- | ------- | ---------------------------------------- | -------------------- |
+ * | `image` | 50 MiB  | jpg, jpeg, png, gif, tiff, tif, bmp, heic | at most 7680 x 7680 px |
+ * | `video` | 250 MiB | mp4, mov, mkv, webm                      |                      |
+ * | `audio` | 256 MiB | any                                      | at most 1 hour       |
+ * | `file`  | 4 GiB   | any                                      |                      |
  *
  * **Example** (A platform that allows larger images of any extension)
  *
@@ -68,12 +61,11 @@ export const defaultLimits: Readonly<Record<UploadType, Limits>> = {
  *
  * const source = UploadSource.bytes(new Uint8Array(1000))
  * const attachment = Uploads.upload({ type: "image", source, name: "a.webp" }).pipe(
- *   Effect.provideService(Upload.UploadLimits, {
- *     ...Upload.defaultLimits,
- *     image: { maxSize: 100 * 2 ** 20 }
- *   })
+ *   Effect.updateService(Upload.UploadLimits, (limits) => ({ ...limits, image: { maxSize: 100 * 2 ** 20 } }))
  * )
  * ```
+ *
+ * API: Limits.
  *
  * @category references
  * @since 0.1.0

@@ -12,7 +12,7 @@ import { MarkupElements } from "./Markup.ts"
 import { ChatId, MessageId, Recipient } from "./Recipient.ts"
 import { User } from "./User.ts"
 
-export { MessageId, Recipient }
+export { MessageId }
 
 /**
  * The body of a message: its id `mid`, its position `seq` in the chat, its text, attachments and markup. `seq` is a

@@ -51,7 +51,7 @@ export const NewMessageLink = Schema.Struct({ type: Schema.Literals(["forward", 
 export type NewMessageLink = typeof NewMessageLink.Type
 
 /**
- * The fields of a message to send.
+ * A message to send.
  *
  * - `text`: at most 4000 characters.
  * - `attachments`: at most 12. In an edit, missing or null keeps the attachments, and an empty array removes them.
@@ -62,21 +62,13 @@ export type NewMessageLink = typeof NewMessageLink.Type
  * @category models
  * @since 0.1.0
  */
-export const fields = {
+export const NewMessageBody = Schema.Struct({
   text: optional(MessageText),
   attachments: optional(AttachmentRequests),
   link: optional(NewMessageLink),
   notify: optional(rules.flag(true)),
   format: optional(TextFormat)
-}
-
-/**
- * A message to send. {@link fields} has its fields.
- *
- * @category models
- * @since 0.1.0
- */
-export const NewMessageBody = Schema.Struct(fields)
+})
 
 /**
  * @category models

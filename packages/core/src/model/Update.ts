@@ -409,14 +409,6 @@ export type RepliableByMessage = Exclude<Repliable, Comment>
 export type WithMessage = MessageCreated | MessageEdited | MessageCallback | CommentCreated | CommentEdited
 
 /**
- * An update with a text that somebody wrote. `Command` and `Pattern` read these texts.
- *
- * @category models
- * @since 0.1.0
- */
-export type WithText = Of<TextType>
-
-/**
  * The type of an update that this version knows.
  *
  * @category models

@@ -110,7 +110,7 @@ describe("UploadLimits", () => {
       const endless = Stream.fromEffectRepeat(Effect.succeed(new Uint8Array(100)))
       const { reason } = yield* failureOf(
         Uploads.upload({ type: "file", source: UploadSource.stream(endless) }).pipe(
-          Effect.provideService(Upload.UploadLimits, { ...Upload.defaultLimits, file: { maxSize: 1000 } })
+          Effect.updateService(Upload.UploadLimits, (limits) => ({ ...limits, file: { maxSize: 1000 } }))
         )
       )
       assert.deepInclude(reason, { _tag: "LimitExceeded", limit: "size" })

@@ -57,7 +57,7 @@ describe("the types of Handler", () => {
     const reply = (update: Update.Repliable) => Messages.reply(update, "Hello")
     const quote = (update: Update.WithMessage) => Messages.replyTo(update, "Hello")
     const keyboard = (update: Update.RepliableByMessage) => Messages.reply(update, { text: "Hello", attachments: [] })
-    const shout = (update: Update.WithText) => quote(update)
+    const shout = (update: Update.Of<Update.TextType>) => quote(update)
     const comment = (update: Update.Comment) => Messages.reply(update, "Hello")
     Handler.on(["bot_started", "comment_created", "message_callback"], reply)
     Handler.on(["message_callback", "comment_edited"], quote)
