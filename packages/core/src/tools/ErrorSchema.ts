@@ -16,14 +16,6 @@ import type { AnyClass } from "../base/TaggedError.ts"
 import * as Errors from "../client/ApiError.ts"
 import type * as Endpoint from "../client/Endpoint.ts"
 
-/**
- * A codec of an error, to JSON and back.
- *
- * @category models
- * @since 0.1.0
- */
-export interface ErrorCodec<E> extends Schema.Codec<E, Schema.Json> {}
-
 /** JSON with exact integers, as text. */
 const ExactJson = Schema.String.pipe(
   Schema.decodeTo(Schema.Unknown, {
@@ -81,65 +73,35 @@ const instanceOf = <E>(error: AnyClass<E>): Schema.Codec<E, unknown> => {
  * @category constructors
  * @since 0.1.0
  */
-export const of = <E>(error: AnyClass<E>): ErrorCodec<E> => Schema.toCodecJson(instanceOf(error)) as ErrorCodec<E>
+export const of = <E>(error: AnyClass<E>): Schema.Codec<E, Schema.Json> =>
+  Schema.toCodecJson(instanceOf(error)) as Schema.Codec<E, Schema.Json>
+
+/** The errors that every endpoint can fail with. */
+const common = [of(Errors.Unauthorized), of(Errors.RateLimited), of(Errors.RequestFailed)]
 
 /**
- * The errors that every endpoint can fail with.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const Common: ErrorCodec<Errors.Common> = Schema.Union([
-  of(Errors.Unauthorized),
-  of(Errors.RateLimited),
-  of(Errors.RequestFailed)
-])
-
-/**
- * Any error of any endpoint.
+ * Returns the codec of the errors of one endpoint.
  *
  * **Example** (An rpc that sends a message)
  *
  * ```ts
- * import { ErrorSchema } from "@colloquy/core"
+ * import { ErrorSchema, Messages } from "@colloquy/core"
  * import { Schema } from "effect"
  * import { Rpc } from "effect/rpc"
  *
  * const SendText = Rpc.make("SendText", {
  *   payload: { chat_id: Schema.Int, text: Schema.String },
- *   error: ErrorSchema.ApiError
+ *   error: ErrorSchema.ofEndpoint(Messages.send)
  * })
- * ```
- *
- * @category schemas
- * @since 0.1.0
- */
-export const ApiError: ErrorCodec<Errors.ApiError> = Schema.Union([
-  Common,
-  of(Errors.Forbidden),
-  of(Errors.NotFound),
-  of(Errors.MethodNotAllowed),
-  of(Errors.AttachmentNotReady),
-  of(Errors.CommentsTimeoutExceeded),
-  of(Errors.AddParticipantFailed),
-  of(Errors.OperationRejected)
-])
-
-/**
- * Returns the codec of the errors of one endpoint.
- *
- * **Example**
- *
- * ```ts
- * import { ErrorSchema, Messages } from "@colloquy/core"
- *
- * const SendError = ErrorSchema.ofEndpoint(Messages.send)
  * ```
  *
  * @category constructors
  * @since 0.1.0
  */
-export const ofEndpoint = <E extends Endpoint.Any>(endpoint: E): ErrorCodec<Endpoint.Errors<E>> => {
+export const ofEndpoint = <E extends Endpoint.Any>(endpoint: E): Schema.Codec<Endpoint.Errors<E>, Schema.Json> => {
   const errors: ReadonlyArray<AnyClass<Errors.Declared>> = endpoint.declaration.errors
-  return Schema.Union([Common, ...errors.map((error) => of(error))]) as unknown as ErrorCodec<Endpoint.Errors<E>>
+  return Schema.Union([...common, ...errors.map((error) => of(error))]) as unknown as Schema.Codec<
+    Endpoint.Errors<E>,
+    Schema.Json
+  >
 }
