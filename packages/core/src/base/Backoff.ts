@@ -5,12 +5,12 @@
  *
  * @since 0.1.0
  */
-import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Schedule from "effect/Schedule"
+import { failedOnce } from "./internal/failedOnce.ts"
 
 /**
  * Options of {@link make}.
@@ -81,25 +81,6 @@ export const make = ({ cap, factor = 2, first }: Options): Schedule.Schedule<Dur
 }
 
 /**
- * Returns an effect whose first run fails with `cause`, and whose later runs are `self`. A caller that has already run
- * `self` passes the failure to `Effect.retry`, so that a success never pays for the retry.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const failedOnce: {
-  <E2>(cause: Cause.Cause<E2>): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E | E2, R>
-  <A, E, R, E2>(self: Effect.Effect<A, E, R>, cause: Cause.Cause<E2>): Effect.Effect<A, E | E2, R>
-} = dual(2, <A, E, R, E2>(self: Effect.Effect<A, E, R>, cause: Cause.Cause<E2>): Effect.Effect<A, E | E2, R> => {
-  let isFirst = true
-  return Effect.suspend((): Effect.Effect<A, E | E2, R> => {
-    if (!isFirst) return self
-    isFirst = false
-    return Effect.failCause(cause)
-  })
-})
-
-/**
  * Options of {@link retry}.
  *
  * @category models
@@ -142,8 +123,7 @@ export const retry: {
   const { clock, schedule } = options
   const isRetried = options.while ?? (() => true)
   return Effect.catchIf(self, isRetried, (error: E) => {
-    const again: Effect.Effect<A, E, R> = failedOnce(self, Cause.fail(error))
-    const retried: Effect.Effect<A, E, R> = Effect.retry(again, { schedule, while: isRetried })
+    const retried: Effect.Effect<A, E, R> = Effect.retry(failedOnce(self, error), { schedule, while: isRetried })
     return clock === undefined ? retried : Effect.provideService(retried, Clock.Clock, clock)
   })
 })

@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -33,17 +32,6 @@ describe("Backoff.make", () => {
         assert.isAtLeast(pauses[index]!, nominal * 0.8)
         assert.isAtMost(pauses[index]!, nominal * 1.2)
       }
-    })
-  )
-})
-
-describe("Backoff.failedOnce", () => {
-  it.effect("fails in its first run and is the effect in later runs", () =>
-    Effect.gen(function* () {
-      const effect = Effect.succeed(1).pipe(Backoff.failedOnce(Cause.fail("first")))
-      assert.strictEqual(yield* Effect.flip(effect), "first")
-      assert.strictEqual(yield* effect, 1)
-      assert.strictEqual(yield* effect, 1)
     })
   )
 })

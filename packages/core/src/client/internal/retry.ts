@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { withSpan } from "../../base/internal/tracing.ts"
 import * as ApiError from "../ApiError.ts"
-import * as Backoff from "../../base/Backoff.ts"
+import { failedOnce } from "../../base/internal/failedOnce.ts"
 import type { RateLimiter } from "../RateLimiter.ts"
 import * as RetryPolicy from "../RetryPolicy.ts"
 import * as Outage from "../Outage.ts"
@@ -60,7 +60,7 @@ const withAttachmentSpan = <A, E extends ApiError.ApiError>(
   retry: (self: Effect.Effect<A, E>) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
   Effect.catchIf(attempt, isNotReady, (error) =>
-    withSpan(retry(Backoff.failedOnce(attempt, Cause.fail(error))), `${error.endpoint} waits for its files`)
+    withSpan(retry(failedOnce(attempt, error)), `${error.endpoint} waits for its files`)
   )
 
 /** Reports a 429 response to the rate limiter, whether or not the call is retried. */
@@ -101,7 +101,7 @@ export const withRetries = <A, E extends ApiError.ApiError>(
           schedule: schedule as unknown as Schedule.Schedule<unknown, E>,
           while: (error: E) => applies(error)
         })
-      return Backoff.failedOnce(attempt, Cause.fail(error)).pipe(
+      return failedOnce(attempt, error).pipe(
         Effect.tapError(reportRateLimit(policy, limiter)),
         (self) => retryOn(self, isTransient(policy, idempotent), transient),
         (self) => retryOn(self, isRetryableRateLimit(policy), rateLimited),
