@@ -145,18 +145,7 @@ export const layerServer = ({
 }: ServerOptions): Layer.Layer<never, MetricsServerError> => Layer.effectDiscard(serve(host, port, path))
 
 /**
- * The settings of {@link layerConfig}: `BOT_METRICS_PORT` and `BOT_METRICS_HOST`.
- *
- * @category settings
- * @since 0.1.0
- */
-export const settings = {
-  port: optional(port("BOT_METRICS_PORT")),
-  host: optional(Config.NonEmptyString("BOT_METRICS_HOST"))
-}
-
-/**
- * {@link layerServer} with {@link settings}. Without `BOT_METRICS_PORT`, nothing is served. `NodeBot.layerConfig` contains this layer.
+ * {@link layerServer} with `BOT_METRICS_PORT` and `BOT_METRICS_HOST`. Without `BOT_METRICS_PORT`, nothing is served. `NodeBot.layerConfig` contains this layer.
  *
  * Also fails with `InvalidSettings`, which lists all malformed settings.
  *
@@ -164,7 +153,11 @@ export const settings = {
  * @since 0.1.0
  */
 export const layerConfig: Layer.Layer<never, MetricsServerError | Settings.InvalidSettings> = Layer.unwrap(
-  Effect.map(Settings.all(settings), ({ host, port }) =>
-    port === undefined ? Layer.empty : layerServer({ host, port })
+  Effect.map(
+    Settings.all({
+      port: optional(port("BOT_METRICS_PORT")),
+      host: optional(Config.NonEmptyString("BOT_METRICS_HOST"))
+    }),
+    ({ host, port }) => (port === undefined ? Layer.empty : layerServer({ host, port }))
   )
 )

@@ -169,21 +169,15 @@ export const layer = (options: Options): Layer.Layer<NodeBot, NodeBotError | Sto
 export const clientSettings = { ...Settings.bot, giveUpAfter: Settings.giveUpAfter, ...NodeBotHttpClient.settings }
 
 /**
- * The settings of {@link layerConfig}: {@link clientSettings} and `BOT_INBOX`.
- *
- * @category settings
- * @since 0.1.0
- */
-export const settings = { ...clientSettings, inbox: { filename: NodeInbox.filename } }
-
-/**
- * Options of {@link layerConfig}, each as a `Config`. Default of each option, also of `inbox`: the `Config` in {@link
- * settings}. One `Config` of all options replaces the settings.
+ * Options of {@link layerConfig}, each as a `Config`. Default of each option: the `Config` in {@link clientSettings}, and
+ * `NodeInbox.filename` for the `filename` of `inbox`. One `Config` of all options replaces the settings.
  *
  * @category models
  * @since 0.1.0
  */
 export type ConfigOptions = { readonly [K in keyof Options]?: Config.Wrap<Options[K]> } | Config.Config<Options>
+
+const settings = { ...clientSettings, inbox: { filename: NodeInbox.filename } }
 
 const withSettings = (options: ConfigOptions): Config.Wrap<Options> => {
   if (Config.isConfig(options)) return options
@@ -193,8 +187,8 @@ const withSettings = (options: ConfigOptions): Config.Wrap<Options> => {
 }
 
 /**
- * Provides a bot with options from `Config`. Missing options are read from {@link settings}. `InvalidSettings` reports
- * all settings that are missing or malformed.
+ * Provides a bot with options from `Config`. Missing options are read from the settings of {@link ConfigOptions}.
+ * `InvalidSettings` reports all settings that are missing or malformed.
  *
  * **Example** (A bot that is configured by environment variables)
  *

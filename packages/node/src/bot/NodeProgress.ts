@@ -29,19 +29,6 @@ export interface Progress {
 }
 
 /**
- * Options of {@link render}.
- *
- * @category options
- * @since 0.1.0
- */
-export interface RenderOptions {
-  /** The width of the bar, in characters. Default: 24. */
-  readonly width?: number | undefined
-  /** Formats `done`, `total` and `rate`. Default: the number, rounded. */
-  readonly format?: ((count: number) => string) | undefined
-}
-
-/**
  * Options of {@link show} and {@link showUpload}.
  *
  * @category options
@@ -92,7 +79,10 @@ const formatDuration = (duration: Duration.Duration): string => {
  * @category rendering
  * @since 0.1.0
  */
-export const render = ({ done, rate, timeLeft, total }: Progress, options: RenderOptions = {}): string => {
+export const render = (
+  { done, rate, timeLeft, total }: Progress,
+  options: Pick<Options, "width" | "format"> = {}
+): string => {
   const { format = rounded, width = 24 } = options
   const fraction = total === undefined || total <= 0 ? undefined : Math.min(1, done / total)
   const filled = Math.floor((fraction ?? 0) * width)

@@ -9,7 +9,6 @@ import type { ChatId } from "@colloquy/core/model/Recipient"
 import * as Settings from "@colloquy/core/client/Settings"
 import * as Arr from "effect/Array"
 import type * as Config from "effect/Config"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -26,14 +25,12 @@ import { encodeText } from "../base/internal/stores/values.ts"
  * @category models
  * @since 0.1.0
  */
-export interface Options {
+export interface Options extends ChatStore.Options {
   /**
    * The prefix of all keys, which begin with `{<prefix>:chats}:` (one hash slot of a cluster). Use a different prefix
    * for each bot. Default: `"colloquy"`.
    */
   readonly prefix?: string | undefined
-  /** How long the store remembers that the bot left a chat. See `ChatStore.Options`. Default: 7 days. */
-  readonly tombstoneTimeToLive?: Duration.Input | undefined
 }
 
 /** Maximum number of chats that one script writes, so that the script does not block the server for long. */

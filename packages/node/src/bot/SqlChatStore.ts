@@ -10,7 +10,6 @@ import * as WriteBatching from "@colloquy/core/base/WriteBatching"
 import * as Settings from "@colloquy/core/client/Settings"
 import * as Arr from "effect/Array"
 import type * as Config from "effect/Config"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -39,14 +38,12 @@ import { encodeText } from "../base/internal/stores/values.ts"
  * @category models
  * @since 0.1.0
  */
-export interface Options {
+export interface Options extends ChatStore.Options {
   /**
    * The name of the table is this prefix, followed by `_chats`. Use a different prefix for each bot. In PostgreSQL, the
    * prefix may contain an existing schema, such as `bots.shop`. Default: `"colloquy"`.
    */
   readonly prefix?: string | undefined
-  /** How long the store remembers that the bot left a chat. See `ChatStore.Options`. Default: 7 days. */
-  readonly tombstoneTimeToLive?: Duration.Input | undefined
 }
 
 /**

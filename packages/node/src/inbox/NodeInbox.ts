@@ -13,7 +13,6 @@ import * as Settings from "@colloquy/core/client/Settings"
 import type { StoreError } from "@colloquy/core/base/StoreError"
 import type { OutageError } from "@colloquy/core/client/Outage"
 import * as Config from "effect/Config"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { SqlClient } from "effect/sql/SqlClient"
@@ -26,24 +25,14 @@ import { untilAvailable } from "../base/internal/stores/connections.ts"
 import * as SqlInboxStore from "./SqlInboxStore.ts"
 
 /**
- * Options of {@link layer}: the file, and the options of the inbox.
+ * Options of {@link layer}: the file, the options of the inbox, and the options of its store.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Options extends Inbox.Options {
+export interface Options extends Inbox.Options, SqlInboxStore.Options {
   /** The file of the inbox. A missing file is created, with its directory. Default: `"./colloquy.sqlite"`. */
   readonly filename?: string | undefined
-  /**
-   * The names of the tables in the file begin with this prefix. Several bots can share a file if each has a prefix of its own.
-   * Default: `"colloquy"`.
-   */
-  readonly prefix?: string | undefined
-  /**
-   * Maximum duration of an operation, in real time. A longer operation fails with a retryable `StoreError`. Default: 10
-   * seconds.
-   */
-  readonly operationTimeout?: Duration.Input | undefined
 }
 
 const defaults = { filename: "./colloquy.sqlite" } as const
@@ -167,5 +156,4 @@ export const layerLazy = (options: Options = {}): Layer.Layer<Inbox.Inbox | SqlT
  */
 export const layerSqlConfig = (
   options: Config.Wrap<NodeSqlite.Options> = { filename }
-): Layer.Layer<SqlClient, SqlError | Settings.InvalidSettings> =>
-  Layer.unwrap(Effect.map(Settings.unwrap<NodeSqlite.Options>(options), NodeSqlite.layer))
+): Layer.Layer<SqlClient, SqlError | Settings.InvalidSettings> => NodeSqlite.layerConfig(options)
