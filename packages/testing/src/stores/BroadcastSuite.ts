@@ -18,19 +18,9 @@ import * as assert from "node:assert/strict"
 import * as Fixtures from "../bot/Fixtures.ts"
 import * as TestBotApi from "../bot/TestBotApi.ts"
 import { test } from "./internal/test.ts"
+import type { TestCase } from "./TestCase.ts"
 
-/**
- * A test case.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Case {
-  /** The behaviour of the store, as the title of a test. */
-  readonly name: string
-  /** Runs the case with an empty store. Fails or dies if the store does something else. */
-  readonly effect: Effect.Effect<void, unknown, BroadcastStore.BroadcastStore>
-}
+type Cases = ReadonlyArray<TestCase<BroadcastStore.BroadcastStore, unknown>>
 
 const equals = (actual: unknown, expected: unknown): void => assert.deepEqual(actual, expected)
 
@@ -92,7 +82,7 @@ const acquireWithClock = (owner: string, hours: -1 | 1) =>
     return Effect.provideService(acquireLease(owner), Clock.Clock, shifted)
   })
 
-const leaseCases: ReadonlyArray<Case> = [
+const leaseCases: Cases = [
   test("creates a broadcast when its lease is acquired, only if requested", function* () {
     equals(yield* acquireLease("one", 60_000, false), Option.none())
     equals(yield* summary(), Option.none())
@@ -171,7 +161,7 @@ const leaseCases: ReadonlyArray<Case> = [
 
 const ends = [Number.MIN_SAFE_INTEGER, -1, 1, Number.MAX_SAFE_INTEGER]
 
-const recordCases: ReadonlyArray<Case> = [
+const recordCases: Cases = [
   test("keeps the recipients that have begun, until the broadcast is removed", function* () {
     const store = yield* BroadcastStore.BroadcastStore
     const recipients = ends.map((id, index) => ({ chat_id: idOf(id), after: now + index }))
@@ -323,7 +313,7 @@ const api = TestBotApi.layer(
   )
 )
 
-const runCases: ReadonlyArray<Case> = [
+const runCases: Cases = [
   {
     name: "continues a broadcast that was interrupted",
     effect: Effect.gen(function* () {
@@ -361,4 +351,8 @@ const runCases: ReadonlyArray<Case> = [
  * @category cases
  * @since 0.1.0
  */
-export const cases: ReadonlyArray<Case> = [...leaseCases, ...recordCases, ...runCases]
+export const cases: ReadonlyArray<TestCase<BroadcastStore.BroadcastStore, unknown>> = [
+  ...leaseCases,
+  ...recordCases,
+  ...runCases
+]

@@ -4,24 +4,11 @@
  * @since 0.1.0
  */
 import type * as ChatStore from "@colloquy/core/bot/ChatStore"
-import type * as Effect from "effect/Effect"
 import { readCases } from "./internal/chats/reading.ts"
 import { removeCases } from "./internal/chats/removing.ts"
 import { upsertCases } from "./internal/chats/upserting.ts"
 import { programCases } from "./internal/chats/using.ts"
-
-/**
- * A test case.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Case {
-  /** The behaviour of the store, as the title of a test. */
-  readonly name: string
-  /** Runs the case with an empty store. Fails or dies if the store does something else. */
-  readonly effect: Effect.Effect<void, unknown, ChatStore.ChatStore>
-}
+import type { TestCase } from "./TestCase.ts"
 
 /**
  * The cases that every store has to pass. Each of them needs an empty `ChatStore`, and runs with any clock.
@@ -43,4 +30,9 @@ export interface Case {
  * @category cases
  * @since 0.1.0
  */
-export const cases: ReadonlyArray<Case> = [...upsertCases, ...removeCases, ...readCases, ...programCases]
+export const cases: ReadonlyArray<TestCase<ChatStore.ChatStore, unknown>> = [
+  ...upsertCases,
+  ...removeCases,
+  ...readCases,
+  ...programCases
+]

@@ -15,19 +15,7 @@ import { claimCases } from "./internal/inbox/claimCases.ts"
 import { deadLetterCases } from "./internal/inbox/deadLetterCases.ts"
 import { enqueueCases } from "./internal/inbox/enqueueCases.ts"
 import { statementCases } from "./internal/inbox/statementCases.ts"
-
-/**
- * A test case.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Case {
-  /** The behaviour of the store, as the title of a test. */
-  readonly name: string
-  /** Runs the case with an empty store. Dies with an `AssertionError` if the store does something else. */
-  readonly effect: Effect.Effect<void, StoreError, InboxStore>
-}
+import type { TestCase } from "./TestCase.ts"
 
 /**
  * The cases that every store has to pass. The cases run in one process. Test the access from several processes
@@ -47,7 +35,7 @@ export interface Case {
  * @category cases
  * @since 0.1.0
  */
-export const cases: ReadonlyArray<Case> = [
+export const cases: ReadonlyArray<TestCase<InboxStore, StoreError>> = [
   ...enqueueCases,
   ...claimCases,
   ...attemptCases,
@@ -79,19 +67,6 @@ export interface HandlingOptions {
 }
 
 /**
- * A test case of {@link handling}.
- *
- * @category models
- * @since 0.1.0
- */
-export interface HandlingCase {
-  /** The guarantee for the handling of updates, as the title of a test. */
-  readonly name: string
-  /** Runs the case. Dies with an `AssertionError` if something is missing, doubled or left over. */
-  readonly effect: Effect.Effect<void>
-}
-
-/**
  * Returns cases that handle updates with a store and the emulator. Random handlers send messages, run steps, change
  * state, and set, move and cancel timers, one after the other and concurrently. Handlers fail, their requests are cut
  * off, and their processes are stopped before and after all operations of the store and requests. Then the cases
@@ -118,4 +93,4 @@ export interface HandlingCase {
  * @category cases
  * @since 0.1.0
  */
-export const handling = (options: HandlingOptions): ReadonlyArray<HandlingCase> => handlingCases(options)
+export const handling = (options: HandlingOptions): ReadonlyArray<TestCase<never>> => handlingCases(options)

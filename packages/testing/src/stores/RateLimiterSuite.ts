@@ -7,38 +7,9 @@
 import type * as RateLimiter from "@colloquy/core/client/RateLimiter"
 import type { RateLimiterStore } from "@colloquy/core/client/RateLimiterStore"
 import type { StoreError } from "@colloquy/core/base/StoreError"
-import type * as Effect from "effect/Effect"
 import { limiterCases } from "./internal/rateLimiter/limiterCases.ts"
 import * as store from "./internal/rateLimiter/storeCases.ts"
-
-/**
- * A test case.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Case {
-  /** The behaviour of the rate limiter, as the title of a test. */
-  readonly name: string
-  /**
-   * Runs the case with a new rate limiter that has the {@link options}. Dies with an `AssertionError` if the rate limiter does
-   * something else.
-   */
-  readonly effect: Effect.Effect<void, RateLimiter.RateLimiterError, RateLimiter.RateLimiter>
-}
-
-/**
- * A case of the stores.
- *
- * @category models
- * @since 0.1.0
- */
-export interface StoreCase {
-  /** The behaviour of the store, as the title of a test. */
-  readonly name: string
-  /** Runs the case with an empty store. Dies with an `AssertionError` if the store does something else. */
-  readonly effect: Effect.Effect<void, StoreError, RateLimiterStore>
-}
+import type { TestCase } from "./TestCase.ts"
 
 /**
  * The options of the rate limiter under test. Their windows are short, so that the cases do not take long.
@@ -77,7 +48,7 @@ export const options: RateLimiter.Options = {
  * @category cases
  * @since 0.1.0
  */
-export const cases: ReadonlyArray<Case> = limiterCases
+export const cases: ReadonlyArray<TestCase<RateLimiter.RateLimiter, RateLimiter.RateLimiterError>> = limiterCases
 
 /**
  * The cases that every `RateLimiterStore` has to pass.
@@ -100,4 +71,4 @@ export const cases: ReadonlyArray<Case> = limiterCases
  * @category cases
  * @since 0.1.0
  */
-export const storeCases: ReadonlyArray<StoreCase> = store.storeCases
+export const storeCases: ReadonlyArray<TestCase<RateLimiterStore, StoreError>> = store.storeCases

@@ -9,19 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { deepStrictEqual } from "node:assert/strict"
 import { test } from "./internal/test.ts"
-
-/**
- * A test case.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Case {
-  /** The title of the test. */
-  readonly name: string
-  /** Runs the case. Dies with an `AssertionError` if the cache does something else. */
-  readonly effect: Effect.Effect<void, StoreError, UploadCache>
-}
+import type { TestCase } from "./TestCase.ts"
 
 const first = JSON.stringify({ type: "image", payload: { photos: { "1": { token: "a" } } } })
 const second = JSON.stringify({ type: "file", payload: { token: 'Ünïcode "quoted" \\ токен 🙂' } })
@@ -45,7 +33,7 @@ const second = JSON.stringify({ type: "file", payload: { token: 'Ünïcode "quot
  * @category suites
  * @since 0.1.0
  */
-export const cases: ReadonlyArray<Case> = [
+export const cases: ReadonlyArray<TestCase<UploadCache, StoreError>> = [
   test("returns the attachment of a key, and None for an unknown key", function* () {
     const cache = yield* UploadCache
     deepStrictEqual(yield* cache.get("image a"), Option.none())

@@ -2,7 +2,8 @@ import type * as Journal from "@colloquy/core/inbox/Journal"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, ok } from "node:assert"
 import type * as Faults from "../../../emulator/Faults.ts"
-import type { HandlingCase, HandlingOptions } from "../../InboxSuite.ts"
+import type { HandlingOptions } from "../../InboxSuite.ts"
+import type { TestCase } from "../../TestCase.ts"
 import { maxTicks, placeOf } from "./handlingProcesses.ts"
 import { compare, effectsOf, makePrograms, makeRandom, type Program } from "./handlingPrograms.ts"
 import { type Attack, type Outcome, run } from "./handlingRun.ts"
@@ -102,7 +103,7 @@ export const handlingCases = ({
   everyPoint = true,
   runs = 30,
   withStore
-}: HandlingOptions): ReadonlyArray<HandlingCase> => [
+}: HandlingOptions): ReadonlyArray<TestCase<never>> => [
   ...(everyPoint
     ? [
         {
