@@ -16,18 +16,15 @@ const pageSize = 50
 
 const maxRows = 1000
 
-/** The rows of a list. A list that is cut off says so. */
-export const List = <K extends keyof Lists>({
-  children,
-  name,
-  nothing,
-  query = {}
-}: {
+interface Props<K extends keyof Lists> {
   readonly name: K
   readonly query?: Query
   readonly nothing: string
   readonly children: (row: Row<K>) => ComponentChildren
-}) => {
+}
+
+/** The rows of a list. A list that is cut off says so. */
+export const List = <K extends keyof Lists>({ children, name, nothing, query = {} }: Props<K>) => {
   const [limit, setLimit] = useState(pageSize)
   const { data, error } = useView(name, { ...query, limit })
   if (error !== undefined) return <p class="empty">{error}</p>

@@ -6,15 +6,13 @@ import { act, useView, type Views } from "./client.ts"
 
 type Status = Views["status"]
 
-const Fact = ({
-  kind = "",
-  label,
-  value
-}: {
+interface FactProps {
   readonly label: string
   readonly value: string
   readonly kind?: string
-}) => (
+}
+
+const Fact = ({ kind = "", label, value }: FactProps) => (
   <div class="fact">
     <dt>{label}</dt>
     <dd class={kind}>{value}</dd>

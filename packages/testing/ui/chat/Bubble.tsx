@@ -13,15 +13,13 @@ import { Attachments } from "./Attachments.tsx"
 import { messageItems } from "./commands.ts"
 import { Keyboard } from "./Keyboard.tsx"
 
-const Linked = ({
-  message,
-  onJump,
-  pane
-}: {
+interface LinkedProps {
   readonly message: Message
   readonly pane: Pane
   readonly onJump: (mid: string) => void
-}) => {
+}
+
+const Linked = ({ message, onJump, pane }: LinkedProps) => {
   const { link } = message
   if (link == null) return null
   const author = link.sender == null ? "Channel" : nameOf(link.sender.user_id)
@@ -30,7 +28,7 @@ const Linked = ({
     return (
       <button type="button" class="reply-to" onClick={() => mid !== undefined && onJump(mid)}>
         <b>{author}</b>
-        <bdi>{summaryOf({ body: link.message })}</bdi>
+        <bdi>{summaryOf({ body: link.message ?? null })}</bdi>
       </button>
     )
   }

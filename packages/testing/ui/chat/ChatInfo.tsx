@@ -24,15 +24,13 @@ export const rights = [
 
 type Member = ChatView["members"][number]
 
-const RightsForm = ({
-  member,
-  onClose,
-  onSave
-}: {
+interface RightsProps {
   readonly member: Member
   readonly onSave: (permissions: ReadonlyArray<string> | undefined) => void
   readonly onClose: () => void
-}) => {
+}
+
+const RightsForm = ({ member, onClose, onSave }: RightsProps) => {
   const has = new Set<string>(member.is_admin === true ? (member.permissions ?? []) : [])
   return (
     <form

@@ -20,13 +20,12 @@ const suggestionsFor = ({ members }: ChatView, text: string) => {
     .filter(({ name }) => name.startsWith(typed))
 }
 
-const Drafts = ({
-  drafts,
-  onRemove
-}: {
+interface DraftsProps {
   readonly drafts: ReadonlyArray<Draft>
   readonly onRemove: (draft: Draft) => void
-}) =>
+}
+
+const Drafts = ({ drafts, onRemove }: DraftsProps) =>
   drafts.length === 0 ? null : (
     <ul class="drafts" aria-label="Attached files">
       {drafts.map((draft) => (

@@ -92,14 +92,13 @@ const OneButton = (props: Props) => {
   )
 }
 
-/** The buttons below a message. */
-export const Keyboard = ({
-  attachments,
-  target
-}: {
+interface KeyboardProps {
   readonly attachments: ReadonlyArray<Attachment>
   readonly target: Target
-}) => {
+}
+
+/** The buttons below a message. */
+export const Keyboard = ({ attachments, target }: KeyboardProps) => {
   const rows = attachments.flatMap((attachment) =>
     attachment.type === "inline_keyboard" ? (attachment.payload?.buttons ?? []) : []
   )

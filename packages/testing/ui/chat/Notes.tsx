@@ -23,14 +23,13 @@ const textOf = (note: Note): string => {
   return `${nameOf(note.by)} ${isAdded ? "added" : "removed"} ${name}`
 }
 
-/** Lines about changes of the chat. The line of a pin leads to the pinned message. */
-export const Notes = ({
-  notes,
-  onJump
-}: {
+interface Props {
   readonly notes: ReadonlyArray<Note>
   readonly onJump: (mid: string) => void
-}) => (
+}
+
+/** Lines about changes of the chat. The line of a pin leads to the pinned message. */
+export const Notes = ({ notes, onJump }: Props) => (
   <>
     {notes.map((note) => {
       const pinned = note.type === "chat" ? note.message_id : undefined

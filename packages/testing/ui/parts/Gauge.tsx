@@ -1,15 +1,12 @@
-/** How much of a limit is used. */
-export const Gauge = ({
-  label,
-  limit,
-  note,
-  used
-}: {
+interface Props {
   readonly label: string
   readonly used: number
   readonly limit: number
   readonly note: string
-}) => (
+}
+
+/** How much of a limit is used. */
+export const Gauge = ({ label, limit, note, used }: Props) => (
   <div class={used >= limit ? "gauge full" : "gauge"}>
     <span>
       <bdi>{label}</bdi>

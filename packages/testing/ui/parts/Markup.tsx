@@ -119,16 +119,14 @@ const wrapWith =
     }
   }
 
-/** A text with its markup, as text nodes. */
-export const Marked = ({
-  markup,
-  pane,
-  text
-}: {
+interface MarkedProps {
   readonly text: string
   readonly markup: ReadonlyArray<MarkupElement> | null | undefined
   readonly pane: Pane
-}) => (
+}
+
+/** A text with its markup, as text nodes. */
+export const Marked = ({ markup, pane, text }: MarkedProps) => (
   <bdi class="text">
     {nest<VNode | string>(
       text,

@@ -23,16 +23,14 @@ const fit = (menu: HTMLElement): void => {
   menu.style.translate = `${shift}px`
 }
 
-/** A list of commands. The arrow keys move, Escape closes. */
-export const Menu = ({
-  items,
-  label,
-  onClose
-}: {
+interface Props {
   readonly label: string
   readonly items: ReadonlyArray<MenuItem>
   readonly onClose: () => void
-}) => {
+}
+
+/** A list of commands. The arrow keys move, Escape closes. */
+export const Menu = ({ items, label, onClose }: Props) => {
   const menu = useRef<HTMLDivElement>(null)
   const before = useRef(document.activeElement)
   const restore = () => {

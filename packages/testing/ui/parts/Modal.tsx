@@ -2,16 +2,14 @@ import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { IconButton } from "./Button.tsx"
 
-/** A dialog. Escape or a click outside closes the dialog, and the focus returns to the previous element. */
-export const Modal = ({
-  children,
-  onClose,
-  title
-}: {
+interface Props {
   readonly title: string
   readonly onClose: () => void
   readonly children: ComponentChildren
-}) => {
+}
+
+/** A dialog. Escape or a click outside closes the dialog, and the focus returns to the previous element. */
+export const Modal = ({ children, onClose, title }: Props) => {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const before = document.activeElement

@@ -1,19 +1,15 @@
 import type { ComponentType } from "preact"
 
-/** A list of tabs, in which the arrow keys move, and the view of the chosen tab in a panel with the id of `panel`. */
-export const Tabs = <K extends string>({
-  current,
-  label,
-  onChange,
-  panel,
-  tabs
-}: {
+interface Props<K extends string> {
   readonly label: string
   readonly tabs: ReadonlyArray<{ readonly name: K; readonly label: string; readonly view: ComponentType }>
   readonly current: K
   readonly panel: string
   readonly onChange: (name: K) => void
-}) => {
+}
+
+/** A list of tabs, in which the arrow keys move, and the view of the chosen tab in a panel with the id of `panel`. */
+export const Tabs = <K extends string>({ current, label, onChange, panel, tabs }: Props<K>) => {
   const index = tabs.findIndex(({ name }) => name === current)
   const { label: title, view: View } = tabs[index]
   const move = (event: KeyboardEvent): void => {

@@ -9,19 +9,16 @@ export const CountedHeading = ({ count, title }: { readonly title: string; reado
   </h3>
 )
 
-/** The first rows of a list. The button below the rows shows more of them. */
-export const Rows = <A,>({
-  all,
-  children,
-  kind = "log",
-  least = 0
-}: {
+interface RowsProps<A> {
   readonly all: ReadonlyArray<A>
   readonly kind?: string
   /** The number of rows that are shown in any case. */
   readonly least?: number
   readonly children: (row: A) => ComponentChildren
-}) => {
+}
+
+/** The first rows of a list. The button below the rows shows more of them. */
+export const Rows = <A,>({ all, children, kind = "log", least = 0 }: RowsProps<A>) => {
   const [count, setCount] = useState(100)
   return (
     <>
