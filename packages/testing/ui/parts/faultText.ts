@@ -9,32 +9,22 @@ const targetOf = ({ delivery, endpoint, method, path, update_type }: Rule): stri
   return path === undefined && method === undefined ? "every request" : [method, path ?? "*"].filter(Boolean).join(" ")
 }
 
-const effectsOf = ({
-  body,
-  code,
-  delay,
-  delivery,
-  empty_text,
-  forward_body,
-  headers,
-  message,
-  quote_markup,
-  reset,
-  status,
-  truncate
-}: Rule) => [
-  delivery === "drop" ? "is not delivered" : undefined,
-  delivery === "duplicate" ? "is delivered twice" : undefined,
-  status === undefined && code === undefined && message === undefined && body === undefined
-    ? undefined
-    : `is answered with ${status ?? (body === undefined ? 500 : 200)}${code === undefined ? "" : ` ${code}`}`,
-  delay === undefined ? undefined : `is answered ${durationOf(delay)} later`,
-  reset === undefined ? undefined : `loses its connection ${reset === "before" ? "before" : "after"} the execution`,
-  truncate === undefined ? undefined : `gets the first ${truncate} characters of the response`,
-  headers === undefined ? undefined : `gets other headers (${Object.keys(headers).join(", ")})`,
-  forward_body === undefined ? undefined : `has forwards whose body is ${forward_body}`,
-  empty_text === undefined ? undefined : `has empty texts that are ${empty_text}`,
-  quote_markup === undefined ? undefined : "has quotes without markup"
+const answerOf = ({ body, code, message, status }: Rule): string | undefined => {
+  if (status === undefined && code === undefined && message === undefined && body === undefined) return undefined
+  return `is answered with ${status ?? (body === undefined ? 500 : 200)}${code === undefined ? "" : ` ${code}`}`
+}
+
+const effectsOf = (rule: Rule) => [
+  rule.delivery === "drop" ? "is not delivered" : undefined,
+  rule.delivery === "duplicate" ? "is delivered twice" : undefined,
+  answerOf(rule),
+  rule.delay === undefined ? undefined : `is answered ${durationOf(rule.delay)} later`,
+  rule.reset === undefined ? undefined : `loses its connection ${rule.reset} the execution`,
+  rule.truncate === undefined ? undefined : `gets the first ${rule.truncate} characters of the response`,
+  rule.headers === undefined ? undefined : `gets other headers (${Object.keys(rule.headers).join(", ")})`,
+  rule.forward_body === undefined ? undefined : `has forwards whose body is ${rule.forward_body}`,
+  rule.empty_text === undefined ? undefined : `has empty texts that are ${rule.empty_text}`,
+  rule.quote_markup === undefined ? undefined : "has quotes without markup"
 ]
 
 const conditionsOf = ({ chat_id, every, lasts, nth, probability, times }: Rule) => [
