@@ -15,14 +15,7 @@ export type Request<K extends Name> = Declarations[K] extends Endpoint.Any ? End
 export type Success<K extends Name> = Declarations[K] extends Endpoint.Any ? Endpoint.Success<Declarations[K]> : never
 
 /** A call that the emulator did not accept or did not receive. */
-export class CallError extends Error {
-  readonly code: string
-
-  constructor(code: string, message: string) {
-    super(message)
-    this.code = code
-  }
-}
+export class CallError extends Error {}
 
 const root = "/_emulator"
 
@@ -48,7 +41,7 @@ const read = (text: string): unknown => {
   try {
     return Json.parse(text)
   } catch {
-    return { code: "invalid.answer", message: text.slice(0, 200) }
+    return { message: text.slice(0, 200) }
   }
 }
 
@@ -64,12 +57,12 @@ export const call = async <K extends Name>(name: K, request: Request<K>): Promis
   const response = await transport()
     .request(url, init)
     .catch(() => {
-      throw new CallError("unreachable", "The emulator cannot be reached")
+      throw new CallError("The emulator cannot be reached")
     })
   const body = read(await response.text())
   if (response.ok) return body as Success<K>
-  const { code = String(response.status), message = response.statusText } = body as Partial<CallError>
-  throw new CallError(code, message)
+  const { message = response.statusText } = body as Partial<CallError>
+  throw new CallError(message)
 }
 
 /** The address of the events from a position on. The page reads the details of a request on demand. */
