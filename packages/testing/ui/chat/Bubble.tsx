@@ -35,12 +35,7 @@ const Linked = ({ message, onJump, pane }: LinkedProps) => {
   return (
     <div class="forward">
       <small>
-        Forwarded from{" "}
-        <b>
-          {link.chat_id === undefined || link.chat_id === null
-            ? author
-            : (chats.value.get(link.chat_id)?.chat.title ?? author)}
-        </b>
+        Forwarded from <b>{chats.value.get(link.chat_id ?? 0)?.chat.title ?? author}</b>
       </small>
       <Attachments list={link.message?.attachments ?? []} />
       {link.message?.text ? <Marked text={link.message.text} markup={link.message.markup} pane={pane} /> : null}

@@ -1,14 +1,7 @@
 import { type SizeName, sizes } from "../sizes.ts"
 
-interface Bounds {
-  readonly min: number
-  readonly max: number
-  /** The assumed width before the first change. */
-  readonly usual: number
-  readonly step: number
-}
-
-const bounds: Readonly<Record<SizeName, Bounds>> = {
+/** The limits of each width. `usual` is the assumed width before the first change. */
+const bounds = {
   sidebar: { min: 140, max: 480, usual: 260, step: 16 },
   tools: { min: 280, max: 900, usual: 380, step: 16 },
   split: { min: 20, max: 80, usual: 50, step: 2 }
