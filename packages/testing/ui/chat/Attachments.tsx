@@ -3,7 +3,7 @@ import { ExternalLink } from "../parts/ExternalLink.tsx"
 import { sizeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
 import type { Attachment, AttachmentOf as Of } from "../types.ts"
-import { Audio, Image, Video } from "./Media.tsx"
+import { Image, Player } from "./Media.tsx"
 
 const File = ({ attachment: { filename, size } }: { readonly attachment: Of<"file"> }) => (
   <div class="card">
@@ -76,8 +76,8 @@ const Sticker = ({ attachment: { payload } }: { readonly attachment: Of<"sticker
 
 const views: { readonly [T in Attachment["type"]]?: ComponentType<{ readonly attachment: Of<T> }> } = {
   image: Image,
-  video: Video,
-  audio: Audio,
+  video: Player,
+  audio: Player,
   file: File,
   sticker: Sticker,
   contact: Contact,

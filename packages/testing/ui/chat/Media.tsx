@@ -43,53 +43,33 @@ const labelOf = (kind: string, info: MediaInfo | undefined, ...more: ReadonlyArr
     .filter((part) => part !== undefined)
     .join(" · ")
 
-export const Video = ({ attachment }: { readonly attachment: AttachmentOf<"video"> }) => {
-  const { duration, height, payload, width } = attachment
-  const info = useInfo(payload?.token)
-  const [isUnplayable, setUnplayable] = useState(false)
+const videoLabel = ({ duration, height, width }: AttachmentOf<"video">, info: MediaInfo | undefined): string => {
   const size = width == null || height == null ? undefined : `${width} × ${height}`
-  const length = duration == null ? undefined : durationOf(duration * 1000)
-  const label = labelOf("Video", info, size, length)
-  const isPlayer = info?.is_kept === true && payload?.token !== undefined && !isUnplayable
+  return labelOf("Video", info, size, duration == null ? undefined : durationOf(duration * 1000))
+}
+
+/** A video or audio file, which is played if the emulator keeps its content and the browser knows its format. */
+export const Player = ({ attachment }: { readonly attachment: AttachmentOf<"video" | "audio"> }) => {
+  const { payload, type: Tag } = attachment
+  const info = useInfo(payload?.token)
+  const [unplayable, setUnplayable] = useState<string | undefined>()
+  const label = attachment.type === "video" ? videoLabel(attachment, info) : labelOf("Audio", info)
   return (
     <figure class="media">
-      {isPlayer ? (
-        <video
+      {info?.is_kept === true && payload?.token !== undefined && payload.token !== unplayable ? (
+        <Tag
           controls
           preload="metadata"
           src={mediaUrl(payload.token)}
           aria-label={label}
-          onError={() => setUnplayable(true)}
+          onError={() => setUnplayable(payload.token)}
         />
-      ) : (
+      ) : Tag === "video" ? (
         <div class="video" title={payload?.token}>
           <span class="play">
             <Icon name="play" />
           </span>
         </div>
-      )}
-      <figcaption>
-        <bdi>{label}</bdi>
-      </figcaption>
-    </figure>
-  )
-}
-
-export const Audio = ({ attachment: { payload, transcription } }: { readonly attachment: AttachmentOf<"audio"> }) => {
-  const info = useInfo(payload?.token)
-  const [isUnplayable, setUnplayable] = useState(false)
-  const label = labelOf("Audio", info)
-  const isPlayer = info?.is_kept === true && payload?.token !== undefined && !isUnplayable
-  return (
-    <figure class="media">
-      {isPlayer ? (
-        <audio
-          controls
-          preload="metadata"
-          src={mediaUrl(payload.token)}
-          aria-label={label}
-          onError={() => setUnplayable(true)}
-        />
       ) : (
         <div class="card audio" title={payload?.token}>
           <span class="card-icon round">
@@ -100,7 +80,7 @@ export const Audio = ({ attachment: { payload, transcription } }: { readonly att
       )}
       <figcaption>
         <bdi>{label}</bdi>
-        {transcription == null ? null : <bdi>{transcription}</bdi>}
+        {attachment.type === "audio" && attachment.transcription != null ? <bdi>{attachment.transcription}</bdi> : null}
       </figcaption>
     </figure>
   )
