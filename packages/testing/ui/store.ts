@@ -1,6 +1,7 @@
 import { batch, computed, type Signal, signal } from "@preact/signals"
 import { call, CallError, type Request, type Success } from "./api.ts"
 import { ChatLog } from "./chatLog.ts"
+import { memoize } from "./memoize.ts"
 import type { routes } from "./routes.ts"
 import type { ChatView, EventOf, Faults, Limits, Message, State, User } from "./types.ts"
 
@@ -126,30 +127,15 @@ export const chats = computed(
 export const currentPane = (): Pane | undefined =>
   panes.value.find(({ id }) => id === activePane.value) ?? panes.value[0]
 
-const drafts = new Map<string, Signal<string>>()
+const draftOfKey = memoize((_key: string) => signal(""))
 
 /** The text that a person has written in a chat and not sent. */
-export const draftOf = (person: number, chat_id: number): Signal<string> => {
-  const key = `${person} ${chat_id}`
-  let draft = drafts.get(key)
-  if (draft === undefined) {
-    draft = signal("")
-    drafts.set(key, draft)
-  }
-  return draft
-}
+export const draftOf = (person: number, chat_id: number): Signal<string> => draftOfKey(`${person} ${chat_id}`)
 
 const logs = new Map<number, ChatLog>()
 
 /** The messages of a chat, which are read when the chat is shown for the first time. */
-export const logOf = (chat_id: number): ChatLog => {
-  let log = logs.get(chat_id)
-  if (log === undefined) {
-    log = new ChatLog(chat_id)
-    logs.set(chat_id, log)
-  }
-  return log
-}
+export const logOf = memoize((chat_id: number) => new ChatLog(chat_id), logs)
 
 export const loadedLogs = (): Iterable<ChatLog> => logs.values()
 

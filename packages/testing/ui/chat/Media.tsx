@@ -1,21 +1,14 @@
 import { useState } from "preact/hooks"
 import { call, mediaUrl } from "../api.ts"
+import { memoize } from "../memoize.ts"
 import { ExternalLink } from "../parts/ExternalLink.tsx"
 import { durationOf, sizeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { useRead } from "../parts/useRead.ts"
 import type { AttachmentOf, MediaInfo } from "../types.ts"
 
-const infos = new Map<string, Promise<MediaInfo | undefined>>()
-
 /** Reads the name and the size of a file once. */
-const readInfo = (token: string): Promise<MediaInfo | undefined> => {
-  const known = infos.get(token)
-  if (known !== undefined) return known
-  const info = call("describeMedia", { token }).catch(() => undefined)
-  infos.set(token, info)
-  return info
-}
+const readInfo = memoize((token: string) => call("describeMedia", { token }).catch(() => undefined))
 
 const useInfo = (token: string | undefined): MediaInfo | undefined =>
   useRead(() => (token === undefined ? Promise.resolve(undefined) : readInfo(token)), [token])
