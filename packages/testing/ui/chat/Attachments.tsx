@@ -1,4 +1,5 @@
 import type { ComponentType } from "preact"
+import { CardText } from "../parts/CardText.tsx"
 import { ExternalLink } from "../parts/ExternalLink.tsx"
 import { sizeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
@@ -35,10 +36,7 @@ const Contact = ({ attachment: { payload } }: { readonly attachment: Of<"contact
       <span class="card-icon round">
         <Icon name="person" />
       </span>
-      <span class="card-text">
-        <bdi class="file-name">{name}</bdi>
-        {phone === undefined ? <small>no phone number</small> : <small>{phone}</small>}
-      </span>
+      <CardText name={name} note={phone ?? "no phone number"} />
     </div>
   )
 }

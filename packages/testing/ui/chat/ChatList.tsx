@@ -1,4 +1,5 @@
 import { Avatar } from "../parts/Avatar.tsx"
+import { Button } from "../parts/Button.tsx"
 import { shortDate } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { summaryOf } from "../parts/summary.ts"
@@ -80,19 +81,14 @@ const moveFocus = (event: KeyboardEvent): void => {
 /** Opens the dialog of the person with a bot. */
 const NewDialog = ({ bot_id, name, pane }: { readonly bot_id: number; readonly name: string; readonly pane: Pane }) => (
   <li>
-    <button
-      type="button"
-      class="chat-row"
-      aria-current={pane.starting.value === bot_id}
-      onClick={() => showStart(pane, bot_id)}
-    >
+    <Button class="chat-row" aria-current={pane.starting.value === bot_id} onClick={() => showStart(pane, bot_id)}>
       <Avatar id={bot_id} name={name} isBot />
       <span class="chat-row-text">
         <bdi class="title">{name}</bdi>
         <span class="last">Start a dialog</span>
       </span>
       <Icon name="plus" />
-    </button>
+    </Button>
   </li>
 )
 
@@ -126,12 +122,9 @@ export const ChatList = ({ pane }: { readonly pane: Pane }) => {
             {others.map((view) => (
               <li key={view.chat.chat_id} class="other-chat">
                 <bdi>{titleOf(view, person)}</bdi>
-                <button
-                  type="button"
-                  onClick={() => void act("join", { user_id: person as never, chat_id: view.chat.chat_id })}
-                >
+                <Button onClick={() => void act("join", { user_id: person as never, chat_id: view.chat.chat_id })}>
                   Join
-                </button>
+                </Button>
               </li>
             ))}
           </ul>

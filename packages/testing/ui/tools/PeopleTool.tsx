@@ -65,28 +65,26 @@ const botRoles = [
   ["none", "not in the chat"]
 ] as const
 
-const NewChat = () => {
-  return (
-    <form class="form" onSubmit={(event) => void createChat(event)}>
-      <Choice label="Kind" name="type" options={kinds} />
-      <Input label="Title" name="title" required maxLength={200} autocomplete="off" />
-      <Choice label="Owner" name="owner" required options={namesOf(people.value)} />
-      <fieldset>
-        <legend>Members</legend>
-        {people.value.map(({ user }) => (
-          <Check key={user.user_id} name={`member-${user.user_id}`} checked text={<bdi>{nameOf(user.user_id)}</bdi>} />
-        ))}
-      </fieldset>
-      <Choice
-        label={bots.value.length > 1 ? `Bot ${nameOf(bots.value[0]?.user.user_id)}` : "Bot"}
-        name="bot"
-        options={botRoles}
-      />
-      <Check text="public, with a link" name="is_public" />
-      <Submit disabled={people.value.length === 0}>Create the chat</Submit>
-    </form>
-  )
-}
+const NewChat = () => (
+  <form class="form" onSubmit={(event) => void createChat(event)}>
+    <Choice label="Kind" name="type" options={kinds} />
+    <Input label="Title" name="title" required maxLength={200} autocomplete="off" />
+    <Choice label="Owner" name="owner" required options={namesOf(people.value)} />
+    <fieldset>
+      <legend>Members</legend>
+      {people.value.map(({ user }) => (
+        <Check key={user.user_id} name={`member-${user.user_id}`} checked text={<bdi>{nameOf(user.user_id)}</bdi>} />
+      ))}
+    </fieldset>
+    <Choice
+      label={bots.value.length > 1 ? `Bot ${nameOf(bots.value[0]?.user.user_id)}` : "Bot"}
+      name="bot"
+      options={botRoles}
+    />
+    <Check text="public, with a link" name="is_public" />
+    <Submit disabled={people.value.length === 0}>Create the chat</Submit>
+  </form>
+)
 
 /** The people and the chats, and forms that create more. */
 export const PeopleTool = () => {
