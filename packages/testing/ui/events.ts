@@ -6,7 +6,7 @@ import { summaryOf } from "./parts/summary.ts"
 import * as store from "./store.ts"
 import { remember } from "./trail.ts"
 import { transport } from "./transport.ts"
-import type { EmulatorEvent, State } from "./types.ts"
+import type { EmulatorEvent, EventOf, State } from "./types.ts"
 
 const maxListed = 5000
 
@@ -81,33 +81,31 @@ const refreshLimits = afterBurst(readLimits, 250)
 
 const isSeen = (chat_id: number): boolean => store.panes.value.some((pane) => pane.chat.value === chat_id)
 
-const announce = (event: Extract<EmulatorEvent, { type: "message" }>): void => {
+const announce = (event: EventOf<"message">): void => {
   if (isSeen(event.chat_id)) store.announcement.value = `${store.nameOf(event.user_id)}: ${summaryOf(event.message)}`
   else store.setKey(store.unread, event.chat_id, (store.unread.value.get(event.chat_id) ?? 0) + 1)
 }
 
-const showAction = ({ action, chat_id }: Extract<EmulatorEvent, { type: "action" }>): void => {
-  if (action === "mark_seen") return
-  const until = performance.now() + 5000
-  store.setKey(store.actions, chat_id, { action, until })
+const showAction = (event: EventOf<"action">): void => {
+  if (event.action === "mark_seen") return
+  store.setKey(store.actions, event.chat_id, event)
   setTimeout(() => {
-    if (store.actions.value.get(chat_id)?.until === until) store.deleteKey(store.actions, chat_id)
+    if (store.actions.value.get(event.chat_id) === event) store.deleteKey(store.actions, event.chat_id)
   }, 5000)
 }
 
-const showNotification = (event: Extract<EmulatorEvent, { type: "answer" }>): void => {
+const showNotification = (event: EventOf<"answer">): void => {
   store.deleteKey(store.pressed, event.callback_id)
   if (event.notification === undefined) return
-  const shown = { chat_id: event.chat_id, user_id: event.user_id, text: event.notification }
-  store.notification.value = shown
+  store.notification.value = event
   store.announcement.value = `${store.nameOf(event.bot_id)}: ${event.notification}`
   setTimeout(() => {
-    if (store.notification.value === shown) store.notification.value = undefined
+    if (store.notification.value === event) store.notification.value = undefined
   }, 5000)
 }
 
 /** A poll with a marker acknowledges all updates before the marker, and its response takes the updates before the next. */
-const followPoll = ({ bot_id, marker, query }: Extract<EmulatorEvent, { type: "request" }>): void => {
+const followPoll = ({ bot_id, marker, query }: EventOf<"request">): void => {
   if (bot_id === undefined) return
   const before = store.polled.value.get(bot_id) ?? { taken: 0, acknowledged: 0 }
   const acknowledged = Math.max(before.acknowledged, Number(new URLSearchParams(query).get("marker") ?? 0))

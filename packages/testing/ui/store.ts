@@ -36,18 +36,6 @@ export interface Toast {
   readonly text: string
 }
 
-/** A notification with which a bot answered a press. */
-export interface Notification {
-  readonly chat_id: number
-  readonly user_id: number
-  readonly text: string
-}
-
-export interface Action {
-  readonly action: string
-  readonly until: number
-}
-
 /** The names of the tools beside the chat. */
 export const toolNames = [
   "timeline",
@@ -71,10 +59,12 @@ export const activePane = signal(1)
 export const view = signal<"chats" | "chat" | "tools">("chats")
 export const tool = signal<ToolName | undefined>("timeline")
 export const toasts = signal<ReadonlyArray<Toast>>([])
-export const notification = signal<Notification | undefined>(undefined)
+/** The answer to a press whose notification is shown. */
+export const notification = signal<EventOf<"answer"> | undefined>(undefined)
 /** The text that screen readers announce. */
 export const announcement = signal("")
-export const actions = signal<ReadonlyMap<number, Action>>(new Map())
+/** The last action that a bot showed in each chat, such as typing. */
+export const actions = signal<ReadonlyMap<number, EventOf<"action">>>(new Map())
 export const unread = signal<ReadonlyMap<number, number>>(new Map())
 /** The last message of each chat. */
 export const lastMessages = signal<ReadonlyMap<number, Message>>(new Map())

@@ -130,7 +130,7 @@ export const Conversation = ({ pane }: { readonly pane: Pane }) => {
       <Pinned view={view} />
       {isShown ? (
         <Button class="notification" onClick={() => (notification.value = undefined)}>
-          <bdi>{shown.text}</bdi>
+          <bdi>{shown.notification}</bdi>
         </Button>
       ) : null}
       <Messages key={chat_id} log={logOf(chat_id)} pane={pane} />
