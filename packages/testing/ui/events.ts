@@ -114,9 +114,17 @@ const followPoll = ({ bot_id, marker, query }: EventOf<"request">): void => {
   store.setKey(store.polled, bot_id, { taken, acknowledged })
 }
 
-/** Empties what the tools list. */
+/** The lists of the tools, by the types of their events. */
+const lists: Partial<Record<EmulatorEvent["type"], Signal<ReadonlyArray<{ readonly id: number }>>>> = {
+  request: store.requests,
+  update: store.updates,
+  handled: store.handled,
+  delivery: store.deliveries,
+  fault: store.struck
+}
+
 const clearLists = (): void => {
-  for (const list of [store.requests, store.updates, store.handled, store.deliveries, store.struck]) list.value = []
+  for (const list of Object.values(lists)) list.value = []
 }
 
 const startOver = (count: number): void => {
@@ -134,71 +142,61 @@ const startOver = (count: number): void => {
 /** After a gap, the page reads the last messages again. A bot that sends faster than the page renders causes many gaps. */
 const catchUp = afterBurst(() => Promise.resolve(startOver(500)), 1500)
 
+/** Applies an event after which the state was not read again. */
+const applyNew = (event: EmulatorEvent): void => {
+  switch (event.type) {
+    case "message":
+      store.deleteKey(store.actions, event.chat_id)
+      store.setKey(store.lastMessages, event.chat_id, event.message)
+      return announce(event)
+    case "action":
+      return showAction(event)
+    case "press":
+      if (event.callback_id !== undefined)
+        store.setKey(store.pressed, event.callback_id, `${event.message_id} ${event.button.join(" ")}`)
+      return
+    case "answer":
+      return showNotification(event)
+    case "request":
+      if (event.endpoint === "Me.setCommands" || event.endpoint?.startsWith("Subscriptions.")) refreshState()
+      return
+    case "connection": {
+      const others = [...store.connectedBots.value].filter((bot_id) => bot_id !== event.bot_id)
+      store.connectedBots.value = new Set(event.is_connected ? [...others, event.bot_id] : others)
+      return
+    }
+    case "fault":
+      return refreshFaults()
+    case "clock":
+      return setClock(event, store.clockAt.value.isVirtual)
+    case "reset":
+      return startOver(maxMessages)
+    case "update":
+    case "handled":
+    case "delivery":
+    case "gap":
+      return
+    default:
+      refreshState()
+  }
+}
+
 /** Applies an event. `isPast`: the state was read after the event. */
 export const apply = (event: EmulatorEvent, isPast: boolean): void => {
   remember(event)
   if ("chat_id" in event && event.chat_id !== undefined) store.logOf(event.chat_id).apply(event, isPast)
-  switch (event.type) {
-    case "message":
-      store.deleteKey(store.actions, event.chat_id)
-      if (!isPast) {
-        store.setKey(store.lastMessages, event.chat_id, event.message)
-        announce(event)
-      }
-      break
-    case "action":
-      if (!isPast) showAction(event)
-      break
-    case "press":
-      if (event.callback_id !== undefined && !isPast) {
-        const place = `${event.message_id} ${event.button.join(" ")}`
-        store.setKey(store.pressed, event.callback_id, place)
-      }
-      break
-    case "answer":
-      if (!isPast) showNotification(event)
-      break
-    case "request":
-      prepend(store.requests, event)
-      if (event.endpoint === "Updates.list") followPoll(event)
-      if (store.tool.value === "limits") refreshLimits()
-      if (!isPast && (event.endpoint === "Me.setCommands" || event.endpoint?.startsWith("Subscriptions.")))
-        refreshState()
-      break
-    case "update":
-      prepend(store.updates, event)
-      break
-    case "handled":
-      prepend(store.handled, event)
-      break
-    case "connection":
-      if (!isPast) {
-        const others = [...store.connectedBots.value].filter((bot_id) => bot_id !== event.bot_id)
-        store.connectedBots.value = new Set(event.is_connected ? [...others, event.bot_id] : others)
-      }
-      break
-    case "delivery":
-      prepend(store.deliveries, event)
-      break
-    case "fault":
-      prepend(store.struck, event)
-      if (!isPast) refreshFaults()
-      break
-    case "clock":
-      if (!isPast) setClock(event, store.clockAt.value.isVirtual)
-      break
-    case "reset":
-      store.polled.value = new Map()
-      if (isPast) {
-        clearLists()
-        for (const log of store.loadedLogs()) log.forgetPast()
-      } else startOver(maxMessages)
-      break
-    case "gap":
-      catchUp()
-      break
-    default:
-      if (!isPast) refreshState()
+  const list = lists[event.type]
+  if (list !== undefined) prepend(list, event)
+  if (event.type === "request") {
+    if (event.endpoint === "Updates.list") followPoll(event)
+    if (store.tool.value === "limits") refreshLimits()
+  }
+  if (event.type === "reset") store.polled.value = new Map()
+  if (event.type === "gap") catchUp()
+  if (!isPast) applyNew(event)
+  else if (event.type === "reset") {
+    clearLists()
+    for (const log of store.loadedLogs()) log.forgetPast()
   }
 }
 
