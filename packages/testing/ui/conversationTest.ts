@@ -65,13 +65,10 @@ const buttonRef = (message: Message | undefined, [row, column]: readonly [number
   const rows = (message?.body?.attachments ?? []).flatMap((each) =>
     each.type === "inline_keyboard" ? (each.payload?.buttons ?? []) : []
   )
-  const textAt = (y: number, x: number) => {
-    const button = rows[y]?.[x]
-    return button !== undefined && "text" in button ? String(button.text) : undefined
-  }
-  const text = textAt(row, column)
-  const count = rows.flatMap((each, y) => each.map((_, x) => textAt(y, x))).filter((each) => each === text).length
-  return text !== undefined && count === 1 ? quote(text) : `[${row}, ${column}]`
+  const texts = rows.map((each) => each.map((button) => ("text" in button ? String(button.text) : undefined)))
+  const text = texts[row]?.[column]
+  const isUnique = texts.flat().filter((each) => each === text).length === 1
+  return text !== undefined && isUnique ? quote(text) : `[${row}, ${column}]`
 }
 
 /** Pause after the previous event from which an action of a bot is attributed to a timer, in milliseconds. */
@@ -211,28 +208,28 @@ class Writer {
   }
 
   #edited(event: EventOf<"edited">): void {
-    const name = this.#names.get(event.user_id)
-    const variable = this.#variables.get(midOf(event.message))
-    if (name !== undefined) {
-      if (variable !== undefined)
-        this.#does(event.user_id, `edit(${variable}, ${quote(event.message.body?.text ?? "")})`)
-      return
-    }
+    const text = quote(event.message.body?.text ?? "")
+    if (this.#names.has(event.user_id)) return this.#doesTo(event, midOf(event.message), "edit", text)
     const edited = `edited${++this.#count}`
     this.lines.push(`const ${edited} = yield* ${this.#observer}.next("Edited")`)
     this.#expect(`${edited}.message`, event.message)
-  }
-
-  #pressed(event: EventOf<"press">): void {
-    const variable = this.#variables.get(event.message_id)
-    const button = buttonRef(this.#messages.get(event.message_id), event.button)
-    if (variable !== undefined) this.#does(event.user_id, `press(${variable}, ${button})`)
   }
 
   /** An action of a person of the conversation. */
   #does(user_id: number | undefined, call: string): void {
     const name = this.#names.get(user_id ?? 0)
     if (name !== undefined) this.lines.push(`yield* ${name}.${call}`)
+  }
+
+  /** An action of a person on a message that a variable holds. */
+  #doesTo(
+    { user_id }: { readonly user_id: number },
+    mid: string | null | undefined,
+    action: string,
+    ...more: Array<string>
+  ): void {
+    const message = this.#variables.get(mid ?? "")
+    if (message !== undefined) this.#does(user_id, `${action}(${[message, ...more].join(", ")})`)
   }
 
   #chatChanged(event: EventOf<"chat">, next: TrailEvent | undefined): void {
@@ -255,7 +252,7 @@ class Writer {
   }
 
   write(event: TrailEvent, previous: TrailEvent | undefined, next: TrailEvent | undefined): void {
-    if (event.type !== "clock") this.#pass(event)
+    this.#pass(event)
     if (event.type === "message" || event.type === "edited") this.#messages.set(midOf(event.message), event.message)
     const isOfBot = this.#isOfBot(event)
     switch (event.type) {
@@ -267,25 +264,21 @@ class Writer {
       }
       case "edited":
         return this.#edited(event)
-      case "removed": {
-        const variable = this.#variables.get(event.message_id)
+      case "removed":
         if (isOfBot) this.lines.push(`yield* ${this.#observer}.next("Removed")`)
-        else if (variable !== undefined) this.#does(event.user_id, `remove(${variable})`)
+        else this.#doesTo(event, event.message_id, "remove")
         return
-      }
-      case "comment": {
-        const post = this.#variables.get(event.comment.recipient.post_id ?? "")
-        const text = quote(event.comment.body.text ?? "")
+      case "comment":
         if (isOfBot) this.lines.push(`yield* ${this.#observer}.next("Comment")`)
-        else if (post !== undefined) this.#does(event.user_id, `comment(${post}, ${text})`)
+        else this.#doesTo(event, event.comment.recipient.post_id, "comment", quote(event.comment.body.text ?? ""))
         return
-      }
       case "press":
-        return this.#pressed(event)
+        this.#doesTo(event, event.message_id, "press", buttonRef(this.#messages.get(event.message_id), event.button))
+        return
       case "answer": {
         const name = this.#names.get(event.user_id)
-        if (event.notification === undefined || name === undefined) return
-        this.lines.push(`assert.strictEqual(yield* ${name}.notification, ${quote(event.notification)})`)
+        if (event.notification !== undefined && name !== undefined)
+          this.lines.push(`assert.strictEqual(yield* ${name}.notification, ${quote(event.notification)})`)
         return
       }
       case "chat":
