@@ -77,46 +77,35 @@ const tags = new Map<MarkupElement["type"], "strong" | "em" | "s" | "u" | "mark"
 const isFixed = ({ type }: MarkupElement): boolean =>
   type === "link" || type === "monospaced" || type === "user_mention"
 
+/** The classes of the elements that have no tag of their own, also of links and mentions that lead nowhere. */
+const classes = new Map<MarkupElement["type"], string>([
+  ["quote", "quote"],
+  ["heading", "heading"],
+  ["link", "dead-link"],
+  ["user_mention", "mention"]
+])
+
 const wrapWith =
   (pane: Pane) =>
   (element: MarkupElement, key: string, children: ReadonlyArray<VNode | string>): VNode => {
-    switch (element.type) {
-      case "monospaced":
-        return (
-          <code key={key} class={children.some((child) => String(child).includes("\n")) ? "block" : ""}>
-            {children}
-          </code>
-        )
-      case "quote":
-      case "heading":
-        return (
-          <span key={key} class={element.type}>
-            {children}
-          </span>
-        )
-      case "link": {
-        const href = safeUrl(element.url)
-        return href === undefined ? (
-          <span key={key} class="dead-link" title="This link is not opened: it is not a web address">
-            {children}
-          </span>
-        ) : (
-          <Link key={key} href={href} text={children} />
-        )
-      }
-      case "user_mention":
-        return element.user_id == null ? (
-          <span key={key} class="mention">
-            {children}
-          </span>
-        ) : (
-          <Mention key={key} pane={pane} user_id={element.user_id} text={children} />
-        )
-      default: {
-        const Tag = tags.get(element.type) ?? "span"
-        return <Tag key={key}>{children}</Tag>
-      }
-    }
+    const { type } = element
+    if (type === "monospaced")
+      return (
+        <code key={key} class={children.some((child) => String(child).includes("\n")) ? "block" : ""}>
+          {children}
+        </code>
+      )
+    if (type === "user_mention" && element.user_id != null)
+      return <Mention key={key} pane={pane} user_id={element.user_id} text={children} />
+    const href = type === "link" ? safeUrl(element.url) : undefined
+    if (href !== undefined) return <Link key={key} href={href} text={children} />
+    const Tag = tags.get(type) ?? "span"
+    const title = type === "link" ? "This link is not opened: it is not a web address" : undefined
+    return (
+      <Tag key={key} class={classes.get(type)} title={title}>
+        {children}
+      </Tag>
+    )
   }
 
 interface MarkedProps {
