@@ -208,9 +208,7 @@ export const follow = async (): Promise<void> => {
   const { first_event, next_event } = await readState()
   refreshFaults()
   let queue: Array<EmulatorEvent> = []
-  let isScheduled = false
   const flush = () => {
-    isScheduled = false
     const events = queue
     queue = []
     batch(() => events.forEach((event) => apply(event, event.id < next_event)))
@@ -223,11 +221,8 @@ export const follow = async (): Promise<void> => {
       store.connection.value = "lost"
     },
     onEvent: (json) => {
-      queue.push(Json.parse(json) as EmulatorEvent)
-      if (isScheduled) return
-      isScheduled = true
       // The events of one write are rendered together.
-      queueMicrotask(flush)
+      if (queue.push(Json.parse(json) as EmulatorEvent) === 1) queueMicrotask(flush)
     }
   })
 }

@@ -1,10 +1,5 @@
 /** The answer to a call. */
-export interface Answer {
-  readonly ok: boolean
-  readonly status: number
-  readonly statusText: string
-  readonly text: () => Promise<string>
-}
+export type Answer = Pick<Response, "ok" | "status" | "statusText" | "text">
 
 /** The callbacks of the page for the stream of events. */
 export interface Listener {
