@@ -1,3 +1,4 @@
+import type { VNode } from "preact"
 import { Button } from "../parts/Button.tsx"
 import { durationOf } from "../parts/format.ts"
 import { Gauge } from "../parts/Gauge.tsx"
@@ -21,10 +22,14 @@ const Fact = ({ kind = "", label, value }: FactProps) => (
 
 const ago = (status: Status, at: number): string => `${durationOf(Math.max(0, status.at - at))} ago`
 
+/** A view of the status. */
+const viewOf = (show: (status: Status) => VNode) => () => {
+  const { data, error } = useView("status")
+  return data === undefined ? <p class="empty">{error ?? "Reading…"}</p> : show(data)
+}
+
 /** What the bot does now. */
-export const Overview = () => {
-  const { data: status, error } = useView("status")
-  if (status === undefined) return <p class="empty">{error ?? "Reading…"}</p>
+export const Overview = viewOf((status) => {
   const { dead_letters, log, oldest_age_ms, paused, processes, queued } = status
   return (
     <>
@@ -70,13 +75,10 @@ export const Overview = () => {
       )}
     </>
   )
-}
+})
 
 /** The running conversations by their questions. */
-export const Conversations = () => {
-  const { data: status, error } = useView("status")
-  if (status === undefined) return <p class="empty">{error ?? "Reading…"}</p>
-  const { conversations, more_conversations } = status
+export const Conversations = viewOf(({ conversations, more_conversations }) => {
   if (conversations.length === 0) return <p class="empty">No conversation is running.</p>
   return (
     <>
@@ -97,13 +99,10 @@ export const Conversations = () => {
       ) : null}
     </>
   )
-}
+})
 
 /** The calls in a second and their limit, and the calls that wait. */
-export const Limits = () => {
-  const { data: status, error } = useView("status")
-  if (status === undefined) return <p class="empty">{error ?? "Reading…"}</p>
-  const { calls_per_second, calls_per_second_limit, waiting_calls } = status
+export const Limits = viewOf(({ calls_per_second, calls_per_second_limit, waiting_calls }) => {
   const waiting = Object.entries(waiting_calls).filter(([, count]) => count > 0)
   return (
     <>
@@ -124,4 +123,4 @@ export const Limits = () => {
       </ul>
     </>
   )
-}
+})
