@@ -3,6 +3,7 @@ import { Button, IconButton } from "../parts/Button.tsx"
 import { actionOf } from "./actions.ts"
 import { CopyTest } from "./CopyTest.tsx"
 import { Avatar } from "../parts/Avatar.tsx"
+import { focusMessage } from "../parts/focusMessage.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { Menu } from "../parts/Menu.tsx"
 import { act, chats, hasRight, logOf, nameOf, notification, openChat, type Pane, type Seen, titleOf } from "../store.ts"
@@ -91,14 +92,7 @@ const Pinned = ({ view }: { readonly view: ChatView }) => {
   const pinned = view.pinned === null || !isRead ? undefined : log.find(view.pinned)
   if (pinned === undefined) return null
   return (
-    <Button
-      class="pinned"
-      onClick={() => {
-        const found = document.querySelector<HTMLElement>(`[data-mid="${CSS.escape(pinned.mid)}"]`)
-        found?.scrollIntoView({ block: "center" })
-        found?.focus({ preventScroll: true })
-      }}
-    >
+    <Button class="pinned" onClick={() => focusMessage(pinned.mid)}>
       <Icon name="pin" />
       <span>
         <b>Pinned message</b>

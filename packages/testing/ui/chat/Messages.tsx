@@ -3,6 +3,7 @@ import { memo } from "preact/compat"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { Button } from "../parts/Button.tsx"
 import type { ChatLog, Chunk } from "../chatLog.ts"
+import { focusMessage } from "../parts/focusMessage.ts"
 import { dayOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { act, chats, type Pane } from "../store.ts"
@@ -162,16 +163,12 @@ export const Messages = ({ log, pane }: { readonly log: ChatLog; readonly pane: 
   }, [log])
 
   const jump = (mid: string) => {
-    const find = () => list.current?.querySelector<HTMLElement>(`[data-mid="${CSS.escape(mid)}"]`)
     const index = log.indexOfChunk(mid)
     if (index < 0) return
     isAtEnd.value = false
     list.current?.querySelectorAll(".chunk")[index]?.scrollIntoView()
     const show = (tries: number): void => {
-      const found = find()
-      if (found == null && tries > 0) return void requestAnimationFrame(() => show(tries - 1))
-      found?.scrollIntoView({ block: "center" })
-      found?.focus({ preventScroll: true })
+      if (!focusMessage(mid, list.current) && tries > 0) requestAnimationFrame(() => show(tries - 1))
     }
     show(20)
   }

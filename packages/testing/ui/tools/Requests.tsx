@@ -5,6 +5,7 @@ import { call } from "../api.ts"
 import { Button } from "../parts/Button.tsx"
 import { copyText } from "../parts/clipboard.ts"
 import { faultText } from "../parts/faultText.ts"
+import { focusMessage } from "../parts/focusMessage.ts"
 import { Select } from "../parts/Field.tsx"
 import { preciseTime } from "../parts/format.ts"
 import { pretty } from "../parts/json.ts"
@@ -55,10 +56,7 @@ const showMessage = ({ chat_id, message_id }: RequestEvent): void => {
   if (chat_id !== undefined && pane !== undefined && pane.chat.value !== chat_id) openChat(pane, chat_id)
   view.value = "chat"
   const find = (tries: number): void => {
-    const found = document.querySelector<HTMLElement>(`[data-mid="${CSS.escape(message_id ?? "")}"]`)
-    if (found === null && tries > 0) return void setTimeout(() => find(tries - 1), 50)
-    found?.scrollIntoView({ block: "center" })
-    found?.focus({ preventScroll: true })
+    if (!focusMessage(message_id ?? "") && tries > 0) setTimeout(() => find(tries - 1), 50)
   }
   find(20)
 }
