@@ -100,11 +100,9 @@ export const Composer = ({ pane, person, view }: Seen) => {
     const written = text.value.trim()
     const ids = { user_id: person as never }
     if (edited !== undefined) {
-      if (
-        written !== "" &&
-        (await act("edit", { ...ids, message_id: edited.mid as never, text: written })) !== undefined
-      )
-        cancel()
+      if (written === "") return
+      const done = await act("edit", { ...ids, message_id: edited.mid as never, text: written })
+      if (done !== undefined) cancel()
       return
     }
     const groups = attachments.length > 0 ? [attachments] : inMessages(drafts).map((group) => group.map(toAttachment))

@@ -9,10 +9,8 @@ import { act, becomePerson, bots, botTitleOf, chats, currentPane, nameOf, namesO
 import { readState } from "../events.ts"
 
 const createPerson = async (event: Event): Promise<void> => {
-  const { first_name = "", last_name, locale, phone, username } = valuesOf(event)
   const form = event.currentTarget as HTMLFormElement
-  const optional = Object.entries({ last_name, locale, phone, username }).filter(([, value]) => value !== undefined)
-  const user = await act("createUser", { first_name, ...Object.fromEntries(optional) })
+  const user = await act("createUser", { first_name: "", ...valuesOf(event) })
   if (user === undefined) return
   form.reset()
   await readState()
