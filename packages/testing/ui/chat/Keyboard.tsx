@@ -11,20 +11,14 @@ interface Target {
   readonly user_id: number | undefined
 }
 
-const explain: Readonly<Record<string, string>> = {
-  request_contact: "sends your contact",
-  request_geo_location: "sends your location",
-  message: "sends this text as your message",
-  open_app: "opens a mini app",
-  clipboard: "copies a text"
-}
-
-const icons: Readonly<Record<string, IconName>> = {
-  request_contact: "person",
-  request_geo_location: "place",
-  open_app: "split",
-  clipboard: "copy",
-  link: "link"
+/** What a press of a button does, and the icon of the button. */
+const kinds: Readonly<Record<string, { readonly title?: string; readonly icon?: IconName }>> = {
+  request_contact: { title: "sends your contact", icon: "person" },
+  request_geo_location: { title: "sends your location", icon: "place" },
+  message: { title: "sends this text as your message" },
+  open_app: { title: "opens a mini app", icon: "split" },
+  clipboard: { title: "copies a text", icon: "copy" },
+  link: { icon: "link" }
 }
 
 interface Props {
@@ -60,7 +54,7 @@ const OneButton = (props: Props) => {
   const { button, column, row, target } = props
   const text = "text" in button ? String(button.text) : `Button of the type ${String(button.type)}`
   const label = <bdi>{text}</bdi>
-  const name = icons[button.type]
+  const { icon: name, title } = kinds[button.type] ?? {}
   const icon = name === undefined ? null : <Icon name={name} />
   const href = button.type === "link" ? safeUrl(button.url) : undefined
   if (href !== undefined)
@@ -82,7 +76,7 @@ const OneButton = (props: Props) => {
     <button
       type="button"
       class={isWaiting ? "key waiting" : "key"}
-      title={explain[button.type]}
+      title={title}
       aria-busy={isWaiting}
       onClick={onClick}
     >
