@@ -95,15 +95,6 @@ export class ChatLog {
     return this.#chunkOf.get(mid)?.items.value.find((item) => item.mid === mid)
   }
 
-  /** The last message for which a condition is true. */
-  findLast(matches: (item: Shown) => boolean): Shown | undefined {
-    for (const chunk of this.chunks.value.toReversed()) {
-      const found = chunk.items.value.findLast(matches)
-      if (found !== undefined) return found
-    }
-    return undefined
-  }
-
   /** The last messages, oldest first. */
   last(count: number): ReadonlyArray<Shown> {
     const { value: chunks } = this.chunks

@@ -144,7 +144,9 @@ export const Composer = ({ pane, person, view }: Seen) => {
       else void send()
     } else if (event.key === "Escape") cancel()
     else if (event.key === "ArrowUp" && text.value === "") {
-      const own = log.findLast(({ isRemoved, message }) => !isRemoved && message.sender?.user_id === person)
+      const own = log
+        .last(Infinity)
+        .findLast(({ isRemoved, message }) => !isRemoved && message.sender?.user_id === person)
       if (own === undefined) return
       event.preventDefault()
       pane.editing.value = own.mid
