@@ -16,7 +16,6 @@ export type ChatView = State["chats"][number]
 export type PersonView = State["people"][number]
 export type BotView = State["bots"][number]
 export type User = PersonView["user"]
-export type Chat = ChatView["chat"]
 export type Limits = Success<"getLimits">
 export type Faults = Success<"listFaults">["faults"]
 export type MediaInfo = Success<"describeMedia">

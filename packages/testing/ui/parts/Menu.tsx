@@ -47,9 +47,7 @@ export const Menu = ({ items, label, onClose }: Props) => {
       if (!menu.current?.contains(event.target as Node)) onClose()
     }
     document.addEventListener("pointerdown", closeOutside)
-    return () => {
-      document.removeEventListener("pointerdown", closeOutside)
-    }
+    return () => document.removeEventListener("pointerdown", closeOutside)
   }, [])
   const onKeyDown = (event: KeyboardEvent) => {
     const buttons = [...(menu.current?.querySelectorAll("button") ?? [])]

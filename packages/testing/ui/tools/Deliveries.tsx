@@ -5,7 +5,7 @@ import { durationOf, preciseTime } from "../parts/format.ts"
 import { CountedHeading, OpenRow, Rows } from "../parts/rows.tsx"
 import { act, bots, deliveries, nameOf, updates } from "../store.ts"
 import type { EventOf } from "../types.ts"
-import { attemptText, stateClass, stateOf, type Step, steps, type UpdateEvent, type UpdateState } from "./activity.ts"
+import { attemptText, stateClass, stateOf, type Step, steps, type UpdateState } from "./activity.ts"
 import { UpdateDetails } from "./UpdateDetails.tsx"
 
 type DeliveryEvent = EventOf<"delivery">
@@ -48,13 +48,9 @@ const Next = ({ event: { delivery_id, next_at }, now }: { readonly event: Delive
 
 const kinds = { delivered: "good", failed: "warn", dead: "bad" } as const
 
-interface UpdateRowProps extends Step {
-  readonly update: UpdateEvent
-  readonly state: UpdateState
-}
-
-const UpdateRow = ({ attempts, requests, state, update }: UpdateRowProps) => {
+const UpdateRow = ({ attempts, requests, state, update }: Step & { readonly state: UpdateState }) => {
   const [isOpen, setOpen] = useState(false)
+  if (update === undefined) return null
   const last = attempts.at(-1)
   const calls = [...new Set(requests.map(({ endpoint, path }) => endpoint ?? path))].join(", ")
   const done = [...(last === undefined ? [] : [attemptText(last)]), ...(calls === "" ? [] : [calls])].join(" → ")
@@ -75,10 +71,14 @@ const UpdateRow = ({ attempts, requests, state, update }: UpdateRowProps) => {
 /** The deliveries to webhooks, and the updates that were queued for bots. */
 export const Deliveries = () => {
   const now = useNow()
-  const shown = steps.value.flatMap(({ update, ...step }) => (update === undefined ? [] : [{ ...step, update }]))
+  const shown = steps.value.filter(({ update }) => update !== undefined)
   const last = lastAttempts()
   const webhooks = bots.value.flatMap(({ user, webhooks }) =>
-    webhooks.map(({ url }) => ({ url, name: nameOf(user.user_id) }))
+    webhooks.map(({ url }) => (
+      <li key={url}>
+        <bdi class="path">{url}</bdi> <small>{nameOf(user.user_id)}</small>
+      </li>
+    ))
   )
   const section = (title: string, state: DeliveryEvent["state"]) => {
     const events = last.filter((event) => event.state === state)
@@ -113,19 +113,13 @@ export const Deliveries = () => {
     <>
       <h3>Webhooks</h3>
       {webhooks.length === 0 ? <p class="empty">No bot has subscribed a webhook.</p> : null}
-      <ul class="plain">
-        {webhooks.map(({ name, url }) => (
-          <li key={url}>
-            <bdi class="path">{url}</bdi> <small>{name}</small>
-          </li>
-        ))}
-      </ul>
+      <ul class="plain">{webhooks}</ul>
       {section("Dead", "dead")}
       {section("Waiting", "failed")}
       {section("Delivered", "delivered")}
       <CountedHeading title="Updates" count={updates.value.length} />
       {updates.value.length === 0 ? <p class="empty">No updates yet.</p> : null}
-      <Rows all={shown}>{(step) => <UpdateRow key={step.update.id} {...step} state={stateOf(step)} />}</Rows>
+      <Rows all={shown}>{(step) => <UpdateRow key={step.update?.id} {...step} state={stateOf(step)} />}</Rows>
     </>
   )
 }

@@ -22,24 +22,21 @@ export const Parts = () => {
   )
   if (read === undefined) return <p class="empty">Reading…</p>
   if (read.problem !== undefined) return <p class="empty">{read.problem}</p>
-  const kinds = [...new Set(read.parts.map(({ kind }) => kind))]
   return (
     <>
-      {kinds.map((kind) => (
+      {[...Map.groupBy(read.parts, ({ kind }) => kind)].map(([kind, parts]) => (
         <section key={kind}>
           <h3>{titles[kind] ?? kind}</h3>
           <ul class="plain">
-            {read.parts
-              .filter((part) => part.kind === kind)
-              .map(({ description, name }, index) => (
-                <li key={index}>
-                  <code>
-                    {kind === "command" ? "/" : ""}
-                    {name}
-                  </code>{" "}
-                  {description}
-                </li>
-              ))}
+            {parts.map(({ description, name }, index) => (
+              <li key={index}>
+                <code>
+                  {kind === "command" ? "/" : ""}
+                  {name}
+                </code>{" "}
+                {description}
+              </li>
+            ))}
           </ul>
         </section>
       ))}
