@@ -6,7 +6,8 @@ import { transport } from "./transport.ts"
 
 type Declarations = typeof declarations
 
-type Name = keyof typeof routes & keyof Declarations
+/** The name of a call of the control API. */
+export type Name = keyof typeof routes & keyof Declarations
 
 /** The request of a call of the control API. */
 export type Request<K extends Name> = Declarations[K] extends Endpoint.Any ? Endpoint.Request<Declarations[K]> : never

@@ -1,8 +1,7 @@
 import { batch, computed, type Signal, signal } from "@preact/signals"
-import { call, CallError, type Request, type Success } from "./api.ts"
+import { call, CallError, type Name, type Request, type Success } from "./api.ts"
 import { ChatLog } from "./chatLog.ts"
 import { memoize } from "./memoize.ts"
-import type { routes } from "./routes.ts"
 import type { ChatView, EventOf, Faults, Limits, Message, State, User } from "./types.ts"
 
 /** A pane: the view of one person on a chat. */
@@ -176,10 +175,7 @@ export const dismissToast = (id: number): void => {
 }
 
 /** Calls the control API, and shows why if the emulator does not accept the call. */
-export const act = async <K extends keyof typeof routes>(
-  name: K,
-  request: Request<K>
-): Promise<Success<K> | undefined> => {
+export const act = async <K extends Name>(name: K, request: Request<K>): Promise<Success<K> | undefined> => {
   try {
     return await call(name, request)
   } catch (error) {

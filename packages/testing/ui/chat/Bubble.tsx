@@ -58,7 +58,7 @@ const Edits = ({ item, pane }: { readonly item: Shown; readonly pane: Pane }) =>
 interface Props {
   readonly item: Shown
   readonly pane: Pane
-  readonly person: number | undefined
+  readonly person: number
   /** Whether the message before is of the same author. */
   readonly isContinued: boolean
   readonly isPinned: boolean

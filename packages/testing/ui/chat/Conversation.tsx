@@ -127,7 +127,7 @@ export const Conversation = ({ pane }: { readonly pane: Pane }) => {
           <bdi>{shown.notification}</bdi>
         </Button>
       ) : null}
-      <Messages key={chat_id} log={logOf(chat_id)} pane={pane} />
+      <Messages key={chat_id} log={logOf(chat_id)} pane={pane} person={person} />
       {problem === undefined ? (
         <Composer key={`${chat_id} ${person}`} pane={pane} person={person} view={view} />
       ) : (

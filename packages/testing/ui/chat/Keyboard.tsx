@@ -8,18 +8,19 @@ import { openMiniApp } from "./MiniApp.tsx"
 
 interface Target {
   readonly mid: string
-  readonly user_id: number | undefined
+  readonly user_id: number
 }
 
-/** What a press of a button does, and the icon of the button. */
-const kinds: Readonly<Record<string, { readonly title?: string; readonly icon?: IconName }>> = {
-  request_contact: { title: "sends your contact", icon: "person" },
-  request_geo_location: { title: "sends your location", icon: "place" },
-  message: { title: "sends this text as your message" },
-  open_app: { title: "opens a mini app", icon: "split" },
-  clipboard: { title: "copies a text", icon: "copy" },
-  link: { icon: "link" }
-}
+/** The kinds of buttons that work: what a press does, and the icon. */
+const kinds = new Map<Button["type"], { readonly title?: string; readonly icon?: IconName }>([
+  ["callback", {}],
+  ["request_contact", { title: "sends your contact", icon: "person" }],
+  ["request_geo_location", { title: "sends your location", icon: "place" }],
+  ["message", { title: "sends this text as your message" }],
+  ["open_app", { title: "opens a mini app", icon: "split" }],
+  ["clipboard", { title: "copies a text", icon: "copy" }],
+  ["link", { icon: "link" }]
+])
 
 interface Props {
   readonly button: Button
@@ -28,34 +29,19 @@ interface Props {
   readonly target: Target
 }
 
-/** What a press does, or `undefined` for a button that cannot be pressed. */
-const pressOf = ({ button, column, row, target: { mid, user_id } }: Props, text: string): (() => void) | undefined => {
-  switch (button.type) {
-    case "clipboard":
-      return () => void copyText(button.payload, "The text")
-    case "open_app":
-      return () => {
-        if (user_id !== undefined) void openMiniApp(user_id, mid, [row, column], text)
-      }
-    case "callback":
-    case "message":
-    case "request_contact":
-    case "request_geo_location":
-      return () => {
-        if (user_id !== undefined)
-          void act("press", { user_id: user_id as never, message_id: mid as never, button: [row, column] })
-      }
-    default:
-      return undefined
-  }
+const press = ({ button, column, row, target: { mid, user_id } }: Props, text: string): void => {
+  const request = { user_id: user_id as never, message_id: mid as never, button: [row, column] as const }
+  if (button.type === "clipboard") void copyText(button.payload, "The text")
+  else if (button.type === "open_app") void openMiniApp(request, text)
+  else void act("press", request)
 }
 
 const OneButton = (props: Props) => {
   const { button, column, row, target } = props
   const text = "text" in button ? String(button.text) : `Button of the type ${String(button.type)}`
   const label = <bdi>{text}</bdi>
-  const { icon: name, title } = kinds[button.type] ?? {}
-  const icon = name === undefined ? null : <Icon name={name} />
+  const kind = kinds.get(button.type)
+  const icon = kind?.icon === undefined ? null : <Icon name={kind.icon} />
   const href = button.type === "link" ? safeUrl(button.url) : undefined
   if (href !== undefined)
     return (
@@ -64,8 +50,7 @@ const OneButton = (props: Props) => {
         {icon}
       </a>
     )
-  const onClick = pressOf(props, text)
-  if (onClick === undefined)
+  if (kind === undefined || button.type === "link")
     return (
       <button type="button" class="key" disabled>
         {label}
@@ -76,9 +61,9 @@ const OneButton = (props: Props) => {
     <button
       type="button"
       class={isWaiting ? "key waiting" : "key"}
-      title={title}
+      title={kind.title}
       aria-busy={isWaiting}
-      onClick={onClick}
+      onClick={() => press(props, text)}
     >
       {label}
       {icon}

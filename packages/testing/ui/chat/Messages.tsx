@@ -27,11 +27,12 @@ interface ChunkProps {
   readonly isLast: boolean
   readonly log: ChatLog
   readonly pane: Pane
+  readonly person: number
   readonly onJump: (mid: string) => void
 }
 
 /** Renders its messages only near the screen. Elsewhere, an empty element has their last height. */
-const ChunkView = memo(({ chunk, isLast, log, next, onJump, pane, previous }: ChunkProps) => {
+const ChunkView = memo(({ chunk, isLast, log, next, onJump, pane, person, previous }: ChunkProps) => {
   const element = useRef<HTMLDivElement>(null)
   const isNear = useSignal(isLast)
   const height = useRef(0)
@@ -52,7 +53,6 @@ const ChunkView = memo(({ chunk, isLast, log, next, onJump, pane, previous }: Ch
     const reserved = height.current || items.length * assumedHeight
     return <div ref={element} class="chunk" style={{ height: `${reserved}px` }} />
   }
-  const person = pane.person.value
   const pinned = chats.value.get(log.chat_id)?.pinned
   const before = previous?.items.value.at(-1)
   const after = next?.items.value[0]
@@ -93,8 +93,8 @@ const ChunkView = memo(({ chunk, isLast, log, next, onJump, pane, previous }: Ch
 /** Tells the emulator once that a person viewed the posts of a channel. */
 const viewed = new Set<string>()
 
-const viewPosts = (log: ChatLog, person: number | undefined): void => {
-  if (person === undefined || chats.value.get(log.chat_id)?.chat.type !== "channel") return
+const viewPosts = (log: ChatLog, person: number): void => {
+  if (chats.value.get(log.chat_id)?.chat.type !== "channel") return
   for (const { isRemoved, mid } of log.chunks.value.at(-1)?.items.value ?? []) {
     const key = `${person} ${mid}`
     if (isRemoved || viewed.has(key)) continue
@@ -117,7 +117,7 @@ const moveFocus = (list: HTMLElement, event: KeyboardEvent): void => {
 }
 
 /** The messages of a chat. A list at its end follows new messages. */
-export const Messages = ({ log, pane }: { readonly log: ChatLog; readonly pane: Pane }) => {
+export const Messages = ({ log, pane, person }: Pick<ChunkProps, "log" | "pane" | "person">) => {
   const list = useRef<HTMLDivElement>(null)
   const isAtEnd = useSignal(true)
   /** The number of new messages below the visible ones. */
@@ -137,12 +137,12 @@ export const Messages = ({ log, pane }: { readonly log: ChatLog; readonly pane: 
   useLayoutEffect(() => {
     const added = known.current === undefined ? 0 : total.value - known.current
     known.current = log.status.value === "loaded" ? total.value : undefined
-    const isOwn = ({ message }: Shown) => message.sender?.user_id === pane.person.value
+    const isOwn = ({ message }: Shown) => message.sender?.user_id === person
     if (added > 0 && log.last(added).some(isOwn)) isAtEnd.value = true
     if (isAtEnd.peek()) toEnd()
     else if (added > 0) missed.value += added
-    viewPosts(log, pane.person.value)
-  }, [total.value, log, log.status.value, pane.person.value])
+    viewPosts(log, person)
+  }, [total.value, log, log.status.value, person])
 
   useLayoutEffect(() => {
     if (isAtEnd.value) missed.value = 0
@@ -219,6 +219,7 @@ export const Messages = ({ log, pane }: { readonly log: ChatLog; readonly pane: 
               isLast={index >= chunks.length - 2}
               log={log}
               pane={pane}
+              person={person}
               onJump={jump}
             />
           ))}

@@ -3,19 +3,14 @@ import { Button } from "../parts/Button.tsx"
 import { copyText } from "../parts/clipboard.ts"
 import { Modal } from "../parts/Modal.tsx"
 import { act } from "../store.ts"
-import type { Success } from "../api.ts"
+import type { Request, Success } from "../api.ts"
 
 /** The mini app that is open, with the text of its button. */
 const opened = signal<(Success<"openApp"> & { readonly title: string }) | undefined>(undefined)
 
 /** Opens the mini app of a button as the messenger does: with signed init data in the address. */
-export const openMiniApp = async (
-  person: number,
-  mid: string,
-  button: readonly [row: number, column: number],
-  title: string
-): Promise<void> => {
-  const app = await act("openApp", { user_id: person as never, message_id: mid as never, button })
+export const openMiniApp = async (request: Request<"openApp">, title: string): Promise<void> => {
+  const app = await act("openApp", request)
   if (app !== undefined) opened.value = { ...app, title }
 }
 

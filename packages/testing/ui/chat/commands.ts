@@ -8,13 +8,13 @@ import type { Shown } from "../types.ts"
 export const messageItems = (
   pane: Pane,
   item: Shown,
-  person: number | undefined,
+  person: number,
   showEdits: () => void
 ): ReadonlyArray<MenuItem> => {
   const { edits, isRemoved, message, mid } = item
   const isOwn = message.sender?.user_id === person
   const chat = chats.value.get(message.recipient.chat_id ?? 0)
-  const mayRemove = isOwn || (chat !== undefined && person !== undefined && hasRight(chat, person, "delete"))
+  const mayRemove = isOwn || (chat !== undefined && hasRight(chat, person, "delete"))
   const ids = { user_id: person as never, message_id: mid as never }
   const hasChannel = message.recipient.chat_type === "channel"
   return [
