@@ -256,26 +256,21 @@ const DropZone = ({ onFiles }: { readonly onFiles: (files: ReadonlyArray<File>) 
   useEffect(() => {
     const zone = marker.current?.closest<HTMLElement>(".conversation")
     if (zone == null) return undefined
-    const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") === true
-    const over = (event: DragEvent) => {
-      if (!hasFiles(event)) return
-      event.preventDefault()
-      setOver(true)
-    }
     const leave = (event: DragEvent) => {
       if (!zone.contains(event.relatedTarget as Node | null)) setOver(false)
     }
-    const drop = (event: DragEvent) => {
-      if (!hasFiles(event)) return
+    const take = (event: DragEvent) => {
+      const { dataTransfer, type } = event
+      if (dataTransfer?.types.includes("Files") !== true) return
       event.preventDefault()
-      setOver(false)
-      onFiles([...(event.dataTransfer?.files ?? [])])
+      setOver(type === "dragover")
+      if (type === "drop") onFiles([...dataTransfer.files])
     }
     const listening = new AbortController()
     const { signal } = listening
-    zone.addEventListener("dragover", over, { signal })
+    zone.addEventListener("dragover", take, { signal })
     zone.addEventListener("dragleave", leave, { signal })
-    zone.addEventListener("drop", drop, { signal })
+    zone.addEventListener("drop", take, { signal })
     return () => listening.abort()
   }, [])
   return (
