@@ -154,12 +154,7 @@ const PersonPicker = ({ pane }: { readonly pane: Pane }) => (
 const PaneView = ({ pane }: { readonly pane: Pane }) => {
   const isAtList = pane.chat.value === undefined && pane.starting.value === undefined
   return (
-    <div
-      class={`pane${isAtList ? " at-list" : " at-chat"}`}
-      onFocusCapture={() => {
-        if (activePane.value !== pane.id) activePane.value = pane.id
-      }}
-    >
+    <div class={`pane${isAtList ? " at-list" : " at-chat"}`} onFocusCapture={() => (activePane.value = pane.id)}>
       <div class="sidebar">
         <PersonPicker pane={pane} />
         <ChatList pane={pane} />

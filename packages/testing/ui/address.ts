@@ -30,7 +30,7 @@ const readPane = (fields: URLSearchParams, pane: Pane): void => {
 export const restoreAddress = (): void => {
   const fields = new URLSearchParams(location.hash.slice(1))
   const [first] = panes.value
-  if (first === undefined || fields.size === 0) return
+  if (fields.size === 0) return
   if (fields.has("person2")) panes.value = [first, makePane(2)]
   for (const pane of panes.value) readPane(fields, pane)
   const named = fields.get("tool")

@@ -113,8 +113,7 @@ export const chats = computed(
   (): ReadonlyMap<number, ChatView> => new Map(state.value?.chats.map((each) => [each.chat.chat_id, each]))
 )
 
-export const currentPane = (): Pane | undefined =>
-  panes.value.find(({ id }) => id === activePane.value) ?? panes.value[0]
+export const currentPane = (): Pane => panes.value.find(({ id }) => id === activePane.value) ?? panes.value[0]
 
 const draftOfKey = memoize((_key: string) => signal(""))
 

@@ -9,9 +9,7 @@ export const Forward = () => {
   const chosen = forwarding.value
   const person = chosen?.pane.person.value
   if (chosen === undefined || person === undefined) return null
-  const close = () => {
-    forwarding.value = undefined
-  }
+  const close = () => void (forwarding.value = undefined)
   const targets = [...chats.value.values()].filter(
     (view) => isChatMember(view, person) && problemOf(view, person) === undefined
   )

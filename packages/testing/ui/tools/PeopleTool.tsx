@@ -14,8 +14,7 @@ const createPerson = async (event: Event): Promise<void> => {
   if (user === undefined) return
   form.reset()
   await readState()
-  const pane = currentPane()
-  if (pane !== undefined) becomePerson(pane, user.user_id)
+  becomePerson(currentPane(), user.user_id)
   toast(`You are ${nameOf(user.user_id)}`)
 }
 
@@ -90,7 +89,7 @@ export const PeopleTool = () => {
   const view = opened === undefined ? undefined : chats.value.get(opened)
   const pane = currentPane()
   const owner = view?.members.find(({ is_owner }) => is_owner)?.user_id
-  const person = pane?.person.value
+  const person = pane.person.value
   const isMember = view?.members.some(({ user_id }) => user_id === person) === true
   return (
     <>
@@ -103,7 +102,7 @@ export const PeopleTool = () => {
               name={nameOf(user.user_id)}
               note={`${user.user_id}, ${phone}${locale === undefined ? "" : `, ${locale}`}`}
             />
-            <Button onClick={() => pane !== undefined && becomePerson(pane, user.user_id)}>Be them</Button>
+            <Button onClick={() => becomePerson(pane, user.user_id)}>Be them</Button>
           </li>
         ))}
       </ul>

@@ -53,7 +53,7 @@ const repeat = async (number: number): Promise<void> => {
 /** Shows the message that a request created or changed. */
 const showMessage = ({ chat_id, message_id }: RequestEvent): void => {
   const [pane] = panes.value
-  if (chat_id !== undefined && pane !== undefined && pane.chat.value !== chat_id) openChat(pane, chat_id)
+  if (chat_id !== undefined && pane.chat.value !== chat_id) openChat(pane, chat_id)
   view.value = "chat"
   const find = (tries: number): void => {
     if (!focusMessage(message_id ?? "") && tries > 0) setTimeout(() => find(tries - 1), 50)

@@ -89,7 +89,7 @@ const concerns = ({ requests, update }: Step, mid: string): boolean =>
 export const Timeline = () => {
   const [isOneChat, setOneChat] = useState(false)
   const mid = messageFilter.value
-  const chat_id = currentPane()?.chat.value
+  const chat_id = currentPane().chat.value
   const isShown = (step: Step): boolean => {
     if (mid !== undefined) return concerns(step, mid)
     return !isOneChat || (step.update ?? step.requests[0])?.chat_id === chat_id
