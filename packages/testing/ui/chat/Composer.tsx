@@ -47,6 +47,8 @@ const toAttachment = ({ name, size, token, type }: Draft) => ({
   ...(type === "file" ? { filename: name, size } : {})
 })
 
+const sticker = { type: "sticker", payload: { code: "👋", url: "" }, width: 128, height: 128 }
+
 /** Files, audio, contacts and stickers are sent alone; images and videos together. */
 const inMessages = (drafts: ReadonlyArray<Draft>): ReadonlyArray<ReadonlyArray<Draft>> => {
   const album = drafts.filter(({ type }) => type === "image" || type === "video")
@@ -193,13 +195,7 @@ export const Composer = ({ pane, person, view }: Seen) => {
                 { label: "Photo, video or file", run: () => picker.current?.click() },
                 { label: "Contact", run: () => setForm("contact") },
                 { label: "Place", run: () => setForm("place") },
-                {
-                  label: "Sticker",
-                  run: () => {
-                    const sticker = { type: "sticker", payload: { code: "👋", url: "" }, width: 128, height: 128 }
-                    void send([sticker])
-                  }
-                }
+                { label: "Sticker", run: () => void send([sticker]) }
               ]}
             />
           ) : null}

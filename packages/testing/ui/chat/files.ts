@@ -20,15 +20,14 @@ const kindOf = ({ name, type }: File): Draft["type"] => {
 
 let last = 0
 
-const readBytes = async (file: File): Promise<string> => {
-  const url = await new Promise<string>((resolve, reject) => {
+/** The content of a file as Base64, which follows the comma of a data URL. */
+const readBytes = (file: File): Promise<string> =>
+  new Promise((resolve, reject) => {
     const reader = new FileReader()
-    reader.addEventListener("load", () => resolve(String(reader.result)))
+    reader.addEventListener("load", () => resolve(String(reader.result).replace(/^[^,]*,/, "")))
     reader.addEventListener("error", () => reject(reader.error ?? new Error("the file cannot be read")))
     reader.readAsDataURL(file)
   })
-  return url.slice(url.indexOf(",") + 1)
-}
 
 /** Uploads files as a person does. A bot can download the files whose content is sent. */
 export const upload = async (files: Iterable<File>): Promise<ReadonlyArray<Draft>> => {
