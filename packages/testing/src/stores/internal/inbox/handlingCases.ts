@@ -60,42 +60,14 @@ const assertOnce = ({ policy, programs }: Attack, outcome: Outcome, what: string
   deepStrictEqual(ticks, maxTicks, `recurring timer: ${what}`)
 }
 
-type WithStore = HandlingOptions["withStore"]
-
-const attack = (withStore: WithStore, attack: Attack, seed: number): Effect.Effect<Outcome> =>
-  withStore(run(attack)).pipe(
-    Effect.orDie,
-    Effect.tap((outcome) =>
-      Effect.sync(() => {
-        const { kills, programs } = attack
-        assertOnce(attack, outcome, `seed ${seed}, killed at ${kills.join()}: ${JSON.stringify(programs)}`)
-      })
-    )
-  )
-
 const seedsOf = (runs: number) => Array.from({ length: runs }, (_, index) => index + 1)
 
-/** Kills a random program at each of its points. */
-const atEachPoint = (withStore: WithStore, concurrency: number, policy: Journal.Policy, seed: number) =>
-  Effect.gen(function* () {
-    const programs = makePrograms(makeRandom(seed), 1)
-    for (let first = 0; ; first += concurrency) {
-      const outcomes = yield* Effect.forEach(
-        Array.from({ length: concurrency }, (_, index) => first + index),
-        (point) => attack(withStore, { policy, programs, processes: 1, kills: [point] }, seed),
-        { concurrency }
-      )
-      if (outcomes.some(({ kills }) => kills === 0)) return ok(first > 5, `seed ${seed} has ${first} points`)
-    }
-  })
-
 /** Kills processes at random points, again and again, and cuts off requests. */
-const repeatedly = (withStore: WithStore, policy: Journal.Policy, seed: number) => {
+const repeated = (policy: Journal.Policy, seed: number): Attack => {
   const random = makeRandom(seed)
   const programs = makePrograms(random, 4)
   const kills = Array.from({ length: 4 }, () => random.next(60))
-  const faults = seed % 2 === 0 ? cutOff : []
-  return attack(withStore, { policy, programs, processes: seed % 3 === 0 ? 2 : 1, kills, faults }, seed)
+  return { policy, programs, processes: seed % 3 === 0 ? 2 : 1, kills, faults: seed % 2 === 0 ? cutOff : [] }
 }
 
 export const handlingCases = ({
@@ -103,29 +75,45 @@ export const handlingCases = ({
   everyPoint = true,
   runs = 30,
   withStore
-}: HandlingOptions): ReadonlyArray<TestCase<never>> => [
-  ...(everyPoint
-    ? [
-        {
-          name: "does everything once, at whatever point a process is killed, where the bot may read the chat",
-          effect: Effect.forEach(
-            seedsOf(Math.ceil(runs / 10)),
-            (seed) => atEachPoint(withStore, concurrency, "lookUp", seed),
-            { discard: true }
-          )
-        }
-      ]
-    : []),
-  ...Object.entries(policies).map(([name, policy]) => ({
+}: HandlingOptions): ReadonlyArray<TestCase<never>> => {
+  const carryOut = (attack: Attack, seed: number): Effect.Effect<Outcome> =>
+    withStore(run(attack)).pipe(
+      Effect.orDie,
+      Effect.tap((outcome) =>
+        Effect.sync(() => {
+          const { kills, programs } = attack
+          assertOnce(attack, outcome, `seed ${seed}, killed at ${kills.join()}: ${JSON.stringify(programs)}`)
+        })
+      )
+    )
+
+  /** Kills a random program at each of its points. */
+  const atEachPoint = Effect.fnUntraced(function* (seed: number) {
+    const programs = makePrograms(makeRandom(seed), 1)
+    for (let first = 0; ; first += concurrency) {
+      const outcomes = yield* Effect.forEach(
+        Array.from({ length: concurrency }, (_, index) => first + index),
+        (point) => carryOut({ policy: "lookUp", programs, processes: 1, kills: [point] }, seed),
+        { concurrency }
+      )
+      if (outcomes.some(({ kills }) => kills === 0)) return ok(first > 5, `seed ${seed} has ${first} points`)
+    }
+  })
+
+  const ofEachPoint: TestCase<never> = {
+    name: "does everything once, at whatever point a process is killed, where the bot may read the chat",
+    effect: Effect.forEach(seedsOf(Math.ceil(runs / 10)), atEachPoint, { discard: true })
+  }
+  const ofPolicies = Object.entries(policies).map(([name, policy]) => ({
     name: `does what handlers ask for, if processes are killed repeatedly, with ${name === "a function" ? "a function as policy" : `the policy "${name}"`}`,
     effect: Effect.gen(function* () {
-      const outcomes = yield* Effect.forEach(seedsOf(runs), (seed) => repeatedly(withStore, policy, seed), {
-        concurrency
-      })
+      const attack = (seed: number) => carryOut(repeated(policy, seed), seed)
+      const outcomes = yield* Effect.forEach(seedsOf(runs), attack, { concurrency })
       const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((sum, outcome) => sum + of(outcome), 0)
       ok(sum(({ kills }) => kills) >= runs, "too few processes were killed")
       if (policy !== "skip") ok(sum(({ repeated }) => repeated) > 0, "no call was repeated")
       if (policy === "skip" || typeof policy !== "string") ok(sum(({ skipped }) => skipped) > 0, "no call was skipped")
     })
   }))
-]
+  return everyPoint ? [ofEachPoint, ...ofPolicies] : ofPolicies
+}

@@ -91,50 +91,45 @@ const increment = (count: number) => count + 1
 
 const keyboard = Keyboard.make([Keyboard.callback("OK", "ok")])
 
-const perform = (
-  world: World,
-  life: Life,
-  action: Action
-): Effect.Effect<unknown, unknown, BotApi.BotApi | Inbox.Inbox> => {
-  switch (action._tag) {
-    case "Together":
-      return Effect.forEach(action.actions, (inner) => perform(world, life, inner), { concurrency: "unbounded" })
-    case "Fail":
-      return Effect.flatMap(Handler.CurrentAttempt, (attempt) =>
-        attempt <= action.attempts ? Effect.fail("failed as planned") : Effect.void
-      )
-    case "Sleep":
-      return Effect.sleep(action.millis)
-    case "Step": {
-      const ran = Effect.sync(() => void world.ran.push(action.name))
-      const step = life.point.pipe(Effect.andThen(ran), Effect.andThen(life.point), Effect.as(action.name))
-      return Journal.step(action.name, Schema.String, step)
-    }
-    case "Count":
-      return Effect.andThen(counts[action.of].update(increment), Sums.at(action.of).update(increment))
-    case "Alarm":
-      return Alarm.in(action.millis, action.id, { key: action.id })
-    case "Slot": {
-      const options = { key: `slot ${action.slot}` }
-      if (action.does === "cancel") return Alarm.cancel(options)
-      return Alarm.in(action.does === "set" ? "1000 days" : "10 millis", action.id, options)
-    }
-    case "Send": {
-      const { style, text, to } = action
-      const chat_id = world[to]
-      if (style === "markdown") return Messages.send({ chat_id, text: `**${text}**`, format: "markdown" })
-      if (style === "keyboard") return Messages.send({ chat_id, text, attachments: [keyboard] })
-      if (style === "plain") return Messages.send({ chat_id, text })
-      // Each attempt has a different text.
-      return Effect.flatMap(Handler.CurrentAttempt, (attempt) =>
-        Messages.send({ chat_id, text: `${text} ${"!".repeat(attempt)}` }).pipe(Journal.named(text))
-      )
+const bot = (world: World, life: Life) => {
+  const perform = (action: Action): Effect.Effect<unknown, unknown, BotApi.BotApi | Inbox.Inbox> => {
+    switch (action._tag) {
+      case "Together":
+        return Effect.forEach(action.actions, perform, { concurrency: "unbounded" })
+      case "Fail":
+        return Effect.flatMap(Handler.CurrentAttempt, (attempt) =>
+          attempt <= action.attempts ? Effect.fail("failed as planned") : Effect.void
+        )
+      case "Sleep":
+        return Effect.sleep(action.millis)
+      case "Step": {
+        const ran = Effect.sync(() => void world.ran.push(action.name))
+        const step = life.point.pipe(Effect.andThen(ran), Effect.andThen(life.point), Effect.as(action.name))
+        return Journal.step(action.name, Schema.String, step)
+      }
+      case "Count":
+        return Effect.andThen(counts[action.of].update(increment), Sums.at(action.of).update(increment))
+      case "Alarm":
+        return Alarm.in(action.millis, action.id, { key: action.id })
+      case "Slot": {
+        const options = { key: `slot ${action.slot}` }
+        if (action.does === "cancel") return Alarm.cancel(options)
+        return Alarm.in(action.does === "set" ? "1000 days" : "10 millis", action.id, options)
+      }
+      case "Send": {
+        const { style, text, to } = action
+        const chat_id = world[to]
+        if (style === "markdown") return Messages.send({ chat_id, text: `**${text}**`, format: "markdown" })
+        if (style === "keyboard") return Messages.send({ chat_id, text, attachments: [keyboard] })
+        if (style === "plain") return Messages.send({ chat_id, text })
+        // Each attempt has a different text.
+        return Effect.flatMap(Handler.CurrentAttempt, (attempt) =>
+          Messages.send({ chat_id, text: `${text} ${"!".repeat(attempt)}` }).pipe(Journal.named(text))
+        )
+      }
     }
   }
-}
-
-const bot = (world: World, life: Life) =>
-  Handler.first(
+  return Handler.first(
     Alarm.on((id) =>
       Effect.andThen(
         Rung.update((all) => [...all, id]),
@@ -145,12 +140,9 @@ const bot = (world: World, life: Life) =>
       Effect.flatMap(Ticks.update(increment), (ticks) => (ticks >= maxTicks ? Tick.cancel() : Effect.void))
     ),
     (update: Update.Update) =>
-      Effect.forEach(
-        world.programs[Number(Update.textOf(update))]?.actions ?? [],
-        (action) => perform(world, life, action),
-        { discard: true }
-      )
+      Effect.forEach(world.programs[Number(Update.textOf(update))]?.actions ?? [], perform, { discard: true })
   )
+}
 
 const cut = new StoreError({ store: "inbox", operation: "commit", reason: "the connection was cut", isRetryable: true })
 
