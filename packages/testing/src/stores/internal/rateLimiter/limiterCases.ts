@@ -20,6 +20,12 @@ const rejected = (target: RateLimiter.Target) =>
     onSuccess: () => Effect.sync(() => fail("the call got a permit"))
   })
 
+/** Starts a call, which may have to wait. */
+const start = <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.forkChild(call, { startImmediately: true })
+
+/** How many calls of each priority wait. */
+const waiting = RateLimiter.RateLimiter.use(({ status }) => Effect.map(status, ({ waiting }) => waiting))
+
 /** Starts the calls in order, and returns the order and the times of their permits. */
 const acquireAll = <A>(items: ReadonlyArray<A>, call: (item: A) => ReturnType<typeof acquire>) =>
   Effect.gen(function* () {
@@ -79,13 +85,10 @@ export const limiterCases = [
 
   test("removes an interrupted call from the queue", function* () {
     yield* acquireAll(numbers(2), () => acquire(toChat(1)))
-    const limiter = yield* RateLimiter.RateLimiter
-    const calls = yield* Effect.forEach(numbers(20), () =>
-      Effect.forkChild(acquire(toChat(1)), { startImmediately: true })
-    )
+    const calls = yield* Effect.forEach(numbers(20), () => start(acquire(toChat(1))))
     yield* Fiber.interruptAll(calls)
-    const { waiting } = yield* limiter.status
-    ok(waiting.normal === 0, `${waiting.normal} calls still wait`)
+    const { normal } = yield* waiting
+    ok(normal === 0, `${normal} calls still wait`)
     const { times } = yield* acquireAll(numbers(2), () => acquire(toChat(1)))
     ok(times[1] - times[0] < window, "the interrupted calls used permits")
   }),
@@ -100,31 +103,27 @@ export const limiterCases = [
   }),
 
   test("rejects a call when the queue is full", function* () {
-    const limiter = yield* RateLimiter.RateLimiter
-    const calls = yield* Effect.forEach(numbers(130), () =>
-      Effect.forkChild(Effect.exit(acquire(toChat(1))), { startImmediately: true })
-    )
+    const calls = yield* Effect.forEach(numbers(130), () => start(Effect.exit(acquire(toChat(1)))))
     const { reason } = yield* rejected(toChat(1))
     ok(reason === "QueueFull", `the reason is ${reason}`)
-    const { waiting } = yield* limiter.status
-    ok(waiting.normal <= 100, `${waiting.normal} calls wait`)
+    const { normal } = yield* waiting
+    ok(normal <= 100, `${normal} calls wait`)
     yield* Fiber.interruptAll(calls)
   }),
 
   test("replaces the waiting call of a slot by a newer one, which takes its place and the more urgent priority", function* () {
     yield* acquireAll(numbers(2), () => acquire(toChat(1)))
-    const limiter = yield* RateLimiter.RateLimiter
     const order: Array<string> = []
-    const start = (name: string, call: ReturnType<typeof acquire>) =>
-      Effect.forkChild(Effect.exit(Effect.map(call, () => void order.push(name))), { startImmediately: true })
+    const startAs = (name: string, call: ReturnType<typeof acquire>) =>
+      start(Effect.exit(Effect.map(call, () => void order.push(name))))
     const inSlot = (priority: RateLimiter.Priority) =>
       acquire(toChat(1)).pipe(RateLimiter.withSlot("message"), RateLimiter.withPriority(priority))
-    const first = yield* start("first", inSlot("broadcast"))
-    const other = yield* start("other", acquire(toChat(1)))
-    const second = yield* start("second", inSlot("reply"))
-    const third = yield* start("third", inSlot("normal"))
-    const { waiting } = yield* limiter.status
-    ok(waiting.reply === 1 && waiting.broadcast === 0, `waiting are ${JSON.stringify(waiting)}`)
+    const first = yield* startAs("first", inSlot("broadcast"))
+    const other = yield* startAs("other", acquire(toChat(1)))
+    const second = yield* startAs("second", inSlot("reply"))
+    const third = yield* startAs("third", inSlot("normal"))
+    const left = yield* waiting
+    ok(left.reply === 1 && left.broadcast === 0, `waiting are ${JSON.stringify(left)}`)
     const replaced = yield* Fiber.joinAll([first, second])
     for (const exit of replaced) {
       const isReplaced = exit._tag === "Failure" && JSON.stringify(exit.cause).includes("Replaced")
