@@ -18,7 +18,7 @@ export interface Actor {
   readonly person: Person
   readonly platform: Platform
   readonly dice: Dice
-  readonly habits: Habits
+  readonly habits: ReturnType<typeof habitsOf>
   /** The group chat with the bot that the person is in. */
   readonly group: ChatId | undefined
   /** Whether the person may act once more. */
@@ -26,24 +26,16 @@ export interface Actor {
 }
 
 /** How often people do something, which differs from seed to seed. */
-export interface Habits {
+export const habitsOf = (dice: Dice) => ({
   /** The probability of a second press. */
-  readonly twice: number
-  /** The probability that an old button is pressed. */
-  readonly old: number
-  /** The probability of texts that nobody expects. */
-  readonly nonsense: number
-  /** The longest pause between two actions, in milliseconds. */
-  readonly pause: number
-  /** How many visits each person pays in a day. */
-  readonly visits: number
-}
-
-export const habitsOf = (dice: Dice): Habits => ({
   twice: dice.pick([0.1, 0.3, 0.6]),
+  /** The probability that an old button is pressed. */
   old: dice.pick([0.02, 0.1, 0.4]),
+  /** The probability of texts that nobody expects. */
   nonsense: dice.pick([0.05, 0.15, 0.5]),
+  /** The longest pause between two actions, in milliseconds. */
   pause: dice.pick([2000, 20_000, 20_000, 90_000]),
+  /** How many visits each person pays in a day. */
   visits: dice.pick([0.2, 0.5, 0.5])
 })
 

@@ -36,25 +36,21 @@ const maxWait = 10_000
 /** The same for a moment of another process, which may have to wait until a lease ends. */
 const maxWaitForOther = 60_000
 
-/** Executes tasks until the moment of another process has come. Returns the name of the process. */
-const untilMoment = async <E, M>(
-  { events, processAt, world }: Pick<Disturbing<E, M, Timed<M>>, "events" | "processAt" | "world">,
-  on: M,
-  before: string | undefined,
-  until: number
-): Promise<string | undefined> => {
-  for (let index = events.length; ;) {
-    for (; index < events.length; index++) {
-      const process = processAt(events[index], on)
-      if (process !== undefined && process !== before) return process
-    }
-    if (!(await world.step(until))) return undefined
-  }
-}
-
 /** Carries out the disturbances, while people use the bot. */
 export const disturbAll = async <E, M, D extends Timed<M>>(disturbing: Disturbing<E, M, D>): Promise<void> => {
-  const { disturb, disturbances, duration, isPatient = false, world } = disturbing
+  const { disturb, disturbances, duration, events, isPatient = false, processAt, world } = disturbing
+
+  /** Executes tasks until the moment of another process than `before`. Returns the name of the process. */
+  const untilMoment = async (on: M, before: string | undefined, until: number): Promise<string | undefined> => {
+    for (let index = events.length; ;) {
+      for (; index < events.length; index++) {
+        const process = processAt(events[index], on)
+        if (process !== undefined && process !== before) return process
+      }
+      if (!(await world.step(until))) return undefined
+    }
+  }
+
   const end = epoch + duration
   let last: string | undefined
   let lastAt = -Infinity
@@ -63,7 +59,7 @@ export const disturbAll = async <E, M, D extends Timed<M>>(disturbing: Disturbin
     const { at, isOther = false, on, pause = 0 } = disturbance
     await world.run(Math.max(0, Math.min(end, Math.max(epoch + at, lastAt + pause)) - world.now))
     const until = isPatient ? end : world.now + (isOther && last !== undefined ? maxWaitForOther : maxWait)
-    const name = on === undefined ? undefined : await untilMoment(disturbing, on, isOther ? last : undefined, until)
+    const name = on === undefined ? undefined : await untilMoment(on, isOther ? last : undefined, until)
     // Without the moment, another process would be disturbed than the one that the plan means.
     if (isOther && name === undefined) continue
     for (let tasks = disturbance.tasks; tasks > 0 && (await world.step(world.now)); tasks--);
