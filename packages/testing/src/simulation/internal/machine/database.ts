@@ -29,26 +29,16 @@ const isWaking = (operation: string, request: unknown): boolean => {
 }
 
 /** The documented fields of a commit: the consumer passes objects that know more. */
-const fieldsOf = ({
-  begun,
-  completed,
-  failed,
-  owner,
-  partitionKey,
-  release,
-  rows,
-  statements,
-  together
-}: Commit): Commit => ({
-  owner,
-  partitionKey,
-  completed: completed.map(({ failure, id }) => (failure === undefined ? { id } : { id, failure })),
-  failed: [...failed],
-  begun: [...begun],
-  rows,
-  statements,
-  together: together?.map(fieldsOf),
-  release
+const fieldsOf = (commit: Commit): Commit => ({
+  owner: commit.owner,
+  partitionKey: commit.partitionKey,
+  completed: commit.completed.map(({ failure, id }) => (failure === undefined ? { id } : { id, failure })),
+  failed: [...commit.failed],
+  begun: [...commit.begun],
+  rows: commit.rows,
+  statements: commit.statements,
+  together: commit.together?.map(fieldsOf),
+  release: commit.release
 })
 
 /** How a process reaches what is in the process of the database. */
