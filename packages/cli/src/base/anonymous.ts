@@ -38,8 +38,8 @@ const personal: Readonly<Record<string, (value: string, index: number) => string
   full_avatar_url: (_, index) => `https://example.com/full/${index}.jpg`
 }
 
-/** The id of a chat in a message id: 16 hexadecimal digits in two's complement. */
-export const hexOf = (chat_id: number): string => BigInt.asUintN(64, BigInt(chat_id)).toString(16).padStart(16, "0")
+/** The id of a chat, or the number of a message, in a message id: 16 hexadecimal digits in two's complement. */
+export const hexOf = (id: number | bigint): string => BigInt.asUintN(64, BigInt(id)).toString(16).padStart(16, "0")
 
 /** Returns a function that replaces the chats in the message ids of a text. */
 const replaceMessageIds = (replacements: ReadonlyMap<string, string>) => {

@@ -65,8 +65,8 @@ const me: Readonly<Record<"botInfo" | "userNames" | "commandLimits" | "listSubsc
 const texts = {
   messageIds: (probe) =>
     returns(probe.send({ text: "An id" }), "`mid.` and 16 digits of the chat and of `seq`", (body) => {
-      const seq = BigInt(String(read(body, "message", "body", "seq") ?? 0))
-      return midOf(body) === `mid.${hexOf(probe.subject.chat_id)}${seq.toString(16).padStart(16, "0")}`
+      const seq = String(read(body, "message", "body", "seq"))
+      return /^\d+$/.test(seq) && midOf(body) === `mid.${hexOf(probe.subject.chat_id)}${hexOf(BigInt(seq))}`
     }),
   absentParts: sent({ text: "A text alone" }, "neither `attachments` nor `markup`", {
     attachments: undefined,

@@ -157,6 +157,8 @@ const alterations: Readonly<Record<string, Altered>> = {
   listUpdates: { method: "GET", path: "/updates", change: () => [] }
 }
 
+const noInteger: Altered = { ...anyMessage("An id"), change: withBody((body) => ({ ...body, seq: 1.5 })) }
+
 /** Facts about comments, which only a channel has. */
 const alterationsInChannel: Readonly<Record<string, Altered>> = {
   sendComment: { method: "POST", path: "COMMENTS", having: "A comment alone", change: () => ({}) },
@@ -259,6 +261,7 @@ describe("colloquy verify-platform", () => {
 
   it.effect.each([
     ...Object.entries(alterations).map(([name, altered]) => [name, altered, undefined] as const),
+    ["messageIds", noInteger, undefined] as const,
     ...Object.entries(alterationsInChannel).map(([name, altered]) => [name, altered, "channel"] as const)
   ])("finds the fact that differs, and no other: %s", ([name, altered, type]) =>
     Effect.gen(function* () {
