@@ -4,21 +4,14 @@ import * as Result from "effect/Result"
 import type { Received } from "../../Inbox.ts"
 import type { Stats } from "../../InboxStore.ts"
 import type { Update } from "../../../model/Update.ts"
+import { byKey } from "../../../base/internal/byKey.ts"
 import { metricContext } from "../../../base/internal/metricContext.ts"
 
 type Attributes = Metric.Metric.AttributeSet
 
 /** Metrics for each type of updates. With `Metric.withAttributes`, each update of a metric would create a context. */
-const byType = <Input, State>(make: (attributes: Attributes) => Metric.Metric<Input, State>) => {
-  const metrics = new Map<string, Metric.Metric<Input, State>>()
-  return (update_type: string): Metric.Metric<Input, State> => {
-    const existing = metrics.get(update_type)
-    if (existing !== undefined) return existing
-    const made = make({ update_type })
-    metrics.set(update_type, made)
-    return made
-  }
-}
+const byType = <Input, State>(make: (attributes: Attributes) => Metric.Metric<Input, State>) =>
+  byKey((update_type: string) => make({ update_type }))
 
 const counter = (name: string, description: string) => (attributes?: Attributes) =>
   Metric.counter(name, { description, incremental: true, attributes })
