@@ -26,7 +26,7 @@ const readPane = (fields: URLSearchParams, pane: Pane): void => {
   draftOf(person, chat).value = fields.get(fieldOf(pane, "draft")) ?? ""
 }
 
-/** Restores what the address of the page names: people, chats, drafts, and the tool. */
+/** Restores the people, chats, drafts and the tool that the address of the page names. */
 export const restoreAddress = (): void => {
   const fields = new URLSearchParams(location.hash.slice(1))
   const [first] = panes.value

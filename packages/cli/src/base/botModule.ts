@@ -20,7 +20,7 @@ const problemOf = (exported: unknown): string => {
     : "the export `bot` is not a bot. Export the value of Bot.make: `export const bot = Bot.make(…)`."
 }
 
-/** The bot of a module, and what the module exports for a rehearsal and for a simulation of the bot. */
+/** The bot of a module, and the exports for a rehearsal and for a simulation of the bot. */
 export interface Program {
   readonly bot: AnyBot
   /** The name of the export. */

@@ -20,7 +20,7 @@ export interface Plan {
 }
 
 /**
- * Says what a command will do, and asks the person in the terminal. Returns whether the command goes on. Without a
+ * Describes the effect of a command, and asks the person in the terminal. Returns whether the command goes on. Without a
  * terminal, the command fails, unless a flag decides.
  */
 export const confirmed = <E, R>({ dryRun, yes }: ConfirmFlags, plan: Effect.Effect<Plan, E, R>) =>

@@ -16,7 +16,7 @@ export interface Subject {
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
-/** An answer as the platform has sent the answer. The client of the library would hide what is to be observed. */
+/** An answer as the platform has sent the answer. The client of the library would hide details that are observed. */
 export interface Answer {
   readonly status: number
   readonly body: unknown
@@ -37,7 +37,7 @@ type Observed<A> = Effect.Effect<A, HttpClientError.HttpClientError, HttpClient.
 const isRefusal = (path: string, status: number): boolean =>
   status === 429 || status >= 500 || (status === 403 && path !== "/me")
 
-/** Calls the platform as the bot, and knows what is to be removed afterwards. */
+/** Calls the platform as the bot, and keeps the messages to remove afterwards. */
 export class Probe {
   readonly subject: Subject
   /** The messages that the probe has sent and not removed. */
@@ -137,6 +137,6 @@ const shown = (value: unknown): string => {
   return text.length > 120 ? `${text.slice(0, 119)}…` : text
 }
 
-/** Says what was observed in place of what was expected, or nothing if both are the same. */
+/** Describes the difference between the observed and the expected value, or returns nothing if both are the same. */
 export const unless = (isExpected: boolean, expected: string, answer: unknown): string | undefined =>
   isExpected ? undefined : `expected ${expected}, and observed ${shown(answer)}`

@@ -33,7 +33,7 @@ const readCircumstances = (probe: Probe) =>
     probe.chatType = read(chat.body, "type")
   }).pipe(Effect.ignore)
 
-/** Tries every assumption that the bot can observe in a chat, and removes what was sent. */
+/** Tries every assumption that the bot can observe in a chat, and removes the messages that were sent. */
 export const verify = Effect.fnUntraced(function* (subject: Subject) {
   const probe = new Probe(subject)
   yield* readCircumstances(probe)

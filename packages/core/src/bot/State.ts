@@ -459,7 +459,7 @@ export const make = <A, I, const O extends Of | KeySchema>(
 export const rowKey: (value: {
   /** The name of the state. */
   readonly name: string
-  /** To what the value belongs: `chat:1`, `user:2`, `chat:1/user:2`, `bot`, or `key:` and the JSON text of the key. */
+  /** The owner of the value: `chat:1`, `user:2`, `chat:1/user:2`, `bot`, or `key:` and the JSON text of the key. */
   readonly scope: string
 }) => string = stateRows.rowKey
 

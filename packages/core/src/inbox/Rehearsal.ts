@@ -27,7 +27,7 @@ import * as QueuedUpdate from "./QueuedUpdate.ts"
  * | `continues` | The data are as the program expects them. |
  * | `asks` | A conversation asks a question, or asks a question again. |
  * | `sleeps` | A conversation begins a sleep. |
- * | `runs` | A conversation runs a step. What follows depends on the result of the step. |
+ * | `runs` | A conversation runs a step. The next operation depends on the result of the step. |
  * | `moves` | A scene goes to another state, by its `onStale`. |
  * | `ends` | A conversation or a scene ends. |
  * | `restarts` | A conversation begins again, by its `onVersion`. |

@@ -87,7 +87,7 @@ export interface Dialog {
  * @since 0.1.0
  */
 export interface Violation {
-  /** A sentence that says what is wrong, without a period at its end. */
+  /** A sentence about the violation, without a period at its end. */
   readonly message: string
   /** The chat that the violation concerns. The story of the failure is about this chat. Default: all chats. */
   readonly chat_id?: number | undefined
@@ -96,7 +96,7 @@ export interface Violation {
 }
 
 /**
- * A rule that has to hold for every history. An invariant returns what is wrong, or throws an error, such as that of an assertion.
+ * A rule that has to hold for every history. An invariant returns a description of the violation, or throws an error, such as that of an assertion.
  *
  * **Example** (An invariant of one bot)
  *

@@ -28,7 +28,7 @@ const viewOf = (show: (status: Status) => VNode) => () => {
   return data === undefined ? <p class="empty">{error ?? "Reading…"}</p> : show(data)
 }
 
-/** What the bot does now. */
+/** The current state of the bot. */
 export const Overview = viewOf((status) => {
   const { dead_letters, log, oldest_age_ms, paused, processes, queued } = status
   return (

@@ -11,7 +11,7 @@ interface Target {
   readonly user_id: number
 }
 
-/** The kinds of buttons that work: what a press does, and the icon. */
+/** The kinds of buttons that work: the action of a press, and the icon. */
 const kinds = new Map<Button["type"], { readonly title?: string; readonly icon?: IconName }>([
   ["callback", {}],
   ["request_contact", { title: "sends your contact", icon: "person" }],

@@ -62,7 +62,7 @@ const FirstPerson = ({ pane }: { readonly pane: Pane }) => (
   </form>
 )
 
-/** What a pane shows before a chat is open. */
+/** The content of a pane before a chat is open. */
 export const Welcome = ({ pane, person }: { readonly pane: Pane; readonly person: number | undefined }) => {
   const bot_id = pane.starting.value
   if (state.value !== undefined && person === undefined) return <FirstPerson pane={pane} />

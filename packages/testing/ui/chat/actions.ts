@@ -9,7 +9,7 @@ const texts: Readonly<Record<string, string>> = {
   sending_file: "sending a file"
 }
 
-/** What a bot is doing in a chat, such as typing. */
+/** The current action of a bot in a chat, such as typing. */
 export const actionOf = ({ chat }: ChatView): string | undefined => {
   const action = actions.value.get(chat.chat_id)?.action
   return action === undefined ? undefined : (texts[action] ?? action)

@@ -85,7 +85,7 @@ const StepView = memo(
 const concerns = ({ requests, update }: Step, mid: string): boolean =>
   update?.message_id === mid || requests.some(({ message_id }) => message_id === mid)
 
-/** What happened in order: each update, and the requests of the bot that followed. */
+/** The events in order: each update, and the requests of the bot that followed. */
 export const Timeline = () => {
   const [isOneChat, setOneChat] = useState(false)
   const mid = messageFilter.value

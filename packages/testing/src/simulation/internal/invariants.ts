@@ -29,7 +29,7 @@ export const everyPressIsAnswered: Invariant = (history) => {
   )
 }
 
-/** The runs of handlers with what they handle. */
+/** The runs of handlers with their updates. */
 const runsOf = (history: History): ReadonlyMap<number, HandlingBegan> =>
   new Map(ofType(history, "began").map((began) => [began.run, began]))
 

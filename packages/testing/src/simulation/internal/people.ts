@@ -1,4 +1,4 @@
-/** People who do what the bot shows, and much else. */
+/** People who use the buttons and the questions of the bot, and act at random. */
 import type { Message } from "@colloquy/core/model/Message"
 import type { ChatId } from "@colloquy/core/model/Recipient"
 import * as Effect from "effect/Effect"
@@ -138,7 +138,7 @@ const shownIn = ({ platform }: Actor, chat: ChatId): Effect.Effect<ReadonlyArray
 const withButtonsIn = (messages: ReadonlyArray<Message>): ReadonlyArray<Message> =>
   messages.filter((message) => placesOf(message).length > 0)
 
-/** One action in a chat, chosen by what the person sees there. */
+/** One action in a chat, chosen by the messages that the person sees there. */
 const act = (actor: Actor, dialog: ChatId, chat: ChatId): Attempt =>
   Effect.gen(function* () {
     const { dice, group, person } = actor

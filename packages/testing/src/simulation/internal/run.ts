@@ -1,4 +1,4 @@
-/** One seed: people use the bot for some days, while its processes and what the bot depends on fail. */
+/** One seed: people use the bot for some days, while its processes and the services of the bot fail. */
 import * as Bot from "@colloquy/core/bot/Bot"
 import * as BroadcastStore from "@colloquy/core/broadcast/BroadcastStore"
 import { BotApi } from "@colloquy/core/client/BotApi"

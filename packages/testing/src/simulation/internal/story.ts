@@ -160,7 +160,7 @@ const merged = (sentences: ReadonlyArray<readonly [at: number, sentence: string]
   })
 }
 
-/** Tells what happened in a chat, or in all chats, until a time. */
+/** Describes the events in a chat, or in all chats, until a time. */
 export const storyOf = (
   history: History,
   { at = Infinity, chat_id }: Pick<Violation, "at" | "chat_id">

@@ -23,7 +23,7 @@ export interface Beginning {
   /** Whether an earlier attempt of the update has ended without an acknowledgement. */
   readonly isRepeated: boolean
   readonly storing: Storing
-  /** Receives what the run would do after what it repeats, in place of doing it. */
+  /** Receives the next operation of the run after the repeated operations. The operation is not executed. */
   readonly rehearse?: ((prediction: Prediction) => void) | undefined
 }
 

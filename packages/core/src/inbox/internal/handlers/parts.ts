@@ -41,7 +41,7 @@ const checkNames = (parts: ReadonlyArray<Part>): void => {
 export const makeGroup = <E, R, U>(parts: ReadonlyArray<Part>): Handler<E, R, U> => {
   checkNames(parts)
   const [first] = parts
-  // One part declines by itself what is not for the part.
+  // A single part declines other updates by itself.
   const handle =
     first === undefined || parts.length > 1
       ? makeDispatch(parts)

@@ -35,7 +35,7 @@ const warnOfWaiting = (keys: ReadonlyArray<string>): Effect.Effect<void> => {
   )
 }
 
-/** Carries out what a kernel commands, and reports each result of the store as an event. */
+/** Carries out the commands of a kernel, and reports each result of the store as an event. */
 export class Interpreter implements Commands<Queued> {
   readonly #consumer: Consumer
   /** The claim that is to be sent. */

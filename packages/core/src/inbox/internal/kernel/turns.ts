@@ -35,7 +35,7 @@ export class Turns {
     kernel.at(clock.currentTimeMillisUnsafe(), monoNow(clock))
   }
 
-  /** Tells the kernel what has happened. */
+  /** Passes an event to the kernel. */
   event(f: () => void): void {
     // The time of a turn is the time of its commands.
     if (!this.#isTurning) this.tick()

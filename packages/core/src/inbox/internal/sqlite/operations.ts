@@ -122,7 +122,7 @@ const makeAdding = ({ all, counts, partitions, rows, tables, updates }: Parts, {
   }
 }
 
-/** A held partition, and what a commit changes in it. */
+/** A held partition, and the changes of a commit. */
 interface Part {
   readonly commit: Commit
   readonly key: string

@@ -46,7 +46,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   const changed = Latch.makeUnsafe(false)
   const ended = Latch.makeUnsafe(false)
   const begun = Latch.makeUnsafe(false)
-  /** The message of a notice that the last part has no room for. */
+  /** The message of a notice that does not fit in the last part. */
   let extra = 0
   /** The length of the shown text, without markup. */
   let visible = 0

@@ -32,7 +32,7 @@ const broadcast =
 
 const defaultRate = 10
 
-/** The actions of the board, by name. Each returns what it did, in a sentence. */
+/** The actions of the board, by name. Each returns a sentence about its result. */
 export const actions: ReadonlyMap<string, Action> = new Map(
   Object.entries<Action>({
     replay: take("replay", "Replayed"),

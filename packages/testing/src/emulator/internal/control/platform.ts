@@ -23,7 +23,7 @@ const readRules = Schema.decodeUnknownEffect(Schema.Struct({ rules: Schema.Array
   onExcessProperty: "error"
 })
 
-/** Changes what was found. */
+/** Changes the found entity. */
 const doWith = <A>(found: refusal.Refusable<A>, change: (value: A) => unknown) =>
   Effect.map(found, (value) => {
     change(value)

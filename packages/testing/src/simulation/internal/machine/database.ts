@@ -41,7 +41,7 @@ const fieldsOf = (commit: Commit): Commit => ({
   release: commit.release
 })
 
-/** How a process reaches what is in the process of the database. */
+/** The way from a process to the services in the process of the database. */
 export type Call = <A, E>(
   operation: string,
   request: unknown,

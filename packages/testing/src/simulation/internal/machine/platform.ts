@@ -108,7 +108,7 @@ const balancerOf = (
   })
 
 /**
- * Does what was done when the bot was started for the first time: it has subscribed its webhook, or it has polled once. Updates
+ * Repeats the first start of the bot: the bot has subscribed its webhook, or has polled once. Updates
  * before that would not reach it.
  */
 const prepare = ({ delivery }: MachinePlan) =>

@@ -19,7 +19,7 @@ interface Running {
   hasEnded: boolean
 }
 
-/** Makes the processes of a bot. `programOf` returns what a process with a version of the bot runs. */
+/** Makes the processes of a bot. `programOf` returns the program of a process with a version of the bot. */
 export const makeBots = (
   { history, plan, world }: Machine,
   programOf: (process: Process, version: number, context: Context.Context<never>) => Effect.Effect<unknown, unknown>

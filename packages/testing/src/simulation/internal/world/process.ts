@@ -1,4 +1,4 @@
-/** A simulated process, and what it executes. */
+/** A simulated process, and the tasks that the process executes. */
 export class Process {
   readonly name: string
   isAlive = true
