@@ -378,7 +378,7 @@ const defaultLimits: { readonly [S in Scope]?: Limit } = defaults
 /** The limits in milliseconds, with the margin. Edits and removals have a limit of their own only if it is configured. */
 const toMillis = Effect.fnUntraced(function* (options: Options) {
   const margin = Duration.toMillis(options.margin ?? defaults.margin)
-  const limits: Record<string, LimitInMillis> = {}
+  const limits: { [S in Scope]?: LimitInMillis } = {}
   for (const scope of scopes) {
     const limit = options[scope] ?? defaultLimits[scope]
     if (limit === undefined) continue
@@ -388,7 +388,7 @@ const toMillis = Effect.fnUntraced(function* (options: Options) {
     }
     limits[scope] = { count, window: Duration.toMillis(window) + margin }
   }
-  return { limits: limits as unknown as Limits, margin }
+  return { limits: limits as Limits, margin }
 })
 
 const defaultShareDuration = "1 minute"
